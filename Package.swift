@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+var strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .strictMemorySafety(),
+]
+if Context.environment["CI"] == "true" {
+    strict.append(.treatAllWarnings(as: .error))
+}
+
+let package = Package(
+    name: "dnp-telemetry",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .executable(name: "dnp-telemetry", targets: ["dnp-telemetry"]),
+        .library(name: "TelemetryEvents", targets: ["TelemetryEvents"]),
+        .library(name: "PrefetchLifecycle", targets: ["PrefetchLifecycle"]),
+        .library(name: "MetricsRegistry", targets: ["MetricsRegistry"]),
+        .library(name: "EventLedger", targets: ["EventLedger"]),
+        .library(name: "Journald", targets: ["Journald"]),
+        .library(name: "Collector", targets: ["Collector"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+
+        .target(name: "TelemetryEvents", swiftSettings: strict),
+        .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .target(name: "MetricsRegistry", swiftSettings: strict),
+        .target(
+            name: "EventLedger",
+            dependencies: ["TelemetryEvents", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
+        .target(name: "Journald", dependencies: ["CSystemd"], swiftSettings: strict),
+        .target(
+            name: "Collector",
+            dependencies: [
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "dnp-telemetry",
+            dependencies: ["Collector", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            swiftSettings: strict
+        ),
+
+        .testTarget(name: "TelemetryEventsTests", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .testTarget(name: "PrefetchLifecycleTests", dependencies: ["PrefetchLifecycle"], swiftSettings: strict),
+        .testTarget(name: "MetricsRegistryTests", dependencies: ["MetricsRegistry"], swiftSettings: strict),
+        .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
+        .testTarget(name: "JournaldTests", dependencies: ["Journald"], swiftSettings: strict),
+        .testTarget(name: "CollectorTests", dependencies: ["Collector"], swiftSettings: strict),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "dnp-telemetry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+    ]
+)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes events from JSON in every shape that clients send (SPEC 3.1): one object, an array,
+/// `{"events":[...],"sentAt":"..."}`, NDJSON, or several of these one after the other.
+///
+/// Total: every input ends in events and rejections. A broken event is refused alone; its neighbours are found again by
+/// brackets, or in NDJSON by the next line. Texts are redacted before an event leaves (SPEC 4.7). O(input), with a few
+/// allocations an input and none an event.
+public struct JSONEventDecoder {
+    /// How an input is divided into events.
+    public enum Framing: Sendable {
+        /// JSON values one after the other (`application/json`).
+        case document
+        /// A JSON value a line (`application/x-ndjson`).
+        case lines
+    }
+
+    let vocabulary = EventVocabulary.shared
+    let pseudonyms: any Pseudonymising
+    let receivedAt: Timestamp
+    var texts = EventTexts()
+    var installations = PseudonymCache()
+    var clockSkew: Int64?
+    var decoded = DecodedEvents()
+
+    private init(receivedAt: Timestamp, pseudonyms: any Pseudonymising) {
+        self.receivedAt = receivedAt
+        self.pseudonyms = pseudonyms
+    }
+
+    /// Decodes a whole input.
+    ///
+    /// - Parameters:
+    ///   - bytes: the input.
+    ///   - framing: how it is divided into events.
+    ///   - receivedAt: the receiver's clock, which the limits on timestamps and the clock skew refer to.
+    ///   - pseudonyms: what replaces installation ids.
+    public static func decode(
+        _ bytes: Span<UInt8>,
+        framing: Framing,
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising
+    ) -> DecodedEvents {
+        var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms)
+        decoder.decoded.events.reserve(bytes: bytes.count / 2, events: bytes.count / 160)
+        var scanner = JSONScanner(0..<bytes.count)
+        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
+        switch framing {
+        case .document: decoder.document(&scanner, bytes)
+        case .lines: decoder.lines(&scanner, bytes)
+        }
+        return decoder.decoded
+    }
+
+    private mutating func document(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        while let first = scanner.peek(bytes) {
+            let start = scanner.position
+            do throws(JSONFault) {
+                try topLevelValue(first, &scanner, bytes)
+                if isLine(from: start, scanner, bytes) { return lines(&scanner, bytes) }
+            } catch {
+                reject(error)
+                scanner.position = start
+                let ownLine = scanner.endOfLine(bytes)
+                if first == UInt8(ascii: "{") { scanner.skipBrokenElement(bytes) }
+                if first != UInt8(ascii: "{") || hidesLines(from: ownLine, scanner, bytes) {
+                    scanner.position = ownLine
+                }
+            }
+        }
+    }
+
+    /// Whether a value stood on one line and another line follows, as in NDJSON sent as `application/json`.
+    private func isLine(from start: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        ahead.position = start
+        let end = ahead.endOfLine(bytes)
+        guard end >= scanner.position else { return false }
+        ahead.position = end
+        return ahead.peek(bytes) != nil
+    }
+
+    /// Whether an object whose end was not found has swallowed lines that begin with objects of their own.
+    private func hidesLines(from endOfLine: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        guard scanner.position == scanner.end, endOfLine + 1 < scanner.end else { return false }
+        return bytes[endOfLine + 1] == UInt8(ascii: "{")
+    }
+
+    private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        while let first = scanner.peek(bytes) {
+            let end = scanner.endOfLine(bytes)
+            var line = JSONScanner(scanner.position..<end)
+            scanner.position = end
+            guard line.end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
+                reject(JSONFault(.tooLong))
+                continue
+            }
+            do throws(JSONFault) {
+                try topLevelValue(first, &line, bytes)
+            } catch {
+                reject(error)
+            }
+        }
+    }
+
+    /// Reads a value that stands by itself: an event, an envelope or an array of events.
+    private mutating func topLevelValue(
+        _ first: UInt8,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
+        switch first {
+        case UInt8(ascii: "["):
+            clockSkew = nil
+            elements(&scanner, bytes)
+        case UInt8(ascii: "{"):
+            clockSkew = nil
+            let start = scanner.position
+            try finish(try object(&scanner, bytes, mayBeEnvelope: true), start, scanner, bytes)
+        default:
+            try scanner.skipValue(bytes, depth: 0)
+            throw JSONFault(.notAnObject)
+        }
+    }
+
+    private mutating func finish(
+        _ event: Event?,
+        _ start: Int,
+        _ scanner: JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
+        guard let event else { return }
+        guard scanner.position - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
+        let held = texts.bytes
+        decoded.events.append(event, texts: held.span)
+    }
+
+    /// What may stand at a place in an array of events.
+    private enum Place {
+        case first
+        case separator
+        case element
+        case afterBroken
+    }
+
+    /// Reads an array of events; the position is at its bracket.
+    mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        scanner.position += 1
+        var place = Place.first
+        while let next = scanner.peek(bytes) {
+            switch next {
+            case UInt8(ascii: "]"):
+                scanner.position += 1
+                if place == .element { reject(JSONFault(.malformedJSON)) }
+                return
+            case UInt8(ascii: ","):
+                scanner.position += 1
+                if place == .first || place == .element { reject(JSONFault(.malformedJSON)) }
+                place = .element
+            default:
+                if place == .separator, next == UInt8(ascii: "{") { reject(JSONFault(.malformedJSON)) }
+                place = element(next, &scanner, bytes) ? .separator : .afterBroken
+            }
+        }
+        if place != .afterBroken { reject(JSONFault(.truncated)) }
+    }
+
+    /// Reads one element of an array; false when it was broken and has been skipped.
+    private mutating func element(_ first: UInt8, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        let start = scanner.position
+        do throws(JSONFault) {
+            guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
+            try finish(try object(&scanner, bytes, mayBeEnvelope: false), start, scanner, bytes)
+            return true
+        } catch {
+            reject(error)
+            scanner.position = start
+            scanner.skipBrokenElement(bytes)
+            if scanner.position == start { scanner.position += 1 }
+            return false
+        }
+    }
+
+    private mutating func reject(_ fault: JSONFault) {
+        let index = decoded.received
+        decoded.rejectedByReason[Int(fault.reason.rawValue)] += 1
+        if decoded.rejections.count < JSONLimits.namedRejections {
+            decoded.rejections.append(Rejection(index: index, reason: fault.reason, field: fault.field))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONScanner {
+    /// Moves past a broken value by its brackets alone, so that its neighbours in the list can still be read.
+    ///
+    /// Stops behind the bracket that closes the value, before a comma or a closing bracket of the enclosing list, at
+    /// a line feed inside a string (its quote is missing, so no bracket behind it can be trusted), or at the end.
+    mutating func skipBrokenElement(_ bytes: Span<UInt8>) {
+        var depth = 0
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                guard skipString(bytes) else { return }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return }
+                depth -= 1
+                if depth == 0 {
+                    position += 1
+                    return
+                }
+            case UInt8(ascii: ",") where depth == 0:
+                return
+            default:
+                break
+            }
+            position += 1
+        }
+    }
+
+    /// Moves past a string, whatever it holds; false when a line feed or the end comes before its quote.
+    private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
+        position += 1
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "\\"):
+                position = min(position + 2, end)
+            case UInt8(ascii: "\""):
+                position += 1
+                return true
+            case UInt8(ascii: "\n"):
+                return false
+            default:
+                position += 1
+            }
+        }
+        return false
+    }
+
+    /// Moves past the next line feed, or to the end.
+    mutating func skipLine(_ bytes: Span<UInt8>) {
+        position = min(endOfLine(bytes) + 1, end)
+    }
+
+    /// Where the current line's line feed stands, or the end.
+    func endOfLine(_ bytes: Span<UInt8>) -> Int {
+        var index = position
+        while index < end, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+        return index
+    }
+}

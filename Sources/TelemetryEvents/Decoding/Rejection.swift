@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One refused event of an input.
+public struct Rejection: Hashable, Sendable {
+    /// The event's place in the input, from 0, counting accepted and refused ones.
+    public var index: Int
+    /// Why, as a label.
+    public var reason: RejectionReason
+    /// The field at fault, where one is.
+    public var field: EventField?
+
+    /// Makes a rejection.
+    public init(index: Int, reason: RejectionReason, field: EventField? = nil) {
+        self.index = index
+        self.reason = reason
+        self.field = field
+    }
+}
+
+extension Rejection: CustomStringConvertible {
+    /// What was expected and what was found, in words. It never repeats what the sender sent (SPEC 4.7).
+    public var description: String {
+        let field = field.map { "\($0.name)" } ?? "event"
+        let expected = self.field.map { "\($0.expectation)" } ?? "a JSON object"
+        return switch reason {
+        case .malformedJSON: "\(field): expected valid JSON (RFC 8259), found a syntax error"
+        case .truncated: "\(field): the input ends before the event does"
+        case .notAnObject: "\(field): expected a JSON object, found another value"
+        case .missingField:
+            self.field == .scheduleId
+                ? "scheduleId: missing; this kind needs scheduleId, scheduledFor or notificationTime"
+                : "\(field): missing; expected \(expected)"
+        case .unknownKind: "event: not one of the known kinds, such as \"prefetch_success\""
+        case .wrongType: "\(field): expected \(expected), found a value of another type"
+        case .outOfRange: "\(field): expected \(expected), found one out of range"
+        case .invalidTimestamp: "\(field): expected \(expected), found another text"
+        case .timestampTooOld: "\(field): expected a time from 2020-01-01 on, found an earlier one"
+        case .timestampInFuture: "\(field): expected a time at most 48 hours ahead of the receiver, found a later one"
+        case .invalidUTF8: "\(field): expected valid UTF-8, found other bytes or half a surrogate pair"
+        case .tooDeep: "\(field): expected at most \(JSONLimits.depth) levels of nesting, found more"
+        case .tooLong:
+            self.field == nil
+                ? "event: expected at most \(JSONLimits.eventBytes) bytes, found more"
+                : "\(field): expected \(expected), found a longer one"
+        }
+    }
+}
+
+/// The limits of the JSON decoder (SPEC 3.1).
+public enum JSONLimits {
+    /// The deepest nesting of objects and arrays inside an event, its own braces included.
+    public static let depth = 16
+    /// The longest event, or line of NDJSON, in bytes.
+    public static let eventBytes = 64 * 1024
+    /// How many rejections of one input are named one by one; all of them are counted.
+    public static let namedRejections = 100_000
+}

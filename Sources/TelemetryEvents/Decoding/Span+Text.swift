@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StaticString {
+    /// The UTF-8 bytes as an array.
+    var bytes: [UInt8] {
+        withUTF8Buffer { unsafe [UInt8]($0) }
+    }
+}
+
+extension Span<UInt8> {
+    /// Up to eight leading bytes of the range as one word.
+    func packedHead(_ range: Range<Int>) -> UInt64 {
+        var word: UInt64 = 0
+        for index in range.lowerBound..<Swift.min(range.upperBound, range.lowerBound + 8) {
+            word = word << 8 | UInt64(self[index])
+        }
+        return word
+    }
+
+    /// Up to eight trailing bytes of the range as one word.
+    func packedTail(_ range: Range<Int>) -> UInt64 {
+        packedHead(Swift.max(range.lowerBound, range.upperBound - 8)..<range.upperBound)
+    }
+
+    /// Whether the range holds exactly the text.
+    func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { expected in
+            for offset in 0..<range.count where unsafe expected[offset] != self[range.lowerBound + offset] {
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Whether the range holds the text in any letter case (ASCII).
+    func equalsIgnoringCase(_ text: StaticString, in range: Range<Int>) -> Bool {
+        range.count == text.utf8CodeUnitCount && containsIgnoringCase(text, in: range)
+    }
+
+    /// Whether the range contains the text in any letter case (ASCII). O(range × text) at worst.
+    func containsIgnoringCase(_ text: StaticString, in range: Range<Int>) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard length > 0, range.count >= length else { return false }
+        return text.withUTF8Buffer { wanted in
+            let first = unsafe wanted[0].lowercasedASCII
+            var start = range.lowerBound
+            while start + length <= range.upperBound {
+                if self[start].lowercasedASCII == first {
+                    var offset = 1
+                    while offset < length, unsafe self[start + offset].lowercasedASCII == wanted[offset].lowercasedASCII {
+                        offset += 1
+                    }
+                    if offset == length { return true }
+                }
+                start += 1
+            }
+            return false
+        }
+    }
+}
+
+extension UInt8 {
+    var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+    var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    var isLetterOrDigit: Bool { isDigit || (lowercasedASCII >= 0x61 && lowercasedASCII <= 0x7A) }
+    var isHexDigit: Bool { isDigit || (lowercasedASCII >= 0x61 && lowercasedASCII <= 0x66) }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The one JSON form of an event: a single line, the fields in the order of SPEC 3.1 under their canonical names, times
+/// in UTC, absent fields left out.
+public enum CanonicalJSON {
+    /// Appends an event. O(its bytes), no allocation beyond the output's growth.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public static func append(_ event: Event, in bytes: Span<UInt8>, to output: inout [UInt8]) {
+        output.append(#"{"event":""#)
+        output.append(event.kind.name)
+        output.append(UInt8(ascii: "\""))
+        text(#","scheduleId":""#, event.scheduleId, bytes, &output)
+        time(#","timestamp":""#, event.timestamp, &output)
+        time(#","scheduledFor":""#, event.scheduledFor, &output)
+        time(#","earliestBeginDate":""#, event.earliestBeginDate, &output)
+        number(#","duration_ms":"#, event.duration, unit: 1_000, &output)
+        number(#","ttl":"#, event.ttl, &output)
+        number(#","status":"#, event.status, &output)
+        number(#","bytes":"#, event.byteCount, &output)
+        number(#","items":"#, event.itemCount, &output)
+        if let reason = event.reason {
+            output.append(#","reason":""#)
+            output.append(reason.name)
+            output.append(UInt8(ascii: "\""))
+        }
+        text(#","error":""#, event.error, bytes, &output)
+        boolean(#","willRetry":"#, event.willRetry, &output)
+        boolean(#","fetched":"#, event.fetched, &output)
+        boolean(#","usedCached":"#, event.usedCached, &output)
+        number(#","age":"#, event.age, unit: 1_000_000, &output)
+        text(#","contentHash":""#, event.contentHash, bytes, &output)
+        text(#","scheduleHash":""#, event.scheduleHash, bytes, &output)
+        clientCounters(event, bytes, &output)
+        if let installation = event.installation {
+            output.append(#","installation":""#)
+            installation.appendHex(to: &output)
+            output.append(UInt8(ascii: "\""))
+        }
+        text(#","eventId":""#, event.eventId, bytes, &output)
+        text(#","platform":""#, event.platform, bytes, &output)
+        text(#","appVersion":""#, event.appVersion, bytes, &output)
+        text(#","osVersion":""#, event.osVersion, bytes, &output)
+        text(#","deviceModel":""#, event.deviceModel, bytes, &output)
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private static func text(
+        _ name: StaticString,
+        _ text: Event.Text,
+        _ bytes: Span<UInt8>,
+        _ output: inout [UInt8]
+    ) {
+        guard !text.isEmpty else { return }
+        output.append(name)
+        output.appendEscaped(bytes, text)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func time(_ name: StaticString, _ time: Timestamp?, _ output: inout [UInt8]) {
+        guard let time else { return }
+        output.append(name)
+        time.appendRFC3339(to: &output)
+        output.append(UInt8(ascii: "\""))
+    }
+
+    private static func number(_ name: StaticString, _ value: Int64?, unit: Int64 = 1, _ output: inout [UInt8]) {
+        guard let value else { return }
+        output.append(name)
+        output.appendScaled(value, unit: unit)
+    }
+
+    private static func boolean(_ name: StaticString, _ value: Bool?, _ output: inout [UInt8]) {
+        guard let value else { return }
+        output.append(name)
+        output.append(value ? "true" : "false")
+    }
+
+    private static func clientCounters(_ event: Event, _ bytes: Span<UInt8>, _ output: inout [UInt8]) {
+        guard !event.clientCounters.isEmpty else { return }
+        output.append(#","telemetry":{"#)
+        var isFirst = true
+        try? event.forEachClientCounter(in: bytes) { counter, value in
+            if !isFirst { output.append(UInt8(ascii: ",")) }
+            isFirst = false
+            output.append(UInt8(ascii: "\""))
+            let name = counter.name.bytes
+            output.appendEscaped(name.span, 0..<name.count)
+            output.append("\":")
+            output.appendDecimal(value)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+}
+
+extension [UInt8] {
+    /// Appends the inside of a JSON string: quotes, backslashes and control characters escaped (RFC 8259, 7).
+    mutating func appendEscaped(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        for index in range {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "\""): append(#"\""#)
+            case UInt8(ascii: "\\"): append(#"\\"#)
+            case 0x0A: append(#"\n"#)
+            case 0x0D: append(#"\r"#)
+            case 0x09: append(#"\t"#)
+            case 0..<0x20:
+                append(byte < 0x10 ? #"\u000"# : #"\u001"#)
+                let digit = byte & 0xF
+                append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+            default: append(byte)
+            }
+        }
+    }
+}

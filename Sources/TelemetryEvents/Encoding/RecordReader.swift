@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the parts of a compact record one after the other; every read is checked against the end.
+struct RecordReader {
+    private let start: Int
+    private(set) var position: Int
+
+    init(start: Int) {
+        self.start = start
+        position = start
+    }
+
+    func error(_ problem: StaticString) -> EventRecordError {
+        EventRecordError(offset: start, problem: problem)
+    }
+
+    mutating func byte(_ bytes: Span<UInt8>) throws(EventRecordError) -> UInt8 {
+        guard position < bytes.count else { throw error("a record cut short") }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    mutating func littleEndian(_ bytes: Span<UInt8>, size: Int) throws(EventRecordError) -> UInt64 {
+        guard position + size <= bytes.count else { throw error("a record cut short") }
+        var word: UInt64 = 0
+        for index in 0..<size { word |= UInt64(bytes[position + index]) << UInt64(8 * index) }
+        position += size
+        return word
+    }
+
+    mutating func varint(_ bytes: Span<UInt8>) throws(EventRecordError) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let next = try byte(bytes)
+            guard shift < 63 || next <= 1 else { throw error("a number of more than 64 bits") }
+            value |= UInt64(next & 0x7F) << shift
+            if next < 0x80 { return value }
+            shift += 7
+        }
+    }
+
+    mutating func zigzag(_ bytes: Span<UInt8>) throws(EventRecordError) -> Int64 {
+        let value = try varint(bytes)
+        return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// A time of the years 1970 to 9999, which are the ones that RFC 3339 can write.
+    func time(_ microseconds: Int64) throws(EventRecordError) -> Timestamp {
+        guard 0..<253_402_300_800_000_000 ~= microseconds else { throw error("a time out of range") }
+        return Timestamp(microseconds: microseconds)
+    }
+
+    mutating func text(_ bytes: Span<UInt8>) throws(EventRecordError) -> Event.Text {
+        let count = try varint(bytes)
+        guard count <= UInt64(bytes.count - position) else { throw error("a text cut short") }
+        defer { position += Int(count) }
+        return position..<position + Int(count)
+    }
+}
+
+extension [UInt8] {
+    mutating func appendLittleEndian<Word: FixedWidthInteger>(_ value: Word) {
+        var rest = value
+        for _ in 0..<MemoryLayout<Word>.size {
+            append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
+    }
+
+    /// Appends a number in groups of seven bits, the lowest first (LEB128).
+    mutating func appendVarint(_ value: UInt64) {
+        var rest = value
+        while rest >= 0x80 {
+            append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends a signed number so that small magnitudes take few bytes.
+    mutating func appendVarint(zigzag value: Int64) {
+        appendVarint(UInt64(bitPattern: value << 1 ^ value >> 63))
+    }
+}

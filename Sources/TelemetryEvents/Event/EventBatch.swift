@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Events in their compact encoding, one record after the other: what the decoder makes and the ledger stores.
+///
+/// Appending and reading cost no allocation per event. Iterate with `EventCursor`.
+public struct EventBatch: Sendable {
+    /// The records.
+    public private(set) var bytes: [UInt8]
+    /// Where each record ends.
+    public private(set) var ends: [Int]
+
+    /// Makes an empty batch.
+    public init() {
+        bytes = []
+        ends = []
+    }
+
+    /// How many events there are.
+    public var count: Int { ends.count }
+
+    /// The bytes of one record.
+    public func record(at index: Int) -> Range<Int> {
+        (index == 0 ? 0 : ends[index - 1])..<ends[index]
+    }
+
+    /// Appends an event whose texts are ranges of `texts`.
+    public mutating func append(_ event: Event, texts: Span<UInt8>) {
+        EventRecord.append(event, texts: texts, to: &bytes)
+        ends.append(bytes.count)
+    }
+
+    /// Empties the batch and keeps its memory.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+
+    mutating func reserve(bytes byteCount: Int, events: Int) {
+        bytes.reserveCapacity(byteCount)
+        ends.reserveCapacity(events)
+    }
+}
+
+/// Reads the events of an encoded batch in order.
+public struct EventCursor: Sendable {
+    /// Where the next record begins.
+    public private(set) var offset = 0
+
+    /// Starts at the first record.
+    public init() {}
+
+    /// The next event, or nil at the end. O(fields).
+    ///
+    /// - Throws: `EventRecordError` when the bytes are no record; the cursor then stays where it is.
+    public mutating func next(in bytes: Span<UInt8>) throws(EventRecordError) -> Event? {
+        guard offset < bytes.count else { return nil }
+        var end = offset
+        let event = try EventRecord.read(bytes, at: &end)
+        offset = end
+        return event
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds what must never be stored, logged or served (SPEC 4.7): e-mail addresses, telephone numbers, decentralised
+/// identifiers and tokens.
+enum SensitiveText {
+    /// Whether the range holds something of that kind. O(range).
+    static func isFound(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        for index in range {
+            switch bytes[index] {
+            case UInt8(ascii: "@"):
+                if isEmail(bytes, at: index, range) { return true }
+            case UInt8(ascii: "+"), UInt8(ascii: "("):
+                if digits(bytes, from: index + 1, range) >= 7 { return true }
+            case UInt8(ascii: "d"), UInt8(ascii: "D"):
+                if isDID(bytes, at: index, range) { return true }
+            case UInt8(ascii: "e"):
+                if isToken(bytes, at: index, range) { return true }
+            case UInt8(ascii: "b"), UInt8(ascii: "B"):
+                if startsIgnoringCase("bearer ", bytes, at: index, range) { return true }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                if isGroupedNumber(bytes, at: index, range) { return true }
+            default:
+                break
+            }
+        }
+        return false
+    }
+
+    private static func isEmail(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        index > range.lowerBound && index + 1 < range.upperBound && bytes[index - 1] > 0x20 && bytes[index + 1] > 0x20
+    }
+
+    /// `did:method:...` (W3C DID Core 1.0, 3.1).
+    private static func isDID(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        guard startsIgnoringCase("did:", bytes, at: index, range) else { return false }
+        var next = index + 4
+        while next < range.upperBound, bytes[next].isLetterOrDigit { next += 1 }
+        return next > index + 4 && next < range.upperBound && bytes[next] == UInt8(ascii: ":")
+    }
+
+    /// A JSON Web Token begins with the base64url form of `{"`.
+    private static func isToken(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        guard index + 13 <= range.upperBound, bytes.equals("eyJ", in: index..<index + 3) else { return false }
+        for next in index + 3..<index + 13 {
+            let byte = bytes[next]
+            guard byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") else { return false }
+        }
+        return true
+    }
+
+    /// Three, three and four digits with the same separator between the groups, as in 415-555-0123.
+    private static func isGroupedNumber(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        guard index + 12 <= range.upperBound else { return false }
+        let separator = bytes[index + 3]
+        guard
+            separator == UInt8(ascii: "-") || separator == UInt8(ascii: ".") || separator == UInt8(ascii: " "),
+            bytes[index + 7] == separator,
+            index == range.lowerBound || !bytes[index - 1].isLetterOrDigit,
+            index + 12 == range.upperBound || !bytes[index + 12].isLetterOrDigit
+        else { return false }
+        return bytes.decimal(at: index, digits: 3) != nil && bytes.decimal(at: index + 4, digits: 3) != nil
+            && bytes.decimal(at: index + 8, digits: 4) != nil
+    }
+
+    /// How many digits follow, with the separators that people put into telephone numbers skipped.
+    private static func digits(_ bytes: Span<UInt8>, from start: Int, _ range: Range<Int>) -> Int {
+        var count = 0
+        for index in start..<range.upperBound {
+            switch bytes[index] {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): count += 1
+            case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: ")"): break
+            default: return count
+            }
+        }
+        return count
+    }
+
+    private static func startsIgnoringCase(
+        _ text: StaticString,
+        _ bytes: Span<UInt8>,
+        at index: Int,
+        _ range: Range<Int>
+    ) -> Bool {
+        let end = index + text.utf8CodeUnitCount
+        return end <= range.upperBound && bytes.equalsIgnoringCase(text, in: index..<end)
+    }
+}

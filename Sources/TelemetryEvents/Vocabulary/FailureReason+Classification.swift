@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FailureReason {
+    /// The reason that a client named, in any letter case; nil for a word outside the set.
+    init?(named bytes: Span<UInt8>, _ range: Range<Int>) {
+        for reason in FailureReason.allCases where bytes.equalsIgnoringCase(reason.name, in: range) {
+            self = reason
+            return
+        }
+        return nil
+    }
+
+    /// The reason that an HTTP status tells (SPEC 3.4): 401 and 403, or 0, 408, 429 and 5xx.
+    init?(httpStatus: Int64) {
+        switch httpStatus {
+        case 401, 403: self = .auth
+        case 0, 408, 429, 500...599: self = .network
+        default: return nil
+        }
+    }
+
+    /// The reason that an error text tells by the domain, type or code it contains (SPEC 3.4).
+    init?(error bytes: Span<UInt8>, _ range: Range<Int>) {
+        for (word, reason) in Self.tellingWords where bytes.containsIgnoringCase(word, in: range) {
+            self = reason
+            return
+        }
+        return nil
+    }
+
+    /// Looked for in this order: a storage or permission error may mention the network that it cut off, not the reverse.
+    private static let tellingWords: [(StaticString, FailureReason)] = [
+        ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("authentication", .auth),
+        ("bgtaskscheduler", .system), ("notpermitted", .system), ("permission", .system), ("denied", .system),
+        ("storage", .system), ("sqlite", .system), ("coredata", .system), ("disk", .system),
+        ("expired", .system), ("expiration", .system), ("background_refresh", .system), ("exception", .system),
+        ("scheduling_failed", .system), ("notifications_", .system),
+        ("network", .network), ("nsurlerror", .network), ("urlerror", .network), ("socket", .network),
+        ("timeout", .network), ("timed out", .network), ("unknownhost", .network), ("connect", .network),
+        ("kcferrordomaincfnetwork", .network), ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network),
+    ]
+}

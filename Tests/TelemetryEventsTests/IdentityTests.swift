@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import TelemetryEvents
+
+@Suite("Identity of events and cycles")
+struct IdentityTests {
+    let key = IdentityKey(1, 2)
+
+    func hashes(_ text: String) throws -> (identity: UInt64, cycle: UInt64?) {
+        let bytes = decode(text).events.bytes
+        var cursor = EventCursor()
+        let event = try #require(try cursor.next(in: bytes.span))
+        return (key.identity(of: event, in: bytes.span), key.cycle(of: event, in: bytes.span))
+    }
+
+    @Test("each part of an event's identity makes it another event")
+    func identity() throws {
+        let base = try hashes(event(with: #""ttl":1"#))
+        #expect(try hashes(event(with: #""ttl":2,"reason":"AUTH""#)).identity == base.identity)
+        for other in [
+            #""scheduleId":"b""#, #""timestamp":"2025-11-15T05:48:33Z""#, #""event":"prefetch_executed""#,
+            #""eventId":"1""#, #""installationId":"1""#,
+        ] {
+            #expect(try hashes(event(with: other)).identity != base.identity, "\(other)")
+        }
+    }
+
+    @Test("a cycle is an installation's schedule id, or its notification time without one")
+    func cycle() throws {
+        let base = try hashes(event(with: #""scheduledFor":"2025-11-15T05:53:00Z""#))
+        #expect(try hashes(event(with: #""event":"prefetch_executed""#)).cycle == base.cycle)
+        #expect(try hashes(event(with: #""installationId":"1""#)).cycle != base.cycle)
+        let due = #""timestamp":"2025-11-15T05:48:32Z","scheduledFor":"2025-11-15T05:53:00Z"}"#
+        let byTime = try hashes(#"{"event":"prefetch_success","# + due)
+        #expect(try hashes(#"{"event":"prefetch_failure","# + due).cycle == byTime.cycle)
+        #expect(byTime.cycle != base.cycle)
+        #expect(try hashes(#"{"event":"plugin_started","timestamp":"2025-11-15T05:48:32Z"}"#).cycle == nil)
+    }
+
+    @Test("another key gives other identities")
+    func keyed() throws {
+        let bytes = decode(event(with: #""ttl":1"#)).events.bytes
+        var cursor = EventCursor()
+        let event = try #require(try cursor.next(in: bytes.span))
+        #expect(key.identity(of: event, in: bytes.span) != IdentityKey(1, 3).identity(of: event, in: bytes.span))
+    }
+}
