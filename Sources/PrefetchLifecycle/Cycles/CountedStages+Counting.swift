@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension CountedStages {
+    /// Adds to the totals what the facts now tell beyond what was counted before, and remembers it.
+    mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
+        totals.scheduled += Self.raise(&scheduled, to: counts.scheduled)
+        totals.executed += Self.raise(&executed, to: counts.executed)
+        let successes = Self.raise(&success, to: counts.success)
+        totals.success += successes
+        if successes > 0, counts.success == 1, counts.isSuccessImplied { totals.impliedSuccess += 1 }
+        let uses = Self.raise(&used, to: counts.used)
+        totals.used += uses
+        if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
+        countFailures(counts, into: &totals)
+    }
+
+    /// Counts the failures that are new, under the reasons that are not counted yet.
+    private mutating func countFailures(_ counts: StageCounts, into totals: inout LifecycleTotals) {
+        var missing = counts.failureTotal - failureTotal
+        for reason in FailureReason.allCases {
+            while missing > 0, counts.failures[Int(reason.rawValue)] > Int(self[reason]), self[reason] < .max {
+                self[reason] += 1
+                totals.addFailure(reason)
+                missing -= 1
+            }
+        }
+    }
+
+    private var failureTotal: Int {
+        Int(failureNetwork) + Int(failureAuth) + Int(failureSystem) + Int(failureOther)
+    }
+
+    private subscript(reason: FailureReason) -> UInt8 {
+        get {
+            switch reason {
+            case .network: failureNetwork
+            case .auth: failureAuth
+            case .system: failureSystem
+            case .other: failureOther
+            }
+        }
+        set {
+            switch reason {
+            case .network: failureNetwork = newValue
+            case .auth: failureAuth = newValue
+            case .system: failureSystem = newValue
+            case .other: failureOther = newValue
+            }
+        }
+    }
+
+    private static func raise<Count: FixedWidthInteger>(_ count: inout Count, to target: Int) -> UInt64 {
+        let target = Count(clamping: target)
+        guard target > count else { return 0 }
+        defer { count = target }
+        return UInt64(target - count)
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// The open cycles, in pages of 256 without gaps: a page is what a checkpoint writes when something in it changed.
+struct CycleTable: Sendable {
+    static let pageSize = 256
+
+    private var pages: [[Cycle]] = []
+    private var index = CycleIndex()
+    /// The facts of the few cycles that have more than a cycle holds inline, by their key.
+    private var longLists: [UInt64: [UInt64]] = [:]
+    private var dirtyPages: Set<Int> = []
+    private var savedPages = 0
+    private var hand = 0
+    private(set) var count = 0
+
+    private func cycle(at slot: Int) -> Cycle { pages[slot / Self.pageSize][slot % Self.pageSize] }
+
+    func slot(of key: UInt64) -> Int? {
+        index.slot(of: key) { pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
+    }
+
+    mutating func open(_ cycle: Cycle) -> Int {
+        let slot = count
+        if slot / Self.pageSize == pages.count {
+            pages.append([])
+            pages[pages.count - 1].reserveCapacity(Self.pageSize)
+        }
+        pages[slot / Self.pageSize].append(cycle)
+        index.insert(slot, key: cycle.key) { [pages] in pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
+        count += 1
+        dirtyPages.insert(slot / Self.pageSize)
+        return slot
+    }
+
+    /// Changes a cycle in its place.
+    mutating func update(_ slot: Int, _ body: (inout Cycle) -> Void) {
+        body(&pages[slot / Self.pageSize][slot % Self.pageSize])
+        dirtyPages.insert(slot / Self.pageSize)
+    }
+
+    func base(at slot: Int) -> Timestamp { cycle(at: slot).base }
+
+    /// Adds a fact to a cycle and counts what it tells; facts beyond the limit tell nothing.
+    mutating func add(_ fact: Fact, at slot: Int, limit: Int, into totals: inout LifecycleTotals) {
+        let page = slot / Self.pageSize
+        let place = slot % Self.pageSize
+        let key = pages[page][place].key
+        if longLists[key] == nil {
+            switch pages[page][place].insert(fact) {
+            case .known: return
+            case .inserted:
+                let counts = pages[page][place].counts(isClosing: false)
+                pages[page][place].counted.count(counts, into: &totals)
+                dirtyPages.insert(page)
+                return
+            case .full: longLists[key] = pages[page][place].factList
+            }
+        }
+        guard var facts = longLists.removeValue(forKey: key) else { return }
+        let position = facts.firstIndex { $0 >= fact.rawValue } ?? facts.count
+        if facts.count < limit, position == facts.count || facts[position] != fact.rawValue {
+            facts.insert(fact.rawValue, at: position)
+            pages[page][place].counted.count(StageCounts(facts.span, isClosing: false), into: &totals)
+            dirtyPages.insert(page)
+        }
+        longLists[key] = facts
+    }
+
+    /// Closes every cycle whose time has come, counting what was held back.
+    mutating func closeDue(at seconds: UInt32, into totals: inout LifecycleTotals) {
+        var slot = 0
+        while slot < count {
+            if cycle(at: slot).closesAt <= seconds {
+                close(slot, into: &totals)
+            } else {
+                slot += 1
+            }
+        }
+    }
+
+    /// Closes one cycle to make room; the cycles take turns.
+    mutating func evict(into totals: inout LifecycleTotals) {
+        guard count > 0 else { return }
+        hand = (hand + 1) % count
+        close(hand, into: &totals)
+        totals.evictedCycles += 1
+    }
+
+    private mutating func close(_ slot: Int, into totals: inout LifecycleTotals) {
+        let closing = cycle(at: slot)
+        let facts = longLists.removeValue(forKey: closing.key) ?? closing.factList
+        var counted = closing.counted
+        counted.count(StageCounts(facts.span, isClosing: true), into: &totals)
+
+        index.remove(key: closing.key, slot: slot) { [pages] in pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
+        let last = count - 1
+        if slot != last {
+            let moved = cycle(at: last)
+            pages[slot / Self.pageSize][slot % Self.pageSize] = moved
+            index.move(key: moved.key, from: last, to: slot)
+            dirtyPages.insert(slot / Self.pageSize)
+        }
+        pages[last / Self.pageSize].removeLast()
+        dirtyPages.insert(last / Self.pageSize)
+        if pages[last / Self.pageSize].isEmpty { pages.removeLast() }
+        count = last
+    }
+
+    /// The pages that changed since the last call.
+    mutating func takeChanges(into delta: inout StateDelta) {
+        for page in dirtyPages.sorted() where page < pages.count {
+            delta.upserts.append(CyclePage.encode(pages[page], longLists: longLists, number: UInt32(page)))
+        }
+        for page in pages.count..<max(pages.count, savedPages) {
+            delta.deletedPrefixes.append(CyclePage.key(UInt32(page)))
+        }
+        savedPages = pages.count
+        dirtyPages.removeAll(keepingCapacity: true)
+    }
+
+    /// Takes in a page of a checkpoint; pages come in their order.
+    mutating func restore(_ page: StatePage) throws(StateError) {
+        for (cycle, facts) in try CyclePage.decode(page) {
+            _ = open(cycle)
+            if facts.count > Cycle.inlineFacts { longLists[cycle.key] = facts }
+        }
+        savedPages = pages.count
+        dirtyPages.removeAll(keepingCapacity: true)
+    }
+}

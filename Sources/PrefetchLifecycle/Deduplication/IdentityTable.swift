@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A set of 64-bit hashes at 9.4 to 11.3 bytes each.
+///
+/// The slots are kept in the order of the hashes: a hash belongs at the slot that its share of the 64-bit range points
+/// to, or behind it, with no gap between. Growing is then one pass in memory order, and the table can be filled to 85 %.
+/// Inserting and looking up touch a run of some 20 slots at most in the mean.
+struct IdentityTable: Sendable {
+    private static let slack = 64
+    private(set) var count = 0
+    private var capacity: Int
+    private var slots: [UInt64]
+
+    init(capacity: Int = 16) {
+        self.capacity = capacity
+        slots = [UInt64](repeating: 0, count: capacity + Self.slack)
+    }
+
+    /// The bytes that the slots take.
+    var byteCount: Int { slots.count * MemoryLayout<UInt64>.size }
+
+    func contains(_ hash: UInt64) -> Bool {
+        let hash = Swift.max(hash, 1)
+        var slot = home(of: hash)
+        while slots[slot] != 0, slots[slot] < hash {
+            slot += 1
+            if slot == slots.count { return false }
+        }
+        return slots[slot] == hash
+    }
+
+    /// Inserts a hash; false when it was there.
+    mutating func insert(_ hash: UInt64) -> Bool {
+        if count * 100 >= capacity * 85 { grow() }
+        let hash = Swift.max(hash, 1)
+        var slot = home(of: hash)
+        while slot < slots.count, slots[slot] != 0, slots[slot] < hash { slot += 1 }
+        if slot < slots.count, slots[slot] == hash { return false }
+        var gap = slot
+        while gap < slots.count, slots[gap] != 0 { gap += 1 }
+        if gap == slots.count { slots.append(contentsOf: repeatElement(0, count: Self.slack)) }
+        while gap > slot {
+            slots[gap] = slots[gap - 1]
+            gap -= 1
+        }
+        slots[slot] = hash
+        count += 1
+        return true
+    }
+
+    private func home(of hash: UInt64) -> Int {
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(capacity)).high)
+    }
+
+    private mutating func grow() {
+        let old = slots
+        capacity += Swift.max(capacity / 5, 16)
+        slots = [UInt64](repeating: 0, count: capacity + Self.slack)
+        var next = 0
+        for hash in old where hash != 0 {
+            next = Swift.max(home(of: hash), next)
+            if next == slots.count { slots.append(contentsOf: repeatElement(0, count: Self.slack)) }
+            slots[next] = hash
+            next += 1
+        }
+    }
+}

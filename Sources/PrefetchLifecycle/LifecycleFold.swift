@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TelemetryEvents
+
+/// The fold over the ledger: accepted events and the ledger's clock go in, counts come out.
+///
+/// Pure: the same batches in the same order give the same totals and the same checkpoint, whether they come live, from a
+/// recovery or from a file. It never reads a clock; time comes with each batch and tick. Folding an event costs O(facts of
+/// its cycle) and, in the mean, no allocation.
+///
+/// To deduplicate, ask `isKnown(_:)` before an event enters the ledger; `apply(_:receivedAt:)` remembers what did.
+public struct LifecycleFold: Sendable {
+    /// What has been counted.
+    public private(set) var totals = LifecycleTotals()
+    /// The latest time that the ledger has told.
+    public private(set) var clock = Timestamp(microseconds: 0)
+
+    private let key: IdentityKey
+    private let limits: LifecycleLimits
+    private var identities: RememberedIdentities
+    private var cycles = CycleTable()
+
+    /// Starts from nothing.
+    public init(key: IdentityKey, limits: LifecycleLimits = LifecycleLimits()) {
+        self.key = key
+        self.limits = limits
+        identities = RememberedIdentities(window: limits.deduplicationWindow, limit: limits.identities)
+    }
+
+    /// How many cycles are open.
+    public var openCycles: Int { cycles.count }
+    /// How many identities are remembered.
+    public var rememberedIdentities: Int { identities.count }
+    /// The bytes that the remembered identities take.
+    public var identityBytes: Int { identities.byteCount }
+
+    /// Whether an event or a batch with this identity has been accepted in the last days.
+    public func isKnown(_ identity: UInt64) -> Bool {
+        identities.contains(identity)
+    }
+
+    /// Folds the events of a batch.
+    ///
+    /// - Throws: `EventRecordError` for bytes that are no records; the events before them are folded.
+    public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+        advance(to: receivedAt)
+        var cursor = EventCursor()
+        while let event = try cursor.next(in: records) {
+            identities.insert(key.identity(of: event, in: records))
+            fold(event, records)
+        }
+    }
+
+    /// Remembers identities of batches that were accepted.
+    public mutating func remember(_ batchIdentities: [UInt64], receivedAt: Timestamp) {
+        advance(to: receivedAt)
+        for identity in batchIdentities { identities.insert(identity) }
+    }
+
+    /// Lets time pass without events: cycles whose time has come close, old identities are forgotten.
+    public mutating func tick(to now: Timestamp) {
+        advance(to: now)
+        cycles.closeDue(at: seconds(clock), into: &totals)
+    }
+
+    private mutating func advance(to now: Timestamp) {
+        clock = max(clock, now)
+        totals.evictedIdentities += identities.advance(to: clock)
+    }
+
+    private mutating func fold(_ event: Event, _ records: Span<UInt8>) {
+        guard let cycleKey = key.cycle(of: event, in: records) else { return }
+        let known = cycles.slot(of: cycleKey)
+        let base = known.map { cycles.base(at: $0) } ?? event.timestamp
+        let fact = Fact(event, base: base)
+        guard known != nil || fact != nil else { return }
+        let slot = known ?? open(cycleKey, base: base)
+        if let fact { cycles.add(fact, at: slot, limit: limits.factsPerCycle, into: &totals) }
+        postpone(slot, by: event)
+    }
+
+    private mutating func open(_ key: UInt64, base: Timestamp) -> Int {
+        if cycles.count >= limits.openCycles { cycles.evict(into: &totals) }
+        return cycles.open(Cycle(key: key, base: base, closesAt: 0))
+    }
+
+    /// Moves the time at which a cycle closes (SPEC 5.1).
+    private mutating func postpone(_ slot: Int, by event: Event) {
+        let ends = event.kind == .notificationDelivered || event.kind == .prefetchCycleComplete
+        let grace = seconds(clock) &+ UInt32(clamping: limits.graceSeconds)
+        let open = seconds(event.scheduledFor ?? clock) &+ UInt32(clamping: limits.openSeconds)
+        cycles.update(slot) { cycle in
+            cycle.isEnding = cycle.isEnding || ends
+            cycle.closesAt = cycle.isEnding ? grace : max(cycle.closesAt, open, grace)
+        }
+    }
+
+    private func seconds(_ time: Timestamp) -> UInt32 {
+        UInt32(clamping: time.microseconds / 1_000_000)
+    }
+}
+
+extension LifecycleFold {
+    private static let totalsKey = "totals"
+
+    /// What has changed since the last call, for a checkpoint: the whole state the first time.
+    public mutating func takeChanges() -> StateDelta {
+        var delta = StateDelta()
+        var value = StateWriter()
+        value.append(clock.microseconds)
+        for member in LifecycleTotals.members { value.append(totals[keyPath: member]) }
+        delta.upserts.append(StatePage(key: Self.totalsKey, value: value.bytes))
+        identities.takeChanges(into: &delta)
+        cycles.takeChanges(into: &delta)
+        return delta
+    }
+
+    /// Takes in a page of the last checkpoint. Pages come in the order of their keys, before anything is folded.
+    ///
+    /// - Throws: `StateError` for a page that cannot be read.
+    public mutating func restore(_ page: StatePage) throws(StateError) {
+        if page.key.hasPrefix(IdentityPage.prefix) {
+            identities.restore(try IdentityPage(page))
+        } else if page.key.hasPrefix(CyclePage.prefix) {
+            try cycles.restore(page)
+        } else if page.key == Self.totalsKey {
+            var reader = StateReader(page)
+            clock = Timestamp(microseconds: try reader.integer())
+            for member in LifecycleTotals.members where reader.remaining > 0 {
+                totals[keyPath: member] = try reader.word()
+            }
+        } else {
+            throw StateError(key: page.key, problem: "a name that this version does not know")
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much the fold remembers and for how long (SPEC 4.2, 4.6, 5.1).
+public struct LifecycleLimits: Sendable {
+    /// How long an identity is remembered at least, in microseconds.
+    public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
+    /// How many identities are remembered at most, at no more than 12 bytes each.
+    public var identities = 20_000_000
+    /// How many cycles are open at most, at no more than 96 bytes each.
+    public var openCycles = 2_000_000
+    /// How long a cycle stays open after its delivery or its summary, in seconds.
+    public var graceSeconds: Int64 = 15 * 60
+    /// How long a cycle stays open after its notification time, in seconds.
+    public var openSeconds: Int64 = 24 * 3_600
+    /// How many facts of one cycle are kept at most.
+    public var factsPerCycle = 1_024
+
+    /// The documented defaults.
+    public init() {}
+}

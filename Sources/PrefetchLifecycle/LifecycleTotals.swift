@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TelemetryEvents
+
+/// What the fold has counted so far; no member ever falls.
+public struct LifecycleTotals: Hashable, Sendable {
+    /// Prefetch tasks scheduled.
+    public internal(set) var scheduled: UInt64 = 0
+    /// Prefetch tasks executed.
+    public internal(set) var executed: UInt64 = 0
+    /// Attempts that ended in success.
+    public internal(set) var success: UInt64 = 0
+    /// Notifications that used prefetched content.
+    public internal(set) var used: UInt64 = 0
+    /// Attempts that ended in failure for want of a network.
+    public internal(set) var failureNetwork: UInt64 = 0
+    /// Attempts that ended in failure for want of authorisation.
+    public internal(set) var failureAuth: UInt64 = 0
+    /// Attempts that the system failed.
+    public internal(set) var failureSystem: UInt64 = 0
+    /// Attempts that failed for another or an unknown reason.
+    public internal(set) var failureOther: UInt64 = 0
+    /// Successes that only a summary told of (SPEC 5.2).
+    public internal(set) var impliedSuccess: UInt64 = 0
+    /// Uses that only a summary told of (SPEC 5.2).
+    public internal(set) var impliedUsed: UInt64 = 0
+    /// Cycles closed before their time because too many were open.
+    public internal(set) var evictedCycles: UInt64 = 0
+    /// Identities forgotten before their time because too many were remembered.
+    public internal(set) var evictedIdentities: UInt64 = 0
+
+    /// Totals at zero.
+    public init() {}
+
+    /// The failures with one reason.
+    public func failure(_ reason: FailureReason) -> UInt64 {
+        switch reason {
+        case .network: failureNetwork
+        case .auth: failureAuth
+        case .system: failureSystem
+        case .other: failureOther
+        }
+    }
+
+    mutating func addFailure(_ reason: FailureReason) {
+        switch reason {
+        case .network: failureNetwork += 1
+        case .auth: failureAuth += 1
+        case .system: failureSystem += 1
+        case .other: failureOther += 1
+        }
+    }
+
+    /// Every member, in the order in which a checkpoint stores them; new ones go to the end.
+    static var members: [WritableKeyPath<LifecycleTotals, UInt64>] {
+        [
+            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem, \.failureOther,
+            \.impliedSuccess, \.impliedUsed, \.evictedCycles, \.evictedIdentities,
+        ]
+    }
+}

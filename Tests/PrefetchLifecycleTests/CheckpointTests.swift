@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+import Testing
+
+@Suite("Checkpoints of the fold")
+struct CheckpointTests {
+    /// What a ledger keeps of checkpoints.
+    struct Store {
+        var pages: [String: [UInt8]] = [:]
+
+        mutating func save(_ delta: StateDelta) {
+            for prefix in delta.deletedPrefixes { pages = pages.filter { !$0.key.hasPrefix(prefix) } }
+            for page in delta.upserts { pages[page.key] = page.value }
+        }
+
+        func restore(limits: LifecycleLimits = LifecycleLimits()) throws -> LifecycleFold {
+            var fold = LifecycleFold(limits: limits)
+            for (key, value) in pages.sorted(by: { $0.key < $1.key }) {
+                try fold.restore(StatePage(key: key, value: value))
+            }
+            return fold
+        }
+    }
+
+    func history(_ index: Int) -> [String] {
+        let id = "cycle-\(index)"
+        let time = Int64(index)
+        return [
+            event("prefetch_executed", time, id: id),
+            event("prefetch_failure", time + 1, #""willRetry":true"#, id: id),
+            event(index % 2 == 0 ? "prefetch_success" : "prefetch_used_for_notification", time + 2, id: id),
+        ]
+    }
+
+    @Test("a fold restored from any checkpoint goes on like the one that was never stopped")
+    func restoring() throws {
+        var live = LifecycleFold()
+        var store = Store()
+        for index in 0..<1_200 {
+            try live.apply(Array(history(index).shuffled().prefix(2)), at: Int64(index))
+            if index % 400 == 399 {
+                live.tick(to: .init(microseconds: live.clock.microseconds + 3_600 * 1_000_000))
+                store.save(live.takeChanges())
+                var restored = try store.restore()
+                #expect(restored.totals == live.totals)
+                #expect(restored.openCycles == live.openCycles)
+                #expect(restored.rememberedIdentities == live.rememberedIdentities)
+                var other = live
+                let rest = (0..<index).flatMap(history)
+                try restored.apply(rest, at: 9_000)
+                try other.apply(rest, at: 9_000)
+                restored.closeAll()
+                other.closeAll()
+                #expect(restored.totals == other.totals)
+            }
+        }
+    }
+
+    @Test("a checkpoint writes only what changed")
+    func onlyChanges() throws {
+        var fold = LifecycleFold()
+        try fold.apply((0..<2_000).flatMap(history))
+        let first = fold.takeChanges()
+        #expect(first.upserts.count > 8)
+        #expect(fold.takeChanges().upserts.map(\.key) == ["totals"])
+        try fold.apply([event("prefetch_scheduled", 1, id: "cycle-0")])
+        #expect(fold.takeChanges().upserts.count == 3)
+    }
+
+    @Test("closed cycles leave the checkpoint")
+    func closedCycles() throws {
+        var fold = LifecycleFold()
+        var store = Store()
+        try fold.apply((0..<700).flatMap(history))
+        store.save(fold.takeChanges())
+        #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.count == 3)
+        fold.closeAll()
+        store.save(fold.takeChanges())
+        #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.isEmpty)
+    }
+
+    @Test("a page cut short or unknown is an error that names it", arguments: ["totals", "cycles/00000000", "else"])
+    func damaged(key: String) {
+        var fold = LifecycleFold()
+        #expect(throws: StateError.self) { try fold.restore(StatePage(key: key, value: [1, 2, 3])) }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+
+struct OnePseudonym: Pseudonymising {
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym { Pseudonym(high: 1, low: 2) }
+}
+
+let start = Timestamp(seconds: 1_763_185_000)
+
+/// An event of cycle `a`, some seconds after `start`, with more members when given.
+func event(_ kind: String, _ seconds: Int64, _ members: String = "", id: String = "a") -> String {
+    let time = Timestamp(microseconds: start.microseconds + seconds * 1_000_000)
+    return #"{"event":"\#(kind)","scheduleId":"\#(id)","timestamp":"\#(time)"\#(members.isEmpty ? "" : "," + members)}"#
+}
+
+func records(_ events: [String]) -> [UInt8] {
+    let text = Array(events.joined(separator: "\n").utf8)
+    return JSONEventDecoder.decode(
+        text.span,
+        framing: .lines,
+        receivedAt: start,
+        pseudonyms: OnePseudonym()
+    ).events.bytes
+}
+
+extension LifecycleFold {
+    init(limits: LifecycleLimits = LifecycleLimits()) {
+        self.init(key: IdentityKey(3, 4), limits: limits)
+    }
+
+    mutating func apply(_ events: [String], at seconds: Int64 = 0) throws {
+        let bytes = records(events)
+        try apply(bytes.span, receivedAt: Timestamp(microseconds: start.microseconds + seconds * 1_000_000))
+    }
+
+    /// Lets so much time pass that every cycle closes.
+    mutating func closeAll() {
+        tick(to: Timestamp(microseconds: start.microseconds + 3 * 86_400 * 1_000_000))
+    }
+}
+
+extension LifecycleTotals {
+    /// The five families of SPEC 6, for comparing: scheduled, executed, success, failures by reason, used.
+    var stages: [UInt64] {
+        [scheduled, executed, success, failureNetwork, failureAuth, failureSystem, failureOther, used]
+    }
+}

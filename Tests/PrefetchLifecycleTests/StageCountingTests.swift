@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import Testing
+
+@Suite("Stages count once per attempt")
+struct StageCountingTests {
+    struct History: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let events: [String]
+        /// scheduled, executed, success, NETWORK, AUTH, SYSTEM, OTHER, used
+        let stages: [UInt64]
+
+        init(_ name: String, _ events: [String], _ stages: [UInt64]) {
+            testDescription = name
+            self.events = events
+            self.stages = stages
+        }
+    }
+
+    static let histories = [
+        History(
+            "a whole cycle",
+            [
+                event("prefetch_scheduled", 0), event("prefetch_executed", 60), event("prefetch_success", 62),
+                event("prefetch_used_for_notification", 300), event("notification_delivered", 300),
+            ],
+            [1, 1, 1, 0, 0, 0, 0, 1]
+        ),
+        History(
+            "the same stage told by several lines",
+            [
+                event("prefetch_scheduled", 0), event("prefetch_scheduled", 1), event("prefetch_executed", 60),
+                event("prefetch_success", 62), event("prefetch_success", 63),
+                event("prefetch_used_for_notification", 300), event("prefetch_used_for_notification", 301),
+            ],
+            [1, 1, 1, 0, 0, 0, 0, 1]
+        ),
+        History(
+            "two attempts with one failure and one success",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK""#),
+                event("prefetch_executed", 120), event("prefetch_success", 125),
+            ],
+            [0, 2, 1, 1, 0, 0, 0, 0]
+        ),
+        History(
+            "three lines that tell of one failure",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401"#),
+                event("prefetch_failure", 63, #""error":"JWT expired""#), event("prefetch_failure", 64, #""reason":"AUTH""#),
+            ],
+            [0, 1, 0, 0, 1, 0, 0, 0]
+        ),
+        History(
+            "a failure that is retried with success in the same attempt",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK","willRetry":true"#),
+                event("prefetch_success", 70),
+            ],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
+            "a failure that would be retried and was not",
+            [event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK","willRetry":true"#)],
+            [0, 1, 0, 1, 0, 0, 0, 0]
+        ),
+        History(
+            "a failure whose reason comes later",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62),
+                event("prefetch_failure", 63, #""reason":"SYSTEM""#),
+            ],
+            [0, 1, 0, 0, 0, 1, 0, 0]
+        ),
+        History(
+            "a failure whose reason never comes",
+            [event("prefetch_executed", 60), event("prefetch_failure", 62), event("prefetch_executed", 90)],
+            [0, 2, 0, 0, 0, 0, 1, 0]
+        ),
+        History("a task that expired", [event("prefetch_expired", 62)], [0, 0, 0, 0, 0, 1, 0, 0]),
+        History(
+            "a summary alone",
+            [event("prefetch_cycle_complete", 300, #""fetched":true,"usedCached":true"#)],
+            [0, 0, 1, 0, 0, 0, 0, 1]
+        ),
+        History(
+            "a summary of what was seen",
+            [
+                event("prefetch_success", 62), event("prefetch_used_for_notification", 299),
+                event("prefetch_cycle_complete", 300, #""fetched":true,"usedCached":true"#),
+            ],
+            [0, 0, 1, 0, 0, 0, 0, 1]
+        ),
+        History(
+            "more facts than a cycle holds inline",
+            (0..<20).flatMap { [event("prefetch_executed", $0 * 10), event("prefetch_success", $0 * 10 + 5)] },
+            [0, 20, 20, 0, 0, 0, 0, 0]
+        ),
+    ]
+
+    @Test("in the order in which they happened", arguments: histories)
+    func inOrder(history: History) throws {
+        var fold = LifecycleFold()
+        try fold.apply(history.events)
+        fold.closeAll()
+        #expect(fold.totals.stages == history.stages)
+        #expect(fold.openCycles == 0)
+    }
+
+    @Test("in any other order, in one batch or many, with no counter ever falling", arguments: histories)
+    func shuffled(history: History) throws {
+        var random = SplitMix64(state: 42)
+        for _ in 0..<50 {
+            var fold = LifecycleFold()
+            var rest = history.events.shuffled(using: &random)[...]
+            var before = fold.totals.stages
+            while !rest.isEmpty {
+                let batch = rest.prefix(Int.random(in: 1...3, using: &random))
+                try fold.apply(Array(batch))
+                rest = rest.dropFirst(batch.count)
+                for (old, new) in zip(before, fold.totals.stages) { #expect(new >= old) }
+                before = fold.totals.stages
+            }
+            fold.closeAll()
+            #expect(fold.totals.stages == history.stages)
+        }
+    }
+
+    @Test("a failure is counted as soon as nothing can change it")
+    func failuresAreHeldBack() throws {
+        var fold = LifecycleFold()
+        try fold.apply([event("prefetch_executed", 0), event("prefetch_failure", 1)])
+        #expect(fold.totals.failureOther == 0)
+        try fold.apply([event("prefetch_completed", 2)])
+        #expect(fold.totals.failureOther == 1)
+        try fold.apply([event("prefetch_failure", 1, #""reason":"AUTH","eventId":"late""#)])
+        fold.closeAll()
+        #expect(fold.totals.stages == [0, 1, 0, 0, 0, 0, 1, 0])
+    }
+
+    @Test("what only a summary told is counted as implied")
+    func implied() throws {
+        var fold = LifecycleFold()
+        try fold.apply([
+            event("prefetch_success", 0), event("prefetch_cycle_complete", 9, #""fetched":true,"usedCached":true"#),
+        ])
+        #expect(fold.totals.impliedSuccess == 0)
+        #expect(fold.totals.impliedUsed == 1)
+    }
+
+    @Test("cycles of one installation and of none, and by notification time, are apart")
+    func keys() throws {
+        var fold = LifecycleFold()
+        let due = #""scheduledFor":"2025-11-15T05:53:00Z""#
+        try fold.apply([
+            event("prefetch_success", 0), event("prefetch_success", 1, #""installationId":"x""#),
+            event("prefetch_success", 2, id: "b"),
+            #"{"event":"prefetch_success","timestamp":"2025-11-15T05:48:32Z",\#(due)}"#,
+        ])
+        #expect(fold.totals.success == 4)
+        #expect(fold.openCycles == 4)
+    }
+}
+
+/// A small random generator whose runs can be repeated.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
+    }
+}
