@@ -33,7 +33,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -41,6 +40,7 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
         .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
@@ -54,13 +54,14 @@ let package = Package(
         .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald",
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -68,7 +69,11 @@ let package = Package(
         ),
         .executableTarget(
             name: "dnp-telemetry",
-            dependencies: ["Collector", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Collector", "EventLedger",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict
         ),
 

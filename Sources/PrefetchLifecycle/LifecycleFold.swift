@@ -8,7 +8,8 @@ public import TelemetryEvents
 /// recovery or from a file. It never reads a clock; time comes with each batch and tick. Folding an event costs O(facts of
 /// its cycle) and, in the mean, no allocation.
 ///
-/// To deduplicate, ask `isKnown(_:)` before an event enters the ledger; `apply(_:receivedAt:)` remembers what did.
+/// To deduplicate, `propose(_:)` each identity before its event enters the ledger, and `settle()` once the events of a
+/// transaction are in it or are not; `apply(_:receivedAt:)` remembers those that did.
 public struct LifecycleFold: Sendable {
     /// What has been counted.
     public private(set) var totals = LifecycleTotals()
@@ -19,6 +20,7 @@ public struct LifecycleFold: Sendable {
     private let limits: LifecycleLimits
     private var identities: RememberedIdentities
     private var cycles = CycleTable()
+    private var proposed = IdentityTable()
 
     /// Starts from nothing.
     public init(key: IdentityKey, limits: LifecycleLimits = LifecycleLimits()) {
@@ -37,6 +39,21 @@ public struct LifecycleFold: Sendable {
     /// Whether an event or a batch with this identity has been accepted in the last days.
     public func isKnown(_ identity: UInt64) -> Bool {
         identities.contains(identity)
+    }
+
+    /// Whether an event or a batch with this identity is new, neither accepted in the last days nor proposed before.
+    public mutating func propose(_ identity: UInt64) -> Bool {
+        !identities.contains(identity) && proposed.insert(identity)
+    }
+
+    /// Forgets what was proposed: it has been applied, or its transaction has failed.
+    public mutating func settle() {
+        proposed.removeAll()
+    }
+
+    /// Whether time alone would close a cycle now, so that a tick belongs into the ledger.
+    public func isTickDue(at now: Timestamp) -> Bool {
+        cycles.isAnyDue(at: seconds(max(clock, now)))
     }
 
     /// Folds the events of a batch.

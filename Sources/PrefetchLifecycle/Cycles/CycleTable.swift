@@ -68,6 +68,10 @@ struct CycleTable: Sendable {
         longLists[key] = facts
     }
 
+    func isAnyDue(at seconds: UInt32) -> Bool {
+        pages.contains { page in page.contains { $0.closesAt <= seconds } }
+    }
+
     /// Closes every cycle whose time has come, counting what was held back.
     mutating func closeDue(at seconds: UInt32, into totals: inout LifecycleTotals) {
         var slot = 0

@@ -48,6 +48,17 @@ struct IdentityTable: Sendable {
         return true
     }
 
+    /// Empties the table; the memory stays unless it is large.
+    mutating func removeAll() {
+        guard count > 0 else { return }
+        if slots.count > 1 << 16 {
+            self = IdentityTable()
+        } else {
+            for slot in slots.indices { slots[slot] = 0 }
+            count = 0
+        }
+    }
+
     private func home(of hash: UInt64) -> Int {
         Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(capacity)).high)
     }

@@ -27,6 +27,11 @@ extension [UInt8] {
         }
     }
 
+    /// Appends microseconds as milliseconds in decimals, without trailing zeros.
+    public mutating func appendMilliseconds(_ microseconds: Int64) {
+        appendScaled(microseconds, unit: 1_000)
+    }
+
     /// Appends a count of millionths of `unit` as a decimal number without trailing zeros: 2432500 at 1000 is 2432.5.
     mutating func appendScaled(_ value: Int64, unit: Int64) {
         appendDecimal(value / unit)

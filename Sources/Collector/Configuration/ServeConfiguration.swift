@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EventLedger
+public import Journald
+
+/// How the service runs.
+public struct ServeConfiguration: Sendable {
+    /// Where events go besides the ledger (SPEC 9).
+    public enum JournalMode: String, Sendable, CaseIterable {
+        /// To systemd-journald, each once, confirmed by reading back.
+        case journald
+        /// To standard output, as canonical JSON.
+        case stdout
+        /// Nowhere.
+        case off
+    }
+
+    /// The address to listen on.
+    public var host = "127.0.0.1"
+    /// The port to listen on; 0 takes a free one.
+    public var port = 10910
+    /// The directory of the ledger and the key.
+    public var stateDirectory: String
+    /// Where events go besides the ledger.
+    public var journal = JournalMode.journald
+    /// journald's socket.
+    public var journalSocket = JournalSocket.defaultPath
+    /// What a commit survives before it is acknowledged.
+    public var durability = LedgerDurability.process
+    /// The largest body of a request in bytes, as sent.
+    public var maximumBody = 32 << 20
+    /// The largest body in bytes once decompressed.
+    public var maximumDecompressedBody = 64 << 20
+    /// How many times larger than its compressed form a body may be.
+    public var maximumCompressionRatio = 200
+    /// The bytes of all bodies that are worked on at once; more are answered 503.
+    public var maximumBytesInFlight = 192 << 20
+    /// How many connections are served at once; more wait to be accepted.
+    public var maximumConnections = 1_024
+    /// How long batches stay in the ledger once nothing needs them, in seconds.
+    public var retentionSeconds: Int64 = 0
+
+    /// A configuration with the documented defaults.
+    public init(stateDirectory: String) {
+        self.stateDirectory = stateDirectory
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CZlib
+
+/// Why a gzip body cannot be read.
+enum GzipError: Error, Equatable {
+    /// The bytes are no gzip (RFC 1952), or their checksum is wrong.
+    case damaged
+    /// The bytes end before the stream does.
+    case truncated
+    /// The content is larger than allowed.
+    case tooLarge
+    /// The content is so many times larger than its compressed form that it is taken for an attack.
+    case suspiciousRatio
+    /// There was no memory for it.
+    case outOfMemory
+}
+
+/// Decompresses a gzip body of one or more members, within limits.
+///
+/// The only place that touches zlib's pointers; every input ends in bytes or in an error.
+enum GzipDecoder {
+    /// Bodies smaller than this are never suspicious, whatever their ratio.
+    static let unsuspiciousBytes = 1 << 20
+    private static let chunk = 64 << 10
+
+    static func decode(_ body: Span<UInt8>, maximumBytes: Int, maximumRatio: Int) throws(GzipError) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(min(body.count * 4, maximumBytes))
+        let byRatio = max(unsuspiciousBytes, body.count.multipliedReportingOverflow(by: maximumRatio).partialValue)
+        let result = unsafe body.withUnsafeBufferPointer { input in
+            unsafe inflateAll(input, &output, limit: min(maximumBytes, byRatio))
+        }
+        switch result {
+        case .success: return output
+        case .failure(.tooLarge) where byRatio < maximumBytes: throw .suspiciousRatio
+        case .failure(let error): throw error
+        }
+    }
+
+    private static func inflateAll(
+        _ input: UnsafeBufferPointer<UInt8>,
+        _ output: inout [UInt8],
+        limit: Int
+    ) -> Result<Void, GzipError> {
+        guard input.count > 0, input.count <= Int(UInt32.max), let base = input.baseAddress else {
+            return .failure(.truncated)
+        }
+        var stream = unsafe z_stream()
+        guard unsafe dnp_inflate_gzip_init(&stream) == Z_OK else { return .failure(.outOfMemory) }
+        defer { unsafe inflateEnd(&stream) }
+        unsafe stream.next_in = UnsafeMutablePointer(mutating: base)
+        unsafe stream.avail_in = UInt32(input.count)
+        var buffer = [UInt8](repeating: 0, count: chunk)
+        while true {
+            let (status, produced) = unsafe buffer.withUnsafeMutableBufferPointer { target in
+                unsafe stream.next_out = target.baseAddress
+                unsafe stream.avail_out = UInt32(target.count)
+                let status = unsafe inflate(&stream, Z_NO_FLUSH)
+                return (status, unsafe target.count - Int(stream.avail_out))
+            }
+            guard output.count + produced <= limit else { return .failure(.tooLarge) }
+            output.append(contentsOf: buffer[..<produced])
+            switch status {
+            case Z_STREAM_END:
+                if unsafe stream.avail_in == 0 { return .success(()) }
+                guard unsafe inflateReset(&stream) == Z_OK else { return .failure(.damaged) }
+            case Z_OK:
+                if unsafe stream.avail_in == 0, produced < chunk { return .failure(.truncated) }
+            case Z_BUF_ERROR:
+                return .failure(.truncated)
+            case Z_MEM_ERROR:
+                return .failure(.outOfMemory)
+            default:
+                return .failure(.damaged)
+            }
+        }
+    }
+}

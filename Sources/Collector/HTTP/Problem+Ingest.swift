@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import HTTPTypes
+internal import TelemetryEvents
+
+extension Problem {
+    static let emptyBody = Problem(
+        status: .badRequest,
+        type: "empty-body",
+        title: "Empty body",
+        detail: "Expected events as JSON or NDJSON, found nothing."
+    )
+
+    static let unusableIdempotencyKey = Problem(
+        status: .badRequest,
+        type: "idempotency-key",
+        title: "Unusable Idempotency-Key",
+        detail: "Expected an Idempotency-Key of 1 to 256 bytes."
+    )
+
+    static let idempotencyKeyReused = Problem(
+        status: .unprocessableContent,
+        type: "idempotency-key-reused",
+        title: "Idempotency-Key used again",
+        detail: "This Idempotency-Key came before with another body; nothing was stored. Use a new key for new events."
+    )
+
+    static let unsupportedEncoding = Problem(
+        status: .unsupportedMediaType,
+        type: "unsupported-encoding",
+        title: "Unsupported Content-Encoding",
+        detail: "Expected Content-Encoding gzip or none."
+    )
+
+    static func unsupportedType(_ type: String) -> Problem {
+        let found = type.isEmpty ? "none" : "\"\(type.prefix(80))\""
+        return Problem(
+            status: .unsupportedMediaType,
+            type: "unsupported-type",
+            title: "Unsupported Content-Type",
+            detail: "Expected application/json or application/x-ndjson, found \(found)."
+        )
+    }
+
+    static func nothingReadable(_ decoded: DecodedEvents) -> Problem {
+        let first = decoded.rejections.first.map { "\($0)" } ?? ""
+        return Problem(
+            status: .badRequest,
+            type: "nothing-readable",
+            title: "No readable event",
+            detail: "All \(decoded.rejected) events were refused; the first: \(first)",
+            members: "," + String(decoding: IngestAnswer.rejections(decoded), as: UTF8.self)
+        )
+    }
+
+    static func overloaded(retryAfter: Int) -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "overloaded",
+            title: "Too much waits",
+            detail: "More events wait to be stored than is allowed; nothing of this request was stored. Try again.",
+            retryAfter: retryAfter + Int.random(in: 0...2)
+        )
+    }
+
+    init(_ error: GzipError) {
+        switch error {
+        case .tooLarge:
+            self = .bodyTooLarge
+        case .suspiciousRatio:
+            self.init(
+                status: .contentTooLarge,
+                type: "compression-ratio",
+                title: "Compressed too well",
+                detail: "The body is so many times larger than its gzip form that it is taken for an attack."
+            )
+        case .damaged, .truncated:
+            self.init(
+                status: .badRequest,
+                type: "broken-gzip",
+                title: "Broken gzip",
+                detail: error == .truncated
+                    ? "The gzip body ends before its content does; nothing was stored."
+                    : "The body says it is gzip and is not, or its checksum is wrong; nothing was stored."
+            )
+        case .outOfMemory:
+            self = .overloaded(retryAfter: 5)
+        }
+    }
+
+    init(_ error: SubmissionError) {
+        switch error {
+        case .overloaded(let after):
+            self = .overloaded(retryAfter: max(1, Int(after.components.seconds)))
+        case .stopped:
+            self.init(
+                status: .serviceUnavailable,
+                type: "stopping",
+                title: "The service is stopping",
+                detail: "Nothing of this request was stored. Try again.",
+                retryAfter: 1 + Int.random(in: 0...2)
+            )
+        case .failed(.full):
+            self.init(
+                status: .serviceUnavailable,
+                type: "ledger-full",
+                title: "No space left",
+                detail: "There is no space left for the ledger; nothing of this request was stored. Try again later.",
+                retryAfter: 10 + Int.random(in: 0...10)
+            )
+        case .failed:
+            self.init(
+                status: .serviceUnavailable,
+                type: "ledger-failed",
+                title: "The ledger failed",
+                detail: "The events could not be stored; nothing of this request was. Try again later.",
+                retryAfter: 10 + Int.random(in: 0...10)
+            )
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import Hummingbird
+internal import MetricsRegistry
+internal import NIOCore
+internal import Synchronization
+
+/// Every path that the service answers.
+enum ServiceRouter {
+    static func build(
+        events: EventsRoute,
+        metrics: MetricsRoute,
+        readiness: Readiness
+    ) -> Router<BasicRequestContext> {
+        let router = Router(context: BasicRequestContext.self)
+        router.add(middleware: ProblemMiddleware(metrics: metrics.metrics))
+        router.post("/v1/events") { request, _ in try await events.respond(to: request) }
+        for method: HTTPRequest.Method in [.get, .put, .delete, .patch, .head] {
+            router.on("/v1/events", method: method) { _, _ -> Response in throw Problem.postOnly }
+        }
+        router.get("/metrics") { request, _ in metrics.respond(to: request) }
+        router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }
+        router.get("/-/ready") { _, _ in
+            readiness.isReady
+                ? plain(.ok, "dnp-telemetry is ready.\n") : plain(.serviceUnavailable, "dnp-telemetry is stopping.\n")
+        }
+        return router
+    }
+
+    private static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "text/plain; charset=utf-8"],
+            body: .init(byteBuffer: ByteBuffer(string: text))
+        )
+    }
+}
+
+/// Whether the service takes events: after recovery and until it is told to stop.
+final class Readiness: Sendable {
+    private let ready = Atomic(true)
+
+    var isReady: Bool { ready.load(ordering: .relaxed) }
+
+    func stop() { ready.store(false, ordering: .relaxed) }
+}
+
+extension Problem {
+    static let postOnly = Problem(
+        status: .methodNotAllowed,
+        type: "method-not-allowed",
+        title: "Method not allowed",
+        detail: "Expected POST with events in the body."
+    )
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import TelemetryEvents
+
+/// The accounts of everything that was ever received (SPEC 4.5): a fold over the ledger like the lifecycle's.
+///
+/// `received = accepted + duplicates + rejected` at every position.
+struct IngestAccounts: Equatable, Sendable {
+    private(set) var received: [UInt16: UInt64] = [:]
+    private(set) var accepted: UInt64 = 0
+    private(set) var duplicates: UInt64 = 0
+    private(set) var unknownFields: UInt64 = 0
+    /// By the raw value of `RejectionReason`.
+    private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
+
+    mutating func add(_ receipt: IngestReceipt, accepted count: UInt64, origin: UInt16) {
+        let all = count + receipt.duplicates + receipt.rejectedTotal
+        if all > 0 { received[origin, default: 0] += all }
+        accepted += count
+        duplicates += receipt.duplicates
+        unknownFields += receipt.unknownFields
+        for reason in rejected.indices { rejected[reason] += receipt.rejected[reason] }
+    }
+
+    static let stateKey: StateKey = "accounts"
+
+    var encoded: [UInt8] {
+        var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
+        words += rejected
+        for (origin, count) in received.sorted(by: { $0.key < $1.key }) { words += [UInt64(origin), count] }
+        return LittleEndianWords.bytes(words)
+    }
+}
+
+extension IngestAccounts {
+    /// Reads the accounts of a checkpoint back; nil for bytes that are none.
+    init?(encoded: [UInt8]) {
+        self.init()
+        guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }
+        accepted = words.removeFirst()
+        duplicates = words.removeFirst()
+        unknownFields = words.removeFirst()
+        let reasons = words.removeFirst()
+        guard reasons <= UInt64(rejected.count), words.count >= Int(reasons) else { return nil }
+        for reason in 0..<Int(reasons) { rejected[reason] = words.removeFirst() }
+        guard words.count % 2 == 0 else { return nil }
+        while words.count >= 2 {
+            let origin = words.removeFirst()
+            received[UInt16(truncatingIfNeeded: origin)] = words.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import MetricsRegistry
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// What happens on the ledger's writer thread: deduplication before a commit, counting after it, checkpoints between.
+struct IngestProcessor: CommitProcessor {
+    typealias Submission = IngestSubmission
+    typealias Outcome = IngestOutcome
+
+    /// The origin of a row that only says that time has passed.
+    static let tickOrigin: UInt16 = 0
+
+    private enum Prepared {
+        case stored(LedgerBatch, duplicates: Int)
+        case nothing
+        case keyReused
+    }
+
+    private var projection: LedgerProjection
+    private var checkpoints: CheckpointSchedule
+    private var retention: LedgerRetention
+    private let identityKey: IdentityKey
+    private let metrics: PipelineMetrics
+    private let onCommit: @Sendable (LedgerPosition) -> Void
+    private var prepared: [Prepared] = []
+    private var committed = 0
+
+    init(
+        _ projection: LedgerProjection,
+        identityKey: IdentityKey,
+        retention: LedgerRetention,
+        metrics: PipelineMetrics,
+        onCommit: @escaping @Sendable (LedgerPosition) -> Void
+    ) {
+        self.projection = projection
+        self.identityKey = identityKey
+        self.retention = retention
+        self.metrics = metrics
+        self.onCommit = onCommit
+        checkpoints = CheckpointSchedule()
+        metrics.publish(projection)
+    }
+
+    static func cost(of submission: Submission) -> Int {
+        switch submission {
+        case .events(let decoded, _, _): decoded.events.bytes.count + decoded.rejections.count * 16 + 512
+        case .tick: 64
+        }
+    }
+
+    mutating func prepare(_ submission: Submission, receivedAt: Int64) -> LedgerBatch? {
+        let next =
+            switch submission {
+            case .tick: tickBatch(receivedAt)
+            case .events(let decoded, let origin, let batch): eventsBatch(decoded, origin, batch, receivedAt)
+            }
+        prepared.append(next)
+        guard case .stored(let batch, _) = next else { return nil }
+        return batch
+    }
+
+    private func tickBatch(_ receivedAt: Int64) -> Prepared {
+        let tick = LedgerBatch(receivedAt: receivedAt, origin: Self.tickOrigin, count: 0, receipt: [], events: [])
+        return .stored(tick, duplicates: 0)
+    }
+
+    private mutating func eventsBatch(
+        _ decoded: DecodedEvents,
+        _ origin: EventOrigin,
+        _ batch: BatchIdentity?,
+        _ receivedAt: Int64
+    ) -> Prepared {
+        var receipt = IngestReceipt()
+        receipt.unknownFields = UInt64(decoded.unknownFields)
+        receipt.rejected = decoded.rejectedByReason
+        var accepted = AcceptedEvents(decoded.events)
+        if let batch {
+            let isNewKey = projection.fold.propose(batch.key)
+            let isNewBody = projection.fold.propose(batch.keyAndBody)
+            if !isNewKey, isNewBody { return .keyReused }
+            if isNewKey { receipt.batchIdentities = [batch.key, batch.keyAndBody] } else { accepted.refuseAll() }
+        }
+        accepted.deduplicate(with: identityKey, &projection.fold)
+        receipt.duplicates = UInt64(accepted.duplicates)
+        if accepted.count == 0, receipt.isEmpty { return .nothing }
+        let row = LedgerBatch(
+            receivedAt: receivedAt,
+            origin: origin.rawValue,
+            count: UInt32(accepted.count),
+            receipt: receipt.encoded,
+            events: accepted.bytes
+        )
+        return .stored(row, duplicates: accepted.duplicates)
+    }
+
+    mutating func commit(_ submission: Submission, at placement: CommitPlacement?) -> Outcome {
+        defer { committed += 1 }
+        guard committed < prepared.count else { return .committed(accepted: 0, duplicates: 0) }
+        switch prepared[committed] {
+        case .keyReused: return .keyReused
+        case .nothing: return .committed(accepted: 0, duplicates: 0)
+        case .stored(let batch, let duplicates):
+            guard let placement else { return .committed(accepted: 0, duplicates: 0) }
+            do throws(EventRecordError) {
+                try projection.apply(batch, at: placement.position)
+            } catch {
+                metrics.unreadableRecords.add()
+            }
+            return .committed(accepted: Int(batch.count), duplicates: duplicates)
+        }
+    }
+
+    mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
+        settleGroup()
+        metrics.publish(projection)
+        onCommit(position)
+    }
+
+    mutating func aborted(_ error: LedgerError) {
+        settleGroup()
+    }
+
+    private mutating func settleGroup() {
+        prepared.removeAll(keepingCapacity: true)
+        committed = 0
+        projection.fold.settle()
+    }
+
+    mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
+        if checkpoints.isDue(at: position, now: now) { checkpoint(ledger, at: position, now: now) }
+        if retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
+    }
+
+    mutating func tick(now: Int64) -> Submission? {
+        projection.fold.isTickDue(at: Timestamp(microseconds: now)) ? .tick : nil
+    }
+
+    mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
+        checkpoint(ledger, at: position, now: now)
+        retention.savePosition(ledger, now: now)
+    }
+
+    /// Saves what changed. What a failed save has taken is written whole by the next one that succeeds.
+    private mutating func checkpoint(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
+        checkpoints.pending.append(projection.takeChanges())
+        do throws(LedgerError) {
+            try ledger.checkpoint(
+                projection: LedgerProjection.name,
+                at: position,
+                changes: checkpoints.pending,
+                now: now
+            )
+            checkpoints.saved(at: position, now: now)
+        } catch {
+            checkpoints.failed(now: now)
+            metrics.checkpointFailures.add()
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// What is handed to the ledger's writer.
+enum IngestSubmission: Sendable {
+    /// Events that were decoded, with what was refused beside them.
+    case events(DecodedEvents, origin: EventOrigin, batch: BatchIdentity?)
+    /// Time that passed without events, so that what closes by the clock closes at a place in the ledger.
+    case tick
+}
+
+/// What identifies a batch that came with an `Idempotency-Key`.
+struct BatchIdentity: Sendable {
+    var key: UInt64
+    var keyAndBody: UInt64
+}
+
+/// What became of a submission.
+enum IngestOutcome: Sendable {
+    /// It is durable.
+    case committed(accepted: Int, duplicates: Int)
+    /// Its `Idempotency-Key` came before with another body; nothing was stored.
+    case keyReused
+}

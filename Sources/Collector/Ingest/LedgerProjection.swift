@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// Everything that is counted from the ledger: the lifecycle and the accounts, with the position that they are true for.
+///
+/// The live service, the recovery and a rebuild use it alike.
+struct LedgerProjection: Sendable {
+    static let name = "lifecycle"
+
+    var fold: LifecycleFold
+    private(set) var accounts = IngestAccounts()
+    private(set) var position = LedgerPosition.start
+    private let identityKey: IdentityKey
+
+    init(identityKey: IdentityKey, limits: LifecycleLimits) {
+        self.identityKey = identityKey
+        fold = LifecycleFold(key: identityKey, limits: limits)
+    }
+
+    /// Applies a batch of the ledger.
+    ///
+    /// - Throws: `EventRecordError` when its events cannot be read; those before the damage are counted.
+    mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(EventRecordError) {
+        self.position = position
+        let receivedAt = Timestamp(microseconds: batch.receivedAt)
+        let receipt = IngestReceipt(encoded: batch.receipt) ?? IngestReceipt()
+        accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
+        if batch.origin == IngestProcessor.tickOrigin {
+            fold.tick(to: receivedAt)
+        } else {
+            fold.remember(receipt.batchIdentities, receivedAt: receivedAt)
+            try fold.apply(batch.events.span, receivedAt: receivedAt)
+        }
+    }
+
+    /// What has changed since the last call, in the ledger's form.
+    mutating func takeChanges() -> StateChanges {
+        let delta = fold.takeChanges()
+        var changes = StateChanges()
+        for prefix in delta.deletedPrefixes { changes.removeAll(prefix: StateKey("fold/" + prefix)) }
+        for page in delta.upserts { changes.put(StateKey("fold/" + page.key), page.value) }
+        changes.put(IngestAccounts.stateKey, accounts.encoded)
+        return changes
+    }
+
+    private mutating func restore(_ key: StateKey, _ value: [UInt8]) throws(LedgerError) {
+        if key == IngestAccounts.stateKey, let accounts = IngestAccounts(encoded: value) {
+            self.accounts = accounts
+            return
+        }
+        let name = String(decoding: key.bytes, as: UTF8.self)
+        guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
+        do throws(StateError) {
+            try fold.restore(StatePage(key: String(name.dropFirst(5)), value: value))
+        } catch {
+            throw .corrupt(detail: error.description)
+        }
+    }
+}
+
+extension LedgerProjection {
+    /// What a recovery found.
+    struct Recovery: Sendable {
+        var batches = 0
+        var damagedBatches: [Int64] = []
+    }
+
+    /// Loads the last checkpoint and folds what the ledger holds behind it. A damaged batch is skipped and named.
+    static func recover(
+        from reader: LedgerReader,
+        identityKey: IdentityKey,
+        limits: LifecycleLimits
+    ) throws(LedgerError) -> (LedgerProjection, Recovery) {
+        var projection = LedgerProjection(identityKey: identityKey, limits: limits)
+        let saved = try reader.loadState(name) { (key, value) throws(LedgerError) in
+            try projection.restore(key, value)
+        }
+        if let saved { projection.position = saved.position }
+
+        var recovery = Recovery()
+        var last = projection.position.batch
+        while true {
+            let batches: [StoredBatch]
+            do throws(LedgerError) {
+                batches = try reader.read(afterBatch: last)
+            } catch {
+                guard case .damagedBatch(let id, _) = error else { throw error }
+                recovery.damagedBatches.append(id)
+                last = id
+                continue
+            }
+            guard let end = batches.last else { return (projection, recovery) }
+            for stored in batches {
+                do throws(EventRecordError) {
+                    try projection.apply(stored.batch, at: stored.position)
+                } catch {
+                    recovery.damagedBatches.append(stored.id)
+                }
+                recovery.batches += 1
+            }
+            last = end.id
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import NIOPosix
+internal import Synchronization
+internal import TelemetryEvents
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Writes events to standard output as canonical JSON, one a line, where there is no journald (SPEC 9).
+///
+/// A reader that has stopped reading blocks the thread that writes here and nothing else. A line counts as delivered once
+/// the operating system has taken it.
+final class StandardOutputJournal: Sendable {
+    private let reader: LedgerReader
+    private let progress: JournalProgress
+    private let wakeUps: AsyncStream<Void>
+    private let waking: AsyncStream<Void>.Continuation
+    private let isStopping = Atomic(false)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ reader: LedgerReader, _ progress: JournalProgress) {
+        self.reader = reader
+        self.progress = progress
+        (wakeUps, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        waking.yield()
+        let running = Task.detached { [self] in await run() }
+        task.withLock { $0 = running }
+    }
+
+    func wake() { waking.yield() }
+
+    /// Ends after the events that are being written.
+    func stop() async {
+        isStopping.store(true, ordering: .relaxed)
+        waking.finish()
+        await task.withLock { $0 }?.value
+    }
+
+    private func run() async {
+        for await _ in wakeUps {
+            let written = try? await NIOThreadPool.singleton.runIfActive { [self] in writeAll() }
+            if written != true { return }
+        }
+    }
+
+    /// Writes what the ledger holds behind the last written event; false when standard output is gone.
+    private func writeAll() -> Bool {
+        while !isStopping.load(ordering: .relaxed) {
+            let sequence = progress.latest
+            guard let batches = try? reader.read(afterSequence: sequence), !batches.isEmpty else { return true }
+            for stored in batches where stored.position.sequence > sequence {
+                progress.willWrite(batchEndingAt: stored.position)
+                guard write(stored, after: sequence) else { return false }
+                progress.confirmed(stored.position.sequence)
+            }
+            if batches.allSatisfy({ $0.position.sequence <= sequence }) { return true }
+        }
+        return true
+    }
+
+    private func write(_ stored: StoredBatch, after sequence: UInt64) -> Bool {
+        var lines: [UInt8] = []
+        var cursor = EventCursor()
+        var current = stored.firstSequence
+        let records = stored.batch.events
+        while let event = try? cursor.next(in: records.span) {
+            if current > sequence {
+                CanonicalJSON.append(event, in: records.span, to: &lines)
+                lines.append(UInt8(ascii: "\n"))
+            }
+            current += 1
+        }
+        return Self.writeAll(lines)
+    }
+
+    private static func writeAll(_ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                offset += count
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Journald
+internal import MetricsRegistry
+
+/// How the journal follows the ledger.
+struct JournalMetrics: Sendable {
+    private let written: Counter
+    private let lost: Counter
+    private let retried: Counter
+    private let lag: Gauge
+    private let up: Gauge
+    private let batching: Gauge
+
+    init(_ registry: MetricsRegistry) {
+        written = registry.counter(
+            "dnp_telemetry_journal_entries_written_total",
+            help: "Entries handed to the journal, those sent again included."
+        )
+        lost = registry.counter(
+            "dnp_telemetry_journal_entries_lost_total",
+            help: "Entries that the journal took and discarded, as reading back proved; they are sent again."
+        )
+        retried = registry.counter(
+            "dnp_telemetry_journal_entries_retried_total",
+            help: "Entries that were sent again."
+        )
+        lag = registry.gauge(
+            "dnp_telemetry_journal_lag_seconds",
+            help: "Age of the oldest event that is not confirmed in the journal.",
+            unit: "seconds"
+        )
+        up = registry.gauge("dnp_telemetry_journal_up", help: "1 while the journal takes entries, else 0.")
+        batching = registry.gauge(
+            "dnp_telemetry_journal_batching",
+            help: "1 when reading back has proven that several entries in one datagram are stored, else 0."
+        )
+    }
+
+    func collect(_ statistics: JournalDeliveryStatistics?, lagMicroseconds: Int64) {
+        lag.set(Double(max(lagMicroseconds, 0)) / 1e6)
+        guard let statistics else { return up.set(1) }
+        written.restore(to: statistics.written)
+        lost.restore(to: statistics.lost)
+        retried.restore(to: statistics.retried)
+        up.set(statistics.state == .streaming ? 1 : 0)
+        batching.set(statistics.isBatchingProven ? 1 : 0)
+    }
+}

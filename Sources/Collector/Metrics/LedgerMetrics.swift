@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import MetricsRegistry
+
+/// What the ledger and its writer tell about themselves.
+struct LedgerMetrics: Sendable {
+    private let commits: Counter
+    private let failures: Counter
+    private let commitSeconds: Histogram
+    private let batchEvents: Histogram
+    private let waiting: Gauge
+    private let waitingBytes: Gauge
+    private let bytes: Gauge
+    private let pendingBatches: Gauge
+
+    /// - Parameter wasSetAside: whether a damaged ledger was set aside at this start.
+    init(_ registry: MetricsRegistry, wasSetAside: Bool) {
+        commits = registry.counter("dnp_telemetry_ledger_commits_total", help: "Transactions committed to the ledger.")
+        failures = registry.counter(
+            "dnp_telemetry_ledger_commit_failures_total",
+            help: "Transactions that could not be committed; none of their events was acknowledged."
+        )
+        commitSeconds = registry.histogram(
+            "dnp_telemetry_ledger_commit_seconds",
+            help: "Time of a commit.",
+            unit: "seconds",
+            buckets: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
+        )
+        batchEvents = registry.histogram(
+            "dnp_telemetry_ledger_batch_events",
+            help: "Events in a commit.",
+            buckets: [1, 10, 100, 1_000, 10_000, 100_000]
+        )
+        waiting = registry.gauge(
+            "dnp_telemetry_ledger_waiting_submissions",
+            help: "Requests that wait for a commit."
+        )
+        waitingBytes = registry.gauge(
+            "dnp_telemetry_ledger_waiting_bytes",
+            help: "Bytes of the requests that wait for a commit.",
+            unit: "bytes"
+        )
+        bytes = registry.gauge("dnp_telemetry_ledger_bytes", help: "Size of the ledger on disk.", unit: "bytes")
+        pendingBatches = registry.gauge(
+            "dnp_telemetry_ledger_backlog_batches",
+            help: "Batches in the ledger that are kept for a checkpoint, the journal or the retention."
+        )
+        registry.gauge(
+            "dnp_telemetry_ledger_set_aside",
+            help: "1 when a damaged ledger was set aside at this start, else 0."
+        ).set(wasSetAside ? 1 : 0)
+    }
+
+    func observe(_ report: CommitReport) {
+        guard report.error == nil else { return failures.add() }
+        guard report.batches > 0 else { return }
+        commits.add()
+        commitSeconds.observe(Double(report.nanoseconds) / 1e9)
+        batchEvents.observe(Double(report.events))
+    }
+
+    func collect(_ writer: GroupCommitStatistics, _ ledger: LedgerStatistics?) {
+        waiting.set(writer.waitingSubmissions)
+        waitingBytes.set(writer.waitingBytes)
+        guard let ledger else { return }
+        bytes.set(ledger.bytesOnDisk)
+        pendingBatches.set(ledger.batches)
+    }
+}

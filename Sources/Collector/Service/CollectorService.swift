@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Hummingbird
+public import Logging
+internal import MetricsRegistry
+internal import NIOCore
+internal import ServiceLifecycle
+internal import UnixSignals
+
+/// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
+///
+/// It stops in the reverse order: no new requests and those under way answered, the journal given what it takes in two
+/// seconds, then the ledger's queue committed, the checkpoint saved and the ledger closed.
+public enum CollectorService {
+    /// Runs until it is told to stop.
+    ///
+    /// - Parameters:
+    ///   - configuration: how to run.
+    ///   - log: the service's own log.
+    ///   - announce: called once when it listens.
+    /// - Throws: an error whose description tells the operator what to do.
+    public static func run(
+        _ configuration: ServeConfiguration,
+        log: Logger,
+        announce: @escaping @Sendable (StartScreen) -> Void
+    ) async throws {
+        let clock = LedgerClock.system
+        let startedAt = clock.now()
+        let room = try LedgerRoom(
+            directory: configuration.stateDirectory,
+            durability: configuration.durability,
+            now: startedAt,
+            log
+        )
+        let ledger = room.ledger
+        let registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
+        let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
+        let output: JournalOutput =
+            switch (configuration.journal, progress) {
+            case (.journald, let progress?): try .journald(ledger, progress, socket: configuration.journalSocket)
+            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
+            default: .off
+            }
+        let ledgerMetrics = LedgerMetrics(registry, wasSetAside: room.opening.isSetAside)
+        let processor = IngestProcessor(
+            room.projection,
+            identityKey: room.identityKey,
+            retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
+            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
+        ) { position in
+            progress?.committed(position.sequence, at: clock.now())
+            progress?.passed(cursor: output.cursor)
+            output.wake()
+        }
+        let writer = try GroupCommit(
+            ledger: ledger,
+            processor: processor,
+            clock: clock,
+            tickInterval: .seconds(1),
+            observe: { ledgerMetrics.observe($0) }
+        )
+        collectAtScrape(registry, configuration, ledgerMetrics, writer, output, progress, startedAt: startedAt)
+
+        let readiness = Readiness()
+        let http = HTTPService(
+            configuration: configuration,
+            room: room,
+            writer: writer,
+            registry: registry,
+            readiness: readiness,
+            log: log
+        ) { base in
+            announce(
+                StartScreen(
+                    base: base,
+                    ledger: configuration.stateDirectory + "/ledger.sqlite",
+                    opening: room.opening,
+                    journal: journalDescription(configuration),
+                    durability: configuration.durability
+                )
+            )
+        }
+        var group = ServiceGroupConfiguration(
+            services: [
+                .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
+                .init(service: JournalService(output: output)),
+                .init(service: http.application),
+                .init(service: ReadinessService(readiness: readiness)),
+            ],
+            gracefulShutdownSignals: [.sigterm, .sigint],
+            logger: log
+        )
+        group.maximumGracefulShutdownDuration = .seconds(8)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    private static func collectAtScrape(
+        _ registry: MetricsRegistry,
+        _ configuration: ServeConfiguration,
+        _ ledgerMetrics: LedgerMetrics,
+        _ writer: GroupCommit<IngestProcessor>,
+        _ output: JournalOutput,
+        _ progress: JournalProgress?,
+        startedAt: Int64
+    ) {
+        let process = ProcessMetrics(registry, startedAt: startedAt)
+        let journal = progress.map { _ in JournalMetrics(registry) }
+        registry.gauge(
+            "dnp_telemetry_build_info",
+            help: "1, with the version of this build as a label.",
+            labels: ["version"]
+        ).with(BuildVersion.current).set(1)
+        registry.onCollect {
+            process.collect()
+            ledgerMetrics.collect(writer.statistics, try? writer.ledger.reader.statistics())
+            if let journal, let progress {
+                journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
+            }
+        }
+    }
+
+    private static func journalDescription(_ configuration: ServeConfiguration) -> String {
+        switch configuration.journal {
+        case .off: "off"
+        case .stdout: "standard output, as JSON lines"
+        case .journald:
+            JournalOutput.exists(configuration.journalSocket)
+                ? "journald (journalctl -t dnp-telemetry -o cat -f)"
+                : "journald is absent: nothing listens at \(configuration.journalSocket); events wait in the ledger"
+        }
+    }
+}
+
+extension LedgerOpening {
+    var isSetAside: Bool {
+        if case .setAside = self { true } else { false }
+    }
+}

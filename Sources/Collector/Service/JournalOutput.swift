@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Journald
+internal import Logging
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Where events go besides the ledger, as a running thing that can be woken and stopped.
+enum JournalOutput: Sendable {
+    case journald(ConfirmedJournalWriter)
+    case standardOutput(StandardOutputJournal)
+    case off
+
+    func wake() {
+        switch self {
+        case .journald(let writer): writer.wake()
+        case .standardOutput(let journal): journal.wake()
+        case .off: break
+        }
+    }
+
+    var statistics: JournalDeliveryStatistics? {
+        if case .journald(let writer) = self { writer.statistics } else { nil }
+    }
+
+    var cursor: String? {
+        if case .journald(let writer) = self { writer.checkpoint.cursor } else { nil }
+    }
+
+    /// Delivers what it can in the given time and ends.
+    func stop(within limit: Duration) async {
+        switch self {
+        case .journald(let writer): _ = await writer.stop(within: limit)
+        case .standardOutput(let journal): await journal.stop()
+        case .off: break
+        }
+    }
+}
+
+extension JournalOutput {
+    static func journald(
+        _ ledger: EventLedger,
+        _ progress: JournalProgress,
+        socket: String
+    ) throws -> JournalOutput {
+        let configuration = JournalDeliveryConfiguration(
+            identifier: "dnp-telemetry",
+            streamField: EventJournalEntry.ledgerField,
+            stream: ledger.id,
+            sequenceField: EventJournalEntry.sequenceField,
+            socketPath: socket
+        )
+        let start = progress.saved
+        return .journald(
+            try ConfirmedJournalWriter(
+                configuration,
+                from: JournalCheckpoint(position: start.position.sequence, cursor: start.cursor),
+                source: EventJournalSource(ledger.reader, progress: progress),
+                onConfirmed: { progress.confirmed($0) }
+            )
+        )
+    }
+}
+
+extension JournalProgress {
+    /// From where the journal goes on: behind what was saved, or behind what has left the ledger meanwhile.
+    static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
+        let statistics = try ledger.reader.statistics()
+        var start = Reached(position: .start, cursor: nil, skipped: 0)
+        if let saved = try ledger.reader.position(of: LedgerRetention.journalProjection) { start = Reached(saved) }
+        if start.position.sequence < statistics.pruned.sequence {
+            start.skipped += statistics.pruned.sequence - start.position.sequence
+            start.position = statistics.pruned
+        }
+        return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
+    }
+}
+
+extension JournalOutput {
+    /// Whether there is a socket to write to; journald may still come later.
+    static func exists(_ socket: String) -> Bool {
+        unsafe access(socket, W_OK) == 0
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Logging
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The opened state directory: the ledger, the key and what recovery made of them.
+struct LedgerRoom {
+    let ledger: EventLedger
+    let opening: LedgerOpening
+    let key: InstallationKey
+    let identityKey: IdentityKey
+    let projection: LedgerProjection
+
+    /// Opens the ledger and folds it. A ledger whose saved state cannot be read is set aside like a damaged one.
+    init(directory: String, durability: LedgerDurability, now: Int64, _ log: Logger) throws {
+        try StateDirectory.create(directory)
+        var (ledger, opening) = try EventLedger.open(directory: directory, durability: durability, now: now)
+        let key = try InstallationKey(directory: directory)
+        let identityKey = key.identityKey
+        let limits = LifecycleLimits()
+        var recovered: (LedgerProjection, LedgerProjection.Recovery)
+        do throws(LedgerError) {
+            recovered = try LedgerProjection.recover(from: ledger.reader, identityKey: identityKey, limits: limits)
+        } catch {
+            let path = try ledger.setAside(now: now)
+            opening = .setAside(path: path, reason: error.description)
+            ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
+            recovered = (LedgerProjection(identityKey: identityKey, limits: limits), LedgerProjection.Recovery())
+        }
+        if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
+        let recovery = recovered.1
+        log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
+        if !recovery.damagedBatches.isEmpty {
+            log.error(
+                "damaged batches of the ledger were skipped; their events are not counted",
+                metadata: ["batches": "\(recovery.damagedBatches.prefix(20))"]
+            )
+        }
+        self.ledger = ledger
+        self.opening = opening
+        self.key = key
+        self.identityKey = identityKey
+        projection = recovered.0
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import EventLedger
+
+/// What the service says once it runs: where to post, where to scrape, where the ledger is, where the events go.
+public struct StartScreen: Sendable, CustomStringConvertible {
+    /// The address with its port, as a URL without a path.
+    public var base: String
+    /// The ledger's file.
+    public var ledger: String
+    /// What was found when the ledger was opened.
+    public var opening: LedgerOpening
+    /// Where the events go besides the ledger.
+    public var journal: String
+    /// What the acknowledgement promises.
+    public var durability: LedgerDurability
+
+    /// The screen's lines.
+    public var description: String {
+        """
+        dnp-telemetry \(BuildVersion.current) is ready.
+
+          post     \(base)/v1/events
+          scrape   \(base)/metrics
+          ledger   \(ledger) (\(opening), durability \(durability.rawValue))
+          journal  \(journal)
+
+        Try it:
+          curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
+        "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
+          curl -s \(base)/metrics | grep ^dnp_prefetch
+
+        """
+    }
+}

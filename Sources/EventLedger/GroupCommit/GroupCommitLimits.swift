@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much may wait and how much is committed at once.
+public struct GroupCommitLimits: Sendable, Hashable {
+    /// The most submissions that may wait, those being committed included.
+    public var waitingSubmissions: Int
+    /// The most bytes of cost that may wait; a submission that alone exceeds it is taken when nothing else waits.
+    public var waitingBytes: Int
+    /// The most submissions of one transaction.
+    public var groupSubmissions: Int
+    /// The most bytes of cost of one transaction, unless it has a single submission.
+    public var groupBytes: Int
+    /// The most calls of ``GroupCommit/perform(_:)`` that may wait.
+    public var waitingWork: Int
+
+    /// Makes limits; the defaults are 4,096 submissions and 64 MiB waiting, 1,024 submissions and 8 MiB in a
+    /// transaction, and 256 calls.
+    public init(
+        waitingSubmissions: Int = 4096,
+        waitingBytes: Int = 64 << 20,
+        groupSubmissions: Int = 1024,
+        groupBytes: Int = 8 << 20,
+        waitingWork: Int = 256
+    ) {
+        self.waitingSubmissions = max(1, waitingSubmissions)
+        self.waitingBytes = max(1, waitingBytes)
+        self.groupSubmissions = max(1, groupSubmissions)
+        self.groupBytes = max(1, groupBytes)
+        self.waitingWork = max(1, waitingWork)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// The tables of the database and how older ones become newer ones.
+///
+/// `PRAGMA application_id` is the bytes `DNPL`, `PRAGMA user_version` the number of the last migration applied.
+enum LedgerSchema {
+    /// The newest schema that this version writes and reads.
+    static let version = Int64(migrations.count)
+
+    /// `DNPL` in ASCII, at offset 68 of the file, so that `file` and others can tell it.
+    static let applicationID: Int64 = 0x444E_504C
+
+    /// The tables that a ledger of the newest schema has.
+    static let tables: Set<String> = ["meta", "batch", "position", "state"]
+
+    /// What leads from each schema to the next one; each runs in the transaction that also counts the version.
+    ///
+    /// Ids of batches are given by the writer, in memory, rather than by AUTOINCREMENT, whose own table would add a
+    /// page to every commit. `state` keeps its rowid: pages of 4 KB and up are updated three times as fast as in a
+    /// WITHOUT ROWID table, which moves values over a quarter of a database page to overflow pages.
+    static let migrations: [[String]] = [
+        [
+            """
+            CREATE TABLE meta (
+                id INTEGER PRIMARY KEY CHECK (id = 1),
+                ledger TEXT NOT NULL,
+                created_at INTEGER NOT NULL,
+                pruned_batch INTEGER NOT NULL,
+                pruned_sequence INTEGER NOT NULL
+            ) STRICT
+            """,
+            """
+            CREATE TABLE batch (
+                id INTEGER PRIMARY KEY,
+                first_sequence INTEGER NOT NULL,
+                count INTEGER NOT NULL,
+                received_at INTEGER NOT NULL,
+                origin INTEGER NOT NULL,
+                checksum INTEGER NOT NULL,
+                receipt BLOB NOT NULL,
+                events BLOB NOT NULL
+            ) STRICT
+            """,
+            """
+            CREATE TABLE position (
+                projection TEXT PRIMARY KEY,
+                sequence INTEGER NOT NULL,
+                batch INTEGER NOT NULL,
+                note TEXT NOT NULL,
+                updated_at INTEGER NOT NULL
+            ) STRICT
+            """,
+            """
+            CREATE TABLE state (
+                projection TEXT NOT NULL,
+                key BLOB NOT NULL,
+                checksum INTEGER NOT NULL,
+                value BLOB NOT NULL,
+                PRIMARY KEY (projection, key)
+            ) STRICT
+            """,
+        ]
+    ]
+
+    /// The migration count that the file claims; 0 for a new file.
+    static func version(of database: Database) throws(LedgerError) -> Int64 {
+        try integer("PRAGMA user_version", in: database)
+    }
+
+    /// Brings the database to the newest schema; `create` fills the tables of a new one.
+    static func migrate(
+        _ connection: LedgerConnection,
+        create: (Database) throws(LedgerError) -> Void
+    ) throws(LedgerError) {
+        let found = try connection.access { (database) throws(LedgerError) in try version(of: database) }
+        guard found < version else { return }
+        for target in (found + 1)...version {
+            try connection.transaction(.immediate) { (database) throws(LedgerError) in
+                for statement in migrations[Int(target) - 1] {
+                    try LedgerStatement(statement, in: database).run()
+                }
+                try LedgerStatement("PRAGMA user_version = \(target)", in: database).run()
+                if target == 1 {
+                    try LedgerStatement("PRAGMA application_id = \(applicationID)", in: database).run()
+                    try create(database)
+                }
+            }
+        }
+    }
+
+    /// The first column of the first row of a statement without parameters; 0 when there is no row.
+    static func integer(_ sql: String, in database: Database) throws(LedgerError) -> Int64 {
+        let statement = try LedgerStatement(sql, in: database)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+}

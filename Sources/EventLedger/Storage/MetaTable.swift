@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// The one row that says which ledger this is and where it begins.
+struct MetaTable {
+    let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Gives a new ledger its id: 16 random bytes in hexadecimal.
+    func create(at now: Int64) throws(LedgerError) {
+        let statement = try LedgerStatement(
+            "INSERT INTO meta (id, ledger, created_at, pruned_batch, pruned_sequence)"
+                + " VALUES (1, lower(hex(randomblob(16))), ?, 0, 0)",
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(now, at: 1)
+        try statement.run()
+    }
+
+    /// The ledger's id and when it was made.
+    func identity() throws(LedgerError) -> (id: String, createdAt: Int64) {
+        let statement = try LedgerStatement("SELECT ledger, created_at FROM meta WHERE id = 1", in: database)
+        defer { statement.reset() }
+        guard try statement.step() else { throw LedgerError.corrupt(detail: "the ledger has no id") }
+        return (statement.text(0), statement.integer(1))
+    }
+
+    /// The position up to which batches were deleted.
+    func pruned() throws(LedgerError) -> LedgerPosition {
+        let statement = try LedgerStatement(
+            "SELECT pruned_batch, pruned_sequence FROM meta WHERE id = 1",
+            in: database
+        )
+        defer { statement.reset() }
+        guard try statement.step() else { throw LedgerError.corrupt(detail: "the ledger has no id") }
+        return LedgerPosition(batch: max(0, statement.integer(0)), sequence: UInt64(max(0, statement.integer(1))))
+    }
+
+    /// Records that batches up to `position` were deleted.
+    func setPruned(_ position: LedgerPosition) throws(LedgerError) {
+        let statement = try LedgerStatement(
+            "UPDATE meta SET pruned_batch = ?, pruned_sequence = ? WHERE id = 1",
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(position.batch, at: 1)
+        try statement.bind(Int64(bitPattern: position.sequence), at: 2)
+        try statement.run()
+    }
+}

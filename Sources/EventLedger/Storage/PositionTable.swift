@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// How far each projection has come.
+struct PositionTable {
+    let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Records a position, in place of the one before.
+    func set(
+        _ projection: String,
+        to position: LedgerPosition,
+        note: String,
+        at now: Int64
+    ) throws(LedgerError) {
+        let statement = try LedgerStatement(
+            """
+            INSERT INTO position (projection, sequence, batch, note, updated_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (projection) DO UPDATE SET sequence = excluded.sequence, batch = excluded.batch,
+                note = excluded.note, updated_at = excluded.updated_at
+            """,
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        try statement.bind(Int64(bitPattern: position.sequence), at: 2)
+        try statement.bind(position.batch, at: 3)
+        try statement.bind(note, at: 4)
+        try statement.bind(now, at: 5)
+        try statement.run()
+    }
+
+    /// Forgets a projection's position.
+    func remove(_ projection: String) throws(LedgerError) {
+        let statement = try LedgerStatement("DELETE FROM position WHERE projection = ?", in: database)
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        try statement.run()
+    }
+
+    /// The position of one projection; nil when it never recorded one.
+    func get(_ projection: String) throws(LedgerError) -> ProjectionPosition? {
+        let statement = try LedgerStatement("\(Self.select) WHERE projection = ?", in: database)
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        return try statement.step() ? Self.row(of: statement) : nil
+    }
+
+    /// The positions of all projections, by name.
+    func all() throws(LedgerError) -> [ProjectionPosition] {
+        let statement = try LedgerStatement("\(Self.select) ORDER BY projection", in: database)
+        defer { statement.reset() }
+        var positions: [ProjectionPosition] = []
+        while try statement.step() {
+            positions.append(Self.row(of: statement))
+        }
+        return positions
+    }
+
+    private static let select = "SELECT projection, sequence, batch, note, updated_at FROM position"
+
+    private static func row(of statement: LedgerStatement) -> ProjectionPosition {
+        ProjectionPosition(
+            projection: statement.text(0),
+            position: LedgerPosition(batch: statement.integer(2), sequence: UInt64(max(0, statement.integer(1)))),
+            note: statement.text(3),
+            updatedAt: statement.integer(4)
+        )
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CSystemd
+
+/// Which of the journal's files a reader opens (sd_journal_open(3)).
+public struct JournalScope: OptionSet, Hashable, Sendable {
+    public let rawValue: Int32
+
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// Files of this machine only.
+    public static let localOnly = JournalScope(rawValue: 1 << 0)
+    /// Files that don't outlive a boot only.
+    public static let runtimeOnly = JournalScope(rawValue: 1 << 1)
+    /// Files of system services and the kernel.
+    public static let system = JournalScope(rawValue: 1 << 2)
+    /// Files of the current user.
+    public static let currentUser = JournalScope(rawValue: 1 << 3)
+    /// Files of all namespaces.
+    public static let allNamespaces = JournalScope(rawValue: 1 << 4)
+
+    /// The flags as libsystemd takes them.
+    var flags: Int32 {
+        var flags: Int32 = 0
+        if contains(.localOnly) { flags |= Int32(SD_JOURNAL_LOCAL_ONLY) }
+        if contains(.runtimeOnly) { flags |= Int32(SD_JOURNAL_RUNTIME_ONLY) }
+        if contains(.system) { flags |= Int32(SD_JOURNAL_SYSTEM) }
+        if contains(.currentUser) { flags |= Int32(SD_JOURNAL_CURRENT_USER) }
+        if contains(.allNamespaces) { flags |= Int32(SD_JOURNAL_ALL_NAMESPACES) }
+        return flags
+    }
+}

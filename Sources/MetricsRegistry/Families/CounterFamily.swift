@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The counters of one name, one for each combination of label values.
+///
+/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
+/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
+/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+public struct CounterFamily: Sendable {
+    private let series: InstrumentFamily<Counter>
+    private let order: LabelOrder
+
+    init(_ series: InstrumentFamily<Counter>, order: LabelOrder) {
+        self.series = series
+        self.order = order
+    }
+
+    /// The counter of this value of the family's only label.
+    public func with(_ value: String) -> Counter {
+        series.member(value)
+    }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String) -> Counter {
+        order.isSame ? series.member(first, second) : with([first, second])
+    }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String, _ third: String) -> Counter {
+        order.isSame ? series.member(first, second, third) : with([first, second, third])
+    }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public func with(_ values: [String]) -> Counter {
+        series.member(order.arranged(values))
+    }
+
+    /// The counter of this value of the family's only label.
+    public subscript(_ value: String) -> Counter { with(value) }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String) -> Counter { with(first, second) }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String, _ third: String) -> Counter { with(first, second, third) }
+}

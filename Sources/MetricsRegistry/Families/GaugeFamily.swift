@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The gauges of one name, one for each combination of label values.
+///
+/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
+/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
+/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+public struct GaugeFamily: Sendable {
+    private let series: InstrumentFamily<Gauge>
+    private let order: LabelOrder
+
+    init(_ series: InstrumentFamily<Gauge>, order: LabelOrder) {
+        self.series = series
+        self.order = order
+    }
+
+    /// The gauge of this value of the family's only label.
+    public func with(_ value: String) -> Gauge {
+        series.member(value)
+    }
+
+    /// The gauge of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String) -> Gauge {
+        order.isSame ? series.member(first, second) : with([first, second])
+    }
+
+    /// The gauge of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String, _ third: String) -> Gauge {
+        order.isSame ? series.member(first, second, third) : with([first, second, third])
+    }
+
+    /// The gauge of these values, in the order of the label names at registration.
+    public func with(_ values: [String]) -> Gauge {
+        series.member(order.arranged(values))
+    }
+
+    /// The gauge of this value of the family's only label.
+    public subscript(_ value: String) -> Gauge { with(value) }
+
+    /// The gauge of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String) -> Gauge { with(first, second) }
+
+    /// The gauge of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String, _ third: String) -> Gauge { with(first, second, third) }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The histograms of one name, one for each combination of label values.
+///
+/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
+/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
+/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+public struct HistogramFamily: Sendable {
+    private let series: InstrumentFamily<Histogram>
+    private let order: LabelOrder
+
+    init(_ series: InstrumentFamily<Histogram>, order: LabelOrder) {
+        self.series = series
+        self.order = order
+    }
+
+    /// The histogram of this value of the family's only label.
+    public func with(_ value: String) -> Histogram {
+        series.member(value)
+    }
+
+    /// The histogram of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String) -> Histogram {
+        order.isSame ? series.member(first, second) : with([first, second])
+    }
+
+    /// The histogram of these values, in the order of the label names at registration.
+    public func with(_ first: String, _ second: String, _ third: String) -> Histogram {
+        order.isSame ? series.member(first, second, third) : with([first, second, third])
+    }
+
+    /// The histogram of these values, in the order of the label names at registration.
+    public func with(_ values: [String]) -> Histogram {
+        series.member(order.arranged(values))
+    }
+
+    /// The histogram of this value of the family's only label.
+    public subscript(_ value: String) -> Histogram { with(value) }
+
+    /// The histogram of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String) -> Histogram { with(first, second) }
+
+    /// The histogram of these values, in the order of the label names at registration.
+    public subscript(_ first: String, _ second: String, _ third: String) -> Histogram { with(first, second, third) }
+}

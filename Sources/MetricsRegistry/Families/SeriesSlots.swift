@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// An open-addressed hash table of a family's series that is read without a lock and only ever gains entries.
+///
+/// A reader may look while one writer inserts: a slot's hash is written before its member is published. The table
+/// doesn't own its members: the family that owns it keeps them, and this table, for as long as it lives.
+@safe
+final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
+    @safe
+    private struct Slot: ~Copyable {
+        var hash: UInt64 = 0
+        let member = unsafe Atomic<Unmanaged<Member>?>(nil)
+    }
+
+    private let mask: Int
+    private let slots: UnsafeMutablePointer<Slot>
+    private var used = 0
+
+    /// `capacity` slots, a power of two.
+    init(capacity: Int) {
+        precondition(capacity > 1 && capacity & (capacity - 1) == 0)
+        mask = capacity - 1
+        unsafe slots = .allocate(capacity: capacity)
+        for index in 0..<capacity {
+            unsafe (slots + index).initialize(to: Slot())
+        }
+    }
+
+    deinit {
+        unsafe slots.deinitialize(count: mask + 1)
+        unsafe slots.deallocate()
+    }
+
+    var capacity: Int { mask + 1 }
+
+    /// Whether another entry would fill more than half of the slots, so that look-ups would take long.
+    var isCrowded: Bool { used * 2 >= mask }
+
+    /// The member of that hash for which `matches` holds. Any thread, at any time.
+    @inline(__always)
+    func member(hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+        var index = Int(truncatingIfNeeded: hash) & mask
+        while let found = unsafe slots[index].member.load(ordering: .acquiring) {
+            if unsafe slots[index].hash == hash {
+                let member = unsafe found._withUnsafeGuaranteedRef { matches($0) ? $0 : nil }
+                if let member { return member }
+            }
+            index = (index + 1) & mask
+        }
+        return nil
+    }
+
+    /// Adds a member that isn't there yet. One thread at a time; the table must not be crowded.
+    func insert(_ member: Member, hash: UInt64) {
+        precondition(!isCrowded)
+        var index = Int(truncatingIfNeeded: hash) & mask
+        while unsafe slots[index].member.load(ordering: .relaxed) != nil {
+            index = (index + 1) & mask
+        }
+        unsafe slots[index].hash = hash
+        unsafe slots[index].member.store(Unmanaged.passUnretained(member), ordering: .releasing)
+        used += 1
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Synchronization
+
+/// A total of whole things that only rises.
+public final class Counter: Sendable {
+    /// One value for each label name of the family, in their order.
+    public let labelValues: [String]
+    @usableFromInline let total: Atomic<UInt64>
+    private let birth: Atomic<Int64>
+
+    init(_ seed: InstrumentSeed) {
+        labelValues = seed.labelValues
+        total = Atomic(0)
+        birth = Atomic(seed.created)
+    }
+
+    /// Adds `amount`; at the largest value the counter stays there. One atomic addition.
+    @inlinable
+    public func add(_ amount: UInt64 = 1) {
+        let (_, sum) = total.wrappingAdd(amount, ordering: .relaxed)
+        if sum < amount { saturate() }
+    }
+
+    /// The total so far.
+    @inlinable public var value: UInt64 {
+        total.load(ordering: .relaxed)
+    }
+
+    /// Microseconds since 1970 at which the counter began at zero.
+    public var created: Int64 {
+        birth.load(ordering: .relaxed)
+    }
+
+    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
+    /// time at which it began (microseconds since 1970), if given.
+    public func restore(to value: UInt64, created: Int64? = nil) {
+        total.max(value, ordering: .relaxed)
+        if let created { birth.store(created, ordering: .relaxed) }
+    }
+
+    @usableFromInline
+    func saturate() {
+        total.store(.max, ordering: .relaxed)
+    }
+}
+
+extension Counter: Instrument {
+    static var kind: MetricKind { .counter }
+
+    static func copy(_ members: Span<Counter>, into words: inout MutableSpan<UInt64>, from start: Int) {
+        for index in members.indices { words[start + index] = members[index].value }
+    }
+}

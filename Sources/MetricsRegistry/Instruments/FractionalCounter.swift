@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A total that only rises and has fractions, such as seconds spent.
+public final class FractionalCounter: Sendable {
+    /// One value for each label name of the family, in their order.
+    public let labelValues: [String]
+    private let total = AtomicDouble(0)
+    private let birth: Atomic<Int64>
+    private let ignoredValues: Counter?
+
+    init(_ seed: InstrumentSeed) {
+        labelValues = seed.labelValues
+        birth = Atomic(seed.created)
+        ignoredValues = seed.ignoredValues
+    }
+
+    /// Adds `amount`. One that is negative, infinite or not a number is ignored, and counted as such by the registry.
+    public func add(_ amount: Double) {
+        guard amount >= 0, amount.isFinite else {
+            ignoredValues?.add()
+            return
+        }
+        total.add(amount)
+    }
+
+    /// Raises the total to one that is kept elsewhere, such as the CPU time that the kernel reports; a lower one
+    /// changes nothing. One that is infinite or not a number is ignored, and counted as such by the registry.
+    public func raise(to value: Double) {
+        guard value.isFinite else {
+            ignoredValues?.add()
+            return
+        }
+        total.raise(to: value)
+    }
+
+    /// The total so far.
+    public var value: Double {
+        total.value
+    }
+
+    /// Microseconds since 1970 at which the counter began at zero.
+    public var created: Int64 {
+        birth.load(ordering: .relaxed)
+    }
+
+    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
+    /// time at which it began (microseconds since 1970), if given.
+    public func restore(to value: Double, created: Int64? = nil) {
+        raise(to: value)
+        if let created { birth.store(created, ordering: .relaxed) }
+    }
+}
+
+extension FractionalCounter: Instrument {
+    static var kind: MetricKind { .counter }
+
+    static func copy(_ members: Span<FractionalCounter>, into words: inout MutableSpan<UInt64>, from start: Int) {
+        for index in members.indices { words[start + index] = members[index].total.pattern }
+    }
+}

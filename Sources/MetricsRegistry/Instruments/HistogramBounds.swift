@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The finite upper bounds of a histogram's buckets, strictly rising, shared by all series of a family.
+///
+/// They lie in whole lanes of eight, padded with +Inf, so that the search compares a lane without branching.
+final class HistogramBounds: Sendable {
+    let values: [Double]
+    private let lanes: [SIMD8<Double>]
+
+    /// Takes bounds as registered, a final +Inf taken off; nil when they don't rise strictly or one is not a number.
+    init?(_ bounds: [Double]) {
+        var values = bounds
+        if values.last == .infinity { values.removeLast() }
+        guard values.allSatisfy(\.isFinite), zip(values, values.dropFirst()).allSatisfy(<) else { return nil }
+        self.values = values
+        lanes = stride(from: 0, to: values.count, by: 8).map { start in
+            var lane = SIMD8<Double>(repeating: .infinity)
+            for (offset, value) in values[start...].prefix(8).enumerated() {
+                lane[offset] = value
+            }
+            return lane
+        }
+    }
+
+    /// No bounds: one bucket for all.
+    static let none = HistogramBounds()
+
+    private init() {
+        values = []
+        lanes = []
+    }
+
+    /// The number of finite bounds; there is one more bucket, for +Inf.
+    var count: Int { values.count }
+
+    /// The bucket of `value`: the number of bounds below it, since a bound belongs to its bucket.
+    @inline(__always)
+    func bucket(of value: Double) -> Int {
+        var below = 0
+        for lane in lanes {
+            var inLane = 0
+            for index in 0..<8 {
+                inLane += lane[index] < value ? 1 : 0
+            }
+            below += inLane
+            if inLane < 8 { break }
+        }
+        return below
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a registry needs of a counter, gauge or histogram: to be born, and to be copied out in words.
+protocol Instrument: AnyObject, Sendable {
+    /// The kind that a page announces for it.
+    static var kind: MetricKind { get }
+
+    init(_ seed: InstrumentSeed)
+
+    /// One value for each label name of the family, in their order.
+    var labelValues: [String] { get }
+    /// Microseconds since 1970 at which the series began at zero.
+    var created: Int64 { get }
+
+    /// Writes the state of each of `members` to `words` from `start` on, one after another as the family's `SampleShape` tells.
+    ///
+    /// It takes them all at once so that the loop over thousands of series is compiled for the one kind.
+    static func copy(_ members: Span<Self>, into words: inout MutableSpan<UInt64>, from start: Int)
+}

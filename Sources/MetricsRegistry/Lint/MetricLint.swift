@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The customs of Prometheus for names and help texts, as `promtool check metrics` and the naming guide
+/// (prometheus.io/docs/practices/naming) have them.
+public enum MetricLint {
+    /// One departure from custom.
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// The metric's name.
+        public let name: String
+        /// What is unusual about it, and what would be usual.
+        public let text: String
+
+        /// The name and the text, for a person.
+        public var description: String { "\(name): \(text)" }
+    }
+
+    /// What is unusual about these metrics, in their order.
+    public static func findings(in descriptors: [MetricDescriptor]) -> [Finding] {
+        descriptors.flatMap { descriptor in
+            complaints(about: descriptor).map { Finding(name: descriptor.name, text: $0) }
+        }
+    }
+
+    private static func complaints(about descriptor: MetricDescriptor) -> [String] {
+        helpComplaints(descriptor) + suffixComplaints(descriptor) + unitComplaints(descriptor)
+            + styleComplaints(descriptor)
+    }
+
+    private static func helpComplaints(_ descriptor: MetricDescriptor) -> [String] {
+        descriptor.help.isEmpty ? ["has no help; say in a sentence what is measured"] : []
+    }
+
+    private static func suffixComplaints(_ descriptor: MetricDescriptor) -> [String] {
+        var complaints: [String] = []
+        let isTotal = descriptor.name.hasSuffix("_total")
+        if descriptor.kind == .counter && !isTotal {
+            complaints.append("is a counter; its name should end in _total")
+        }
+        if descriptor.kind != .counter && isTotal {
+            complaints.append("is a \(descriptor.kind.rawValue); only a counter's name ends in _total")
+        }
+        for suffix in ["_bucket", "_sum", "_count"] where descriptor.name.hasSuffix(suffix) {
+            complaints.append("ends in \(suffix), which belongs to the samples of a histogram")
+        }
+        return complaints
+    }
+
+    private static func unitComplaints(_ descriptor: MetricDescriptor) -> [String] {
+        var complaints: [String] = []
+        let words = descriptor.name.split(separator: "_").map(String.init)
+        for word in words {
+            if let base = MetricUnits.base(of: word) {
+                complaints.append("counts in \(word); use the base unit \(base)")
+            }
+        }
+        if let unit = descriptor.unit {
+            let base = words.last == "total" ? words.dropLast() : words[...]
+            if base.suffix(unit.split(separator: "_").count).joined(separator: "_") != unit {
+                complaints.append("has the unit \(unit); its name should end in it (before _total)")
+            }
+        }
+        return complaints
+    }
+
+    private static func styleComplaints(_ descriptor: MetricDescriptor) -> [String] {
+        var complaints: [String] = []
+        let words = descriptor.name.split(separator: "_").map(String.init)
+        for word in words.dropFirst() where ["counter", "gauge", "histogram", "summary", "untyped"].contains(word) {
+            complaints.append("has the type \(word) in its name; the TYPE line tells it")
+        }
+        if descriptor.name.contains(":") {
+            complaints.append("has a colon in its name; colons are for recording rules")
+        }
+        if isCamelCase(descriptor.name) {
+            complaints.append("is in camelCase; use snake_case")
+        }
+        for label in descriptor.labelNames {
+            if isCamelCase(label) {
+                complaints.append("has the label \(label) in camelCase; use snake_case")
+            }
+            if label == "le" || label == "quantile" {
+                complaints.append("has the label \(label), which belongs to histograms and summaries")
+            }
+        }
+        return complaints
+    }
+
+    private static func isCamelCase(_ name: String) -> Bool {
+        zip(name.utf8, name.utf8.dropFirst()).contains { left, right in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= left && UInt8(ascii: "A")...UInt8(ascii: "Z") ~= right
+        }
+    }
+}

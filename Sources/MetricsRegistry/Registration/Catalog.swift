@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The families of a registry by name, and the names that they occupy.
+struct Catalog {
+    private(set) var families: [String: any ExposedFamily] = [:]
+    /// In ascending order of names, as a page shows them.
+    private(set) var ordered: [any ExposedFamily] = []
+    private(set) var collectors: [@Sendable () -> Void] = []
+    private var owners: [String: String] = [:]
+
+    /// The reason for which `descriptor` can't be added beside what is there.
+    func conflict(adding descriptor: MetricDescriptor, limits: RegistryLimits) -> RegistrationConflict? {
+        if families.count >= limits.families {
+            return descriptor.conflict(
+                .limit,
+                expected: "at most \(limits.families) families",
+                found: "one more",
+                advice: "raise the limit, or use labels instead of names"
+            )
+        }
+        for name in descriptor.occupiedNames {
+            if let owner = owners[name] {
+                return descriptor.conflict(
+                    .occupiedName(name),
+                    expected: "a name whose samples differ from those of every other family",
+                    found: "\(name), which \(owner) uses in one of the formats",
+                    advice: "rename the metric"
+                )
+            }
+        }
+        return nil
+    }
+
+    mutating func add(_ family: some ExposedFamily) {
+        let name = family.descriptor.name
+        families[name] = family
+        for occupied in family.descriptor.occupiedNames {
+            owners[occupied] = name
+        }
+        let place = ordered.firstIndex { name < $0.descriptor.name } ?? ordered.endIndex
+        ordered.insert(family, at: place)
+    }
+
+    mutating func add(collector: @escaping @Sendable () -> Void) {
+        collectors.append(collector)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The identity of a metric family: what a registration asks for and a page announces.
+public struct MetricDescriptor: Sendable, Hashable {
+    /// The family's name, with a counter's `_total`.
+    public var name: String
+    /// One sentence on what is measured; empty when nothing was said.
+    public var help: String
+    /// The base unit (`seconds`, `bytes`), when there is one.
+    public var unit: String?
+    /// What the family measures.
+    public var kind: MetricKind
+    /// The label names in the order of registration; `le` of a histogram is not among them.
+    public var labelNames: [String]
+
+    /// Describes a family; checks nothing.
+    public init(name: String, help: String, unit: String? = nil, kind: MetricKind, labelNames: [String] = []) {
+        self.name = name
+        self.help = help
+        self.unit = unit
+        self.kind = kind
+        self.labelNames = labelNames
+    }
+
+    /// Every name that the family occupies on a page of any format: the family's name with and without `_total`,
+    /// and its samples' names (Prometheus text 0.0.4; OpenMetrics 1.0, "Metric Family" and "Sample").
+    var occupiedNames: [String] {
+        switch kind {
+        case .counter:
+            let base = name.hasSuffix("_total") ? String(name.dropLast(6)) : name
+            return [base, base + "_total", base + "_created"]
+        case .gauge:
+            return [name]
+        case .histogram:
+            return [name, name + "_bucket", name + "_sum", name + "_count", name + "_created"]
+        }
+    }
+}

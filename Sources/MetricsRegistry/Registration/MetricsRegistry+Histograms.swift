@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension MetricsRegistry {
+    /// The histogram of this name.
+    ///
+    /// - Parameters:
+    ///   - name: The name on the page, without `_bucket`, `_sum` or `_count`.
+    ///   - help: One sentence on what is observed.
+    ///   - unit: The base unit that the name ends in, if it has one.
+    ///   - buckets: The upper bounds, strictly rising; a bound belongs to its bucket. +Inf is added.
+    public func histogram(_ name: String, help: String, unit: String? = nil, buckets: [Double]) -> Histogram {
+        let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .histogram)
+        return histograms(descriptor, buckets: buckets, maximumSeries: nil).member([])
+    }
+
+    /// The histograms of this name, one for each combination of values of `labels`.
+    ///
+    /// - Parameters:
+    ///   - buckets: The upper bounds, strictly rising; a bound belongs to its bucket. +Inf is added.
+    ///   - maximumSeries: The combinations after which look-ups of new ones go to the overflow series; the registry's
+    ///     limit unless told.
+    public func histogram(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        labels: [String],
+        buckets: [Double],
+        maximumSeries: Int? = nil
+    ) -> HistogramFamily {
+        let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .histogram, labelNames: labels)
+        let series = histograms(descriptor, buckets: buckets, maximumSeries: maximumSeries)
+        return HistogramFamily(series, order: LabelOrder(caller: labels, family: series.descriptor.labelNames))
+    }
+
+    private func histograms(
+        _ descriptor: MetricDescriptor,
+        buckets: [Double],
+        maximumSeries: Int?
+    ) -> InstrumentFamily<Histogram> {
+        guard buckets.count <= limits.buckets else {
+            let conflict = descriptor.conflict(
+                .limit,
+                expected: "at most \(limits.buckets) bounds",
+                found: "\(buckets.count)",
+                advice: "use fewer, further apart"
+            )
+            return detached(descriptor, shape: .histogram(.none), after: conflict)
+        }
+        guard let bounds = HistogramBounds(buckets) else {
+            let conflict = descriptor.conflict(
+                .unorderedBuckets,
+                expected: "finite bounds that rise strictly",
+                found: "\(buckets)",
+                advice: "sort the bounds and remove what comes twice"
+            )
+            return detached(descriptor, shape: .histogram(.none), after: conflict)
+        }
+        return family(descriptor, of: Histogram.self, shape: .histogram(bounds), maximumSeries: maximumSeries).family
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The sizes past which a registry stops growing.
+public struct RegistryLimits: Sendable, Hashable {
+    /// Families a registry holds; a further one is a conflict. 4,096 unless told.
+    public var families = 4_096
+    /// Series a labelled family holds before look-ups of new label values go to its overflow series. 1,000 unless
+    /// told; a family may name its own.
+    public var seriesPerFamily = 1_000
+    /// Labels of one family. 16 unless told.
+    public var labels = 16
+    /// Bounds of one histogram. 256 unless told.
+    public var buckets = 256
+    /// Bytes of a metric's or label's name. 256 unless told.
+    public var nameBytes = 256
+    /// Bytes of a help text. 4,096 unless told.
+    public var helpBytes = 4_096
+    /// Bytes of one label value; a longer one goes to the overflow series. 16,384 unless told.
+    public var labelValueBytes = 16_384
+
+    /// The defaults.
+    public init() {}
+}

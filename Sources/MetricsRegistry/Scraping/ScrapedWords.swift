@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of a scrape, written over those of an earlier one; the array grows only where there are more.
+struct ScrapedWords: Sendable {
+    private var words: ContiguousArray<UInt64> = []
+    private(set) var count = 0
+
+    mutating func removeAll() {
+        count = 0
+    }
+
+    /// Lets `body` fill `length` more words, which begin at the place that it is told.
+    mutating func append(_ length: Int, _ body: (inout MutableSpan<UInt64>, _ start: Int) -> Void) {
+        let start = count
+        let missing = start + length - words.count
+        if missing > 0 {
+            words.append(contentsOf: repeatElement(0, count: missing))
+        }
+        var all = words.mutableSpan
+        body(&all, start)
+        count += length
+    }
+
+    /// Lets `body` read the words from `first` on.
+    func withWords(from first: Int, _ body: (Span<UInt64>) -> Void) {
+        body(words.span.extracting(first..<count))
+    }
+}

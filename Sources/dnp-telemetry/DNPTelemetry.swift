@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Collector
+
+@main
+struct DNPTelemetry: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dnp-telemetry",
+        abstract: "Collects the lifecycle telemetry of mobile background prefetch.",
+        discussion: """
+            Events come in over HTTP, are committed to a ledger before they are acknowledged, are counted in the \
+            dnp_prefetch_* families for Prometheus, and are written to systemd-journald, each exactly once.
+            """,
+        version: BuildVersion.current,
+        subcommands: [Serve.self]
+    )
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import Glibc
+import Testing
+
+@Suite("A full disk", .enabled(if: geteuid() == 0, "mounting a small file system takes root"))
+struct FullDiskTests {
+    /// A file system of one megabyte in memory.
+    final class SmallDisk: Sendable {
+        let directory: TemporaryDirectory
+
+        init() throws {
+            directory = try TemporaryDirectory()
+            try Program.run("/bin/mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", directory.path)
+        }
+
+        deinit {
+            try? Program.run("/bin/umount", directory.path)
+        }
+    }
+
+    @Test("appending stops with an error that says so, reading goes on, and so does appending once there is space")
+    func recoversByItself() throws {
+        let disk = try SmallDisk()
+        let filler = disk.directory.path + "/filler"
+        let (ledger, _) = try EventLedger.open(directory: disk.directory.path, durability: .power, now: sampleTime)
+        try FileBytes.write([UInt8](repeating: 1, count: 500_000), to: filler)
+
+        var stored = 0
+        var failure: LedgerError?
+        while failure == nil, stored < 100 {
+            do throws(LedgerError) {
+                try ledger.append([.sample(2 * stored, bytes: 30_000), .sample(2 * stored + 1, bytes: 30_000)])
+                stored += 1
+            } catch {
+                failure = error
+            }
+        }
+        guard case .full(let detail) = failure else {
+            Issue.record("unexpected: \(String(describing: failure))")
+            return
+        }
+        #expect(detail.contains("full"))
+        #expect(stored > 0)
+        let reached = LedgerPosition(batch: Int64(2 * stored), sequence: UInt64(6 * stored))
+        #expect(ledger.position == reached)
+        #expect(try ledger.reader.read(afterBatch: 0).count == 2 * stored)
+        #expect(throws: LedgerError.self) { try ledger.append([.sample(0, bytes: 300_000)]) }
+
+        try Program.run("/bin/rm", filler)
+        #expect(
+            try ledger.append([.sample(7)]) == LedgerPosition(batch: reached.batch + 1, sequence: reached.sequence + 3)
+        )
+        let batches = try ledger.reader.read(afterBatch: 0)
+        #expect(batches.count == 2 * stored + 1)
+        #expect(batches.last?.batch == .sample(7))
+        try ledger.close()
+
+        let (reopened, opening) = try EventLedger.open(
+            directory: disk.directory.path,
+            durability: .power,
+            now: sampleTime
+        )
+        #expect(opening == .opened)
+        #expect(try reopened.reader.read(afterBatch: 0) == batches)
+        try reopened.close()
+    }
+
+    @Test("submitters are told, and the writer goes on when there is space")
+    func writerGoesOn() async throws {
+        let disk = try SmallDisk()
+        let filler = disk.directory.path + "/filler"
+        let (ledger, _) = try EventLedger.open(directory: disk.directory.path, durability: .process, now: sampleTime)
+        let writer = try GroupCommit(ledger: ledger, processor: RecordingProcessor(Recorder()))
+        _ = try await writer.submit(.init(1))
+        try FileBytes.write([UInt8](repeating: 1, count: 500_000), to: filler)
+        let error = await #expect(throws: SubmissionError.self) {
+            _ = try await writer.submit(.init(2, bytes: 600_000))
+        }
+        guard case .failed(.full) = error else {
+            Issue.record("unexpected: \(String(describing: error))")
+            return
+        }
+        try Program.run("/bin/rm", filler)
+        let outcome = try await writer.submit(.init(3))
+        #expect(outcome.placement?.batch == 2)
+        #expect(writer.statistics.failedGroups == 1)
+        await writer.stop(within: .seconds(30))
+        try ledger.close()
+    }
+}

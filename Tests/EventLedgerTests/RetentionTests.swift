@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import Testing
+
+@Suite("Retention")
+struct RetentionTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test("only what is old enough and behind every projection goes, in slices, oldest first")
+    func bounds() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append((1...100).map { .sample($0, at: Int64($0)) })
+        let reached = LedgerPosition(batch: 60, sequence: 180)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 30)
+        #expect(try ledger.reader.read(afterBatch: 0).first?.id == 31)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 20)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 0)
+        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30) == 10)
+        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30) == 0)
+
+        let statistics = try ledger.reader.statistics()
+        #expect(statistics.batches == 40)
+        #expect(statistics.events == 120)
+        #expect(statistics.pruned == reached)
+        #expect(statistics.end == LedgerPosition(batch: 100, sequence: 300))
+        #expect(statistics.oldestReceivedAt == 61)
+    }
+
+    @Test("batches stamped by a clock that was ahead don't hold up those around them")
+    func clockAhead() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        let times: [Int64] = [1, 2, 9_000_000, 3, 4, 5]
+        try ledger.append(times.enumerated().map { .sample($0.offset, at: $0.element) })
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5) == 5)
+        #expect(try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) == [5])
+    }
+
+    @Test("numbers go on after everything was pruned and the ledger reopened")
+    func numbersAreNeverReused() throws {
+        let first = try EventLedger.sample(in: directory)
+        try first.append((1...5).map { .sample($0, count: 4) })
+        #expect(try first.prune(upTo: first.position, keepSince: .max) == 5)
+        #expect(try first.append([.sample(6, count: 1)]) == LedgerPosition(batch: 6, sequence: 21))
+        #expect(try first.prune(upTo: first.position, keepSince: .max) == 1)
+        try first.close()
+
+        let second = try EventLedger.sample(in: directory)
+        #expect(second.position == LedgerPosition(batch: 6, sequence: 21))
+        let empty = try second.reader.statistics()
+        #expect(empty.batches == 0 && empty.events == 0 && empty.oldestReceivedAt == nil)
+        #expect(empty.end == second.position)
+        #expect(try second.append([.sample(7, count: 2)]) == LedgerPosition(batch: 7, sequence: 23))
+        #expect(try second.reader.read(afterSequence: 0).map(\.firstSequence) == [22])
+    }
+
+    @Test("the disk is given back, a slice a call")
+    func givesDiskBack() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        for start in stride(from: 1, through: 800, by: 100) {
+            try ledger.append((start..<start + 100).map { .sample($0, bytes: 60_000) })
+        }
+        let full = try ledger.reader.statistics()
+        var previous = full.bytesOnDisk
+        while try ledger.prune(upTo: ledger.position, keepSince: .max, limit: 100, vacuumBytes: 4 << 20) > 0 {}
+        for _ in 0..<20 {
+            try ledger.prune(upTo: ledger.position, keepSince: .max, vacuumBytes: 4 << 20)
+        }
+        try ledger.close()
+        let small = try FileBytes.read(directory.path + "/ledger.sqlite").count
+        #expect(full.databaseBytes > 20 << 20)
+        #expect(small < 18 << 20)
+        previous = Int64(small)
+        #expect(previous < full.bytesOnDisk)
+    }
+
+    @Test("the log stays near its limit however much is written")
+    func logIsBounded() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        for number in 1...1500 {
+            try ledger.append([.sample(number, bytes: 60_000)])
+        }
+        let statistics = try ledger.reader.statistics()
+        #expect(statistics.logBytes < 20 << 20)
+        #expect(statistics.databaseBytes > 60 << 20)
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Reads, overwrites and cuts files.
+enum FileBytes {
+    static func read(_ path: String) throws -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Program.Failure(what: "open \(path)", status: errno) }
+        defer { _ = close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    static func write(_ bytes: [UInt8], to path: String, at offset: Int = 0) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Program.Failure(what: "open \(path)", status: errno) }
+        defer { _ = close(descriptor) }
+        let count = unsafe bytes.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset) }
+        guard count == bytes.count else { throw Program.Failure(what: "write \(path)", status: errno) }
+    }
+
+    static func truncate(_ path: String, to size: Int) throws {
+        guard unsafe Glibc.truncate(path, size) == 0 else { throw Program.Failure(what: "truncate", status: errno) }
+    }
+
+    static func mode(_ path: String) throws -> UInt32 {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { throw Program.Failure(what: "stat \(path)", status: errno) }
+        return status.st_mode & 0o777
+    }
+
+    /// Where `pattern` first occurs in `bytes`.
+    static func find(_ pattern: [UInt8], in bytes: [UInt8]) -> Int? {
+        unsafe bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress, let first = pattern.first else { return nil }
+            var offset = 0
+            while offset + pattern.count <= buffer.count {
+                let rest = buffer.count - offset
+                guard let found = unsafe memchr(start + offset, Int32(first), rest) else { return nil }
+                offset = unsafe UnsafeRawPointer(found) - start
+                if offset + pattern.count <= buffer.count, unsafe memcmp(found, pattern, pattern.count) == 0 {
+                    return offset
+                }
+                offset += 1
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+/// Waits until `condition` holds and records an issue when it doesn't within 30 s.
+func waitUntil(
+    _ what: Comment,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ condition: () -> Bool
+) async {
+    for _ in 0..<30_000 {
+        if condition() { return }
+        _ = poll(nil, 0, 1)
+        await Task.yield()
+    }
+    Issue.record(what, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("broken requests")
+    struct BrokenRequests {
+        private let batch = EventFactory(prefix: "request").cycles(0..<200)
+
+        /// The answer is a problem document that tells people what is wrong.
+        private func expectProblem(
+            _ answer: Answer,
+            _ status: Int,
+            _ what: String,
+            sourceLocation: SourceLocation = #_sourceLocation
+        ) throws {
+            #expect(answer.status == status, "\(what): \(answer.text.prefix(300))", sourceLocation: sourceLocation)
+            let problem = try answer.problem()
+            #expect(problem.status == answer.status, "\(what)", sourceLocation: sourceLocation)
+            #expect(!problem.type.isEmpty && !problem.title.isEmpty, "\(what)", sourceLocation: sourceLocation)
+            #expect(problem.detail.count > 10, "\(what): \(problem.detail)", sourceLocation: sourceLocation)
+        }
+
+        private func gzip(_ bytes: [UInt8]) async throws -> [UInt8] {
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/body"
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                return Array(try await Command.run(["/usr/bin/gzip", "--stdout", path]).output)
+            }
+        }
+
+        @Test("what cannot be read is answered with a problem that says so, and nothing of it counts")
+        func unreadable() async throws {
+            let compressed = try await gzip(batch.ndjson)
+            let bomb = try await Command.run(["/bin/sh", "-c", "head -c 200000000 /dev/zero | gzip -9"]).output
+            try await withService { service in
+                let client = await service.client
+                try expectProblem(try await client.post([]), 400, "an empty body")
+                try expectProblem(try await client.post([], type: "application/json"), 400, "an empty JSON body")
+                try expectProblem(try await client.post(Array("{}".utf8), type: "application/json"), 400, "{}")
+                try expectProblem(try await client.post(Array("\n\n".utf8)), 400, "empty lines")
+                try expectProblem(try await client.post(Array("not json".utf8), type: "application/json"), 400, "text")
+                let cut = Array(compressed.prefix(compressed.count / 2))
+                try expectProblem(try await client.post(cut, encoding: "gzip"), 400, "half of a gzip stream")
+                let headless = Array(compressed.prefix(5))
+                try expectProblem(try await client.post(headless, encoding: "gzip"), 400, "half of a gzip header")
+                try expectProblem(try await client.post(batch.ndjson, encoding: "gzip"), 400, "gzip that is none")
+                var damaged = compressed
+                damaged[damaged.count - 6] ^= 0xFF
+                try expectProblem(try await client.post(damaged, encoding: "gzip"), 400, "gzip with a wrong checksum")
+                try expectProblem(try await client.post(Array(bomb), encoding: "gzip"), 413, "a gzip bomb")
+                try expectProblem(try await client.post(batch.ndjson, type: "text/csv"), 415, "another type")
+                try expectProblem(try await client.post(batch.ndjson, encoding: "br"), 415, "another encoding")
+
+                #expect(try await client.metrics().lifecycle == LifecycleTotals().series)
+                let receipt = try await client.post(compressed, encoding: "gzip").receipt()
+                #expect(receipt.accepted == batch.count, "the whole gzip stream is accepted")
+                #expect(try await client.metrics().lifecycle == batch.totals.series)
+            }
+        }
+
+        @Test("a body over the limit is 413, also when its length is not known before")
+        func tooLarge() async throws {
+            let small = EventFactory(prefix: "small").cycles(0..<5)
+            let large = EventFactory(prefix: "large").cycles(0..<2_000)
+            try await withService(options: ["--max-body", "100000"]) { service in
+                let client = await service.client
+                try expectProblem(try await client.post(large.ndjson), 413, "200 KB")
+                #expect(try await client.post(small.ndjson).receipt().accepted == small.count)
+                #expect(try await client.metrics().lifecycle == small.totals.series)
+            }
+        }
+
+        @Test("another method is 405, another path is 404")
+        func wrongPlace() async throws {
+            try await withService { service in
+                let client = await service.client
+                let get = try await client.get("/v1/events")
+                try expectProblem(get, 405, "GET /v1/events")
+                #expect(get.headers["allow"]?.contains("POST") == true)
+                let put = try await client.request(
+                    "/v1/events",
+                    method: "PUT",
+                    body: batch.ndjson,
+                    within: .seconds(10)
+                )
+                try expectProblem(put, 405, "PUT /v1/events")
+                try expectProblem(try await client.get("/v2/events"), 404, "GET /v2/events")
+                try expectProblem(try await client.post(batch.ndjson, to: "/v1/event"), 404, "POST /v1/event")
+            }
+        }
+
+        @Test(
+            "parameters and spelling of a type do not matter",
+            arguments: ["application/json; charset=utf-8", "Application/JSON", "application/x-ndjson;charset=UTF-8"]
+        )
+        func typeSpelling(type: String) async throws {
+            try await withService { service in
+                let body = type.lowercased().hasPrefix("application/json") ? batch.array : batch.ndjson
+                let receipt = try await service.client.post(body, type: type).receipt()
+                #expect(receipt.accepted == batch.count)
+            }
+        }
+
+        @Test("an envelope and a single object are read as well as an array")
+        func shapes() async throws {
+            try await withService { service in
+                let client = await service.client
+                let envelope =
+                    "{\"events\":[\(batch.lines.joined(separator: ","))],\"sentAt\":\"2025-11-20T00:00:00Z\"}"
+                let receipt = try await client.post(Array(envelope.utf8), type: "application/json").receipt()
+                #expect(receipt.accepted == batch.count)
+                let one = try #require(batch.lines.first)
+                let single = try await client.post(Array(one.utf8), type: "application/json").receipt()
+                #expect(single == Answer.Receipt(accepted: 0, duplicates: 1, rejected: []))
+            }
+        }
+    }
+}

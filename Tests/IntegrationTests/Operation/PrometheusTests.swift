@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+extension EndToEnd {
+    @Suite("Prometheus")
+    struct PrometheusScrapes {
+        @Test("a real Prometheus scrapes the five families, with no labels but the documented one")
+        func families() async throws {
+            let batch = EventFactory(prefix: "prom").cycles(0..<100)
+            try await withService { service in
+                try await Prometheus.with(scraping: await service.client.port) { prometheus in
+                    try await eventually("the five series arrive at 0") {
+                        try await values(prometheus) == LifecycleTotals().series
+                    }
+                    #expect(try await prometheus.query("up").map(\.value) == [1])
+                    #expect(try await service.client.post(batch.ndjson).receipt().accepted == batch.count)
+                    try await eventually("the new values arrive") {
+                        try await values(prometheus) == batch.totals.series
+                    }
+                    await service.kill()
+                    try await service.start()
+                    try await eventually("they are scraped again after a restart") {
+                        try await prometheus.query("dnp_telemetry_events_duplicate_total").first?.value == 0
+                    }
+                    #expect(try await values(prometheus) == batch.totals.series)
+                }
+            }
+        }
+
+        private func values(_ prometheus: Prometheus) async throws -> [MetricsPage.Series: Double] {
+            var values: [MetricsPage.Series: Double] = [:]
+            for name in Set(LifecycleTotals().series.keys.map(\.name)) {
+                for element in try await prometheus.query(name) {
+                    var labels = element.labels
+                    for own in ["__name__", "instance", "job"] { labels[own] = nil }
+                    values[MetricsPage.Series(name: name, labels: labels)] = element.value
+                }
+            }
+            return values
+        }
+
+        @Test("promtool has nothing to say about the page, before and after events")
+        func lint() async throws {
+            try await withService { service in
+                let client = await service.client
+                let answer = try await client.get("/metrics")
+                #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+                let first = try await Prometheus.lint(answer.text)
+                #expect(first == "")
+                _ = try await client.post(EventFactory(prefix: "lint").cycles(0..<50).ndjson).receipt()
+                _ = try await client.post(Array("{}".utf8))
+                _ = try await client.get("/nowhere")
+                let second = try await Prometheus.lint(client.metrics().text)
+                #expect(second == "")
+            }
+        }
+
+        @Test("a failure of no known class makes OTHER appear, and nothing else")
+        func otherReason() async throws {
+            let line =
+                #"{"event":"prefetch_failure","scheduleId":"o","timestamp":"2025-11-15T05:48:32Z","reason":"OTHER"}"#
+            try await withService { service in
+                let client = await service.client
+                #expect(try await client.metrics().value("dnp_prefetch_failure_total", ["reason": "OTHER"]) == nil)
+                _ = try await client.post(Array(line.utf8)).receipt()
+                let page = try await client.metrics()
+                #expect(page.value("dnp_prefetch_failure_total", ["reason": "OTHER"]) == 1)
+                #expect(page.series("dnp_prefetch_failure_total").count == 4)
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// Speaks to one service over HTTP, and never retries by itself.
+struct TelemetryClient: Sendable {
+    let port: Int
+
+    private static let http: HTTPClient = {
+        var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5)))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }()
+
+    private static let answerLimit = 64 << 20
+
+    func get(_ path: String, within limit: Duration = .seconds(30)) async throws -> Answer {
+        try await request(path, within: limit)
+    }
+
+    func post(
+        _ body: [UInt8],
+        type: String? = "application/x-ndjson",
+        encoding: String? = nil,
+        key: String? = nil,
+        to path: String = "/v1/events",
+        within limit: Duration = .seconds(60)
+    ) async throws -> Answer {
+        var headers = HTTPHeaders()
+        if let type { headers.add(name: "Content-Type", value: type) }
+        if let encoding { headers.add(name: "Content-Encoding", value: encoding) }
+        if let key { headers.add(name: "Idempotency-Key", value: key) }
+        return try await request(path, method: "POST", headers: headers, body: body, within: limit)
+    }
+
+    func request(
+        _ path: String,
+        method: String = "GET",
+        headers: HTTPHeaders = [:],
+        body: [UInt8]? = nil,
+        within limit: Duration
+    ) async throws -> Answer {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
+        request.method = HTTPMethod(rawValue: method)
+        request.headers = headers
+        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        let response = try await Self.http.execute(request, timeout: TimeAmount(limit))
+        let content = try await response.body.collect(upTo: Self.answerLimit)
+        return Answer(
+            status: Int(response.status.code),
+            headers: Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { first, _ in first },
+            body: Array(content.readableBytesView)
+        )
+    }
+
+    /// The text page.
+    func metrics() async throws -> MetricsPage {
+        let answer = try await get("/metrics")
+        guard answer.status == 200 else { throw Answer.Unexpected(answer) }
+        return MetricsPage(answer.text)
+    }
+}

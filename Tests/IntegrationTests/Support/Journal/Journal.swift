@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// A real systemd-journald, started by hand in a mount namespace of its own.
+actor Journal {
+    nonisolated let namespace: MountNamespace
+    private let logs: String
+    private var process: ChildProcess?
+    private var starts = 0
+
+    private static let executable = "/lib/systemd/systemd-journald"
+    private static let configuration = """
+        [Journal]
+        Storage=persistent
+        SystemMaxUse=2G
+        Audit=no
+        RateLimitIntervalSec=1s
+        RateLimitBurst=100000000
+
+        """
+
+    private init(namespace: MountNamespace, logs: String) {
+        self.namespace = namespace
+        self.logs = logs
+    }
+
+    /// A journald that runs while the body does, unless `running` says that the body will start it.
+    static func with<Value>(running: Bool = true, _ body: (Journal) async throws -> Value) async throws -> Value {
+        try MissingDependency.require(executable: executable, package: "systemd")
+        try MissingDependency.require(executable: "/usr/bin/journalctl", package: "systemd")
+        return try await MountNamespace.with { namespace in
+            try await withTemporaryDirectory { directory in
+                let settings = namespace.outside("/run/systemd/journald.conf.d/integration.conf")
+                try Data(configuration.utf8).write(to: URL(fileURLWithPath: settings))
+                let journal = Journal(namespace: namespace, logs: directory)
+                if running { try await journal.start() }
+                return try await body(journal)
+            }
+        }
+    }
+
+    func start() async throws {
+        // journald keeps to /run until this file says that /var is there.
+        try Data().write(to: URL(fileURLWithPath: namespace.outside("/run/systemd/journal/flushed")))
+        starts += 1
+        process = try ChildProcess(namespace.entering([Self.executable]), logs: logs, name: "journald-\(starts)")
+        try await eventually("journald answers") { try await synchronise() }
+    }
+
+    /// Asks journald to end, and waits for it.
+    func stop() async throws {
+        await process?.signal(SIGTERM)
+        try await process?.waitForExit()
+    }
+
+    func kill() async {
+        await process?.killAndWait()
+    }
+
+    func suspend() async {
+        await process?.signal(SIGSTOP)
+    }
+
+    func resume() async {
+        await process?.signal(SIGCONT)
+    }
+
+    /// True when journald has answered that all it has received is written.
+    private func synchronise() async throws -> Bool {
+        try await namespace.run(["/usr/bin/journalctl", "--sync"], within: .seconds(30)).status == .code(0)
+    }
+
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// The entries of one identifier, oldest first; all of their fields, or those that are named.
+    func entries(fields: [String] = []) async throws -> [JournalEntry] {
+        try await eventually("journald has written what it received") { try await synchronise() }
+        var command = ["/usr/bin/journalctl", "--quiet", "--all", "--output=json", "--no-pager"]
+        if !fields.isEmpty { command.append("--output-fields=\(fields.joined(separator: ","))") }
+        let listing = try await namespace.run(command + ["SYSLOG_IDENTIFIER=dnp-telemetry"])
+        guard listing.status == .code(0) else { throw Unreadable(description: listing.error) }
+        return try listing.output.split(separator: UInt8(ascii: "\n")).map { try JournalEntry(json: Data($0)) }
+    }
+}

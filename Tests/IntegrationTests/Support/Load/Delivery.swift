@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a sender knows about the events that it sent.
+struct Delivery: Sendable {
+    /// Answered with 200.
+    var acknowledged = EventBatch()
+    /// Sent, never answered, and given up.
+    var abandoned = EventBatch()
+    var retries = 0
+    /// Answers that contradict what was sent.
+    var contradictions: [String] = []
+
+    static func + (left: Delivery, right: Delivery) -> Delivery {
+        Delivery(
+            acknowledged: left.acknowledged + right.acknowledged,
+            abandoned: left.abandoned + right.abandoned,
+            retries: left.retries + right.retries,
+            contradictions: left.contradictions + right.contradictions
+        )
+    }
+}
+
+extension EventBatch {
+    static func + (left: EventBatch, right: EventBatch) -> EventBatch {
+        EventBatch(
+            lines: left.lines + right.lines,
+            identities: left.identities + right.identities,
+            totals: left.totals + right.totals
+        )
+    }
+
+    static func += (left: inout EventBatch, right: EventBatch) {
+        left.lines += right.lines
+        left.identities += right.identities
+        left.totals += right.totals
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A client that sends batch after batch and asks again until each is acknowledged.
+struct Sender: Sendable {
+    let client: TelemetryClient
+    let name: String
+    /// Whether each batch has an Idempotency-Key.
+    var usesKeys = false
+    /// Whether it gives up some of the batches that got no answer.
+    var givesUp = false
+    var cycles = 5...15
+    var pause: Duration = .milliseconds(2)
+    var seed: UInt64 = 1
+
+    /// Sends until the signal is set, or until `limit` batches are through.
+    func run(until stop: StopSignal, limit: Int = .max) async throws -> Delivery {
+        var random = SplitMix64(seed: seed)
+        var delivery = Delivery()
+        var number = 0
+        while !stop.isSet && number < limit {
+            let batch = EventFactory(prefix: "\(name)-\(number)").cycles(0..<Int.random(in: cycles, using: &random))
+            try await deliver(batch, number: number, into: &delivery, random: &random, stop: stop)
+            number += 1
+            try await Task.sleep(for: pause)
+        }
+        return delivery
+    }
+
+    private func deliver(
+        _ batch: EventBatch,
+        number: Int,
+        into delivery: inout Delivery,
+        random: inout SplitMix64,
+        stop: StopSignal
+    ) async throws {
+        let body = number.isMultiple(of: 2) ? batch.ndjson : batch.array
+        let type = number.isMultiple(of: 2) ? "application/x-ndjson" : "application/json"
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(60))
+        while true {
+            let answer = try? await client.post(
+                body,
+                type: type,
+                key: usesKeys ? "\(name)-\(number)" : nil,
+                within: .seconds(10)
+            )
+            switch answer?.status {
+            case 200:
+                let receipt = try answer?.receipt()
+                if receipt?.rejected != [] || (receipt?.accepted ?? 0) + (receipt?.duplicates ?? 0) != batch.count {
+                    delivery.contradictions.append("\(batch.count) events sent: \(answer?.text ?? "")")
+                }
+                delivery.acknowledged += batch
+                return
+            case nil, 503: break
+            case .some(let status): delivery.contradictions.append("HTTP \(status): \(answer?.text ?? "")")
+            }
+            delivery.retries += 1
+            if givesUp && (stop.isSet || Int.random(in: 0..<3, using: &random) == 0) {
+                delivery.abandoned += batch
+                return
+            }
+            guard clock.now < deadline else {
+                throw DeadlineExceeded(fact: "batch \(number) of \(name) is acknowledged", limit: .seconds(60))
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+}

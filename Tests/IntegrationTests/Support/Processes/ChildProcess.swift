@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// One process of ours, with its output in two files.
+actor ChildProcess {
+    nonisolated let outputPath: String
+    nonisolated let errorPath: String
+    private let process = Process()
+    /// Closed with this object, which ends whoever reads its standard input to the end.
+    private let input = Pipe()
+
+    /// Starts the command; the first argument is the path of the executable.
+    init(_ command: [String], logs: String, name: String, environment: [String: String] = [:]) throws {
+        outputPath = "\(logs)/\(name).stdout"
+        errorPath = "\(logs)/\(name).stderr"
+        for path in [outputPath, errorPath] { try Data().write(to: URL(fileURLWithPath: path)) }
+        process.executableURL = URL(fileURLWithPath: command.first ?? "")
+        process.arguments = Array(command.dropFirst())
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        process.standardInput = input
+        process.standardOutput = FileHandle(forWritingAtPath: outputPath)
+        process.standardError = FileHandle(forWritingAtPath: errorPath)
+        let process = process
+        try SignalMask.withNothingBlocked { try process.run() }
+    }
+
+    var identifier: Int32 { process.processIdentifier }
+
+    var exitStatus: ExitStatus? {
+        if process.isRunning { return nil }
+        return process.terminationReason == .exit
+            ? .code(process.terminationStatus) : .signal(process.terminationStatus)
+    }
+
+    nonisolated var output: Data { contents(of: outputPath) }
+    nonisolated var errorText: String { text(of: errorPath) }
+
+    func signal(_ number: Int32) {
+        if process.isRunning { kill(process.processIdentifier, number) }
+    }
+
+    /// Hands over all of the standard input.
+    func feed(_ bytes: Data) throws {
+        try input.fileHandleForWriting.write(contentsOf: bytes)
+        try closeInput()
+    }
+
+    func closeInput() throws {
+        try input.fileHandleForWriting.close()
+    }
+
+    @discardableResult
+    func waitForExit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
+        try await awaited("process \(process.processIdentifier) has ended", within: limit, every: .milliseconds(5)) {
+            exitStatus
+        }
+    }
+
+    /// Ends the process at once and waits until it is gone.
+    func killAndWait() async {
+        signal(SIGKILL)
+        _ = try? await waitForExit()
+    }
+}

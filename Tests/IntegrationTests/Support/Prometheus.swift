@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A real Prometheus that scrapes one service every second.
+struct Prometheus {
+    /// One element of an instant vector.
+    struct Element: Equatable {
+        let labels: [String: String]
+        let value: Double
+    }
+
+    private struct Reply: Decodable {
+        struct Result: Decodable {
+            let metric: [String: String]
+            let value: Sample
+        }
+        struct Vector: Decodable { let result: [Result] }
+        struct Sample: Decodable {
+            let value: Double
+            init(from decoder: any Decoder) throws {
+                var pair = try decoder.unkeyedContainer()
+                _ = try pair.decode(Double.self)
+                value = Double(try pair.decode(String.self)) ?? .nan
+            }
+        }
+        let data: Vector
+    }
+
+    private let client: TelemetryClient
+
+    static func with<Value>(scraping port: Int, _ body: (Prometheus) async throws -> Value) async throws -> Value {
+        try MissingDependency.require(executable: "/usr/bin/prometheus", package: "prometheus")
+        return try await withTemporaryDirectory { directory in
+            let configuration = """
+                global: {scrape_interval: 1s, scrape_timeout: 1s}
+                scrape_configs:
+                - job_name: dnp
+                  static_configs: [{targets: ["127.0.0.1:\(port)"]}]
+                """
+            try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(directory)/prometheus.yml"))
+            let own = try FreePort.any()
+            let process = try ChildProcess(
+                [
+                    "/usr/bin/prometheus", "--config.file=\(directory)/prometheus.yml",
+                    "--storage.tsdb.path=\(directory)/data", "--web.listen-address=127.0.0.1:\(own)",
+                ],
+                logs: directory,
+                name: "prometheus"
+            )
+            let prometheus = Prometheus(client: TelemetryClient(port: own))
+            do {
+                try await eventually("Prometheus is ready: \(process.errorText)") {
+                    (try? await prometheus.client.get("/-/ready", within: .seconds(5)))?.status == 200
+                }
+                let value = try await body(prometheus)
+                await process.killAndWait()
+                return value
+            } catch {
+                await process.killAndWait()
+                throw error
+            }
+        }
+    }
+
+    /// An instant query; the expression is a bare metric name.
+    func query(_ expression: String) async throws -> [Element] {
+        let answer = try await client.get("/api/v1/query?query=\(expression)")
+        guard answer.status == 200 else { throw Answer.Unexpected(answer) }
+        return try JSONDecoder().decode(Reply.self, from: Data(answer.body)).data.result.map {
+            Element(labels: $0.metric, value: $0.value.value)
+        }
+    }
+
+    /// What `promtool check metrics` says about a page: nothing, if all is well.
+    static func lint(_ page: String) async throws -> String {
+        try MissingDependency.require(executable: "/usr/bin/promtool", package: "prometheus")
+        let check = try await Command.run(["/usr/bin/promtool", "check", "metrics"], input: page)
+        let words = check.text + check.error
+        return check.status == .code(0) ? words : "\(check.status): \(words)"
+    }
+}

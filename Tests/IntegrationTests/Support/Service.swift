@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// `dnp-telemetry serve` on a state directory of its own, which outlives the process.
+actor Service {
+    enum Destination: String {
+        case journald, stdout, off
+    }
+
+    struct Settings: Sendable {
+        var stateDirectory: String
+        var journal: Destination = .off
+        var listen = "127.0.0.1:0"
+        var options: [String] = []
+        var namespace: MountNamespace?
+    }
+
+    /// The process ended, or said something else, when it should have come up.
+    struct DidNotStart: Error, CustomStringConvertible {
+        let status: ExitStatus?
+        let log: String
+        var description: String {
+            "the service did not come up (\(status.map(String.init(describing:)) ?? "runs")): \(log)"
+        }
+    }
+
+    private(set) var settings: Settings
+    private let logs: String
+    private var process: ChildProcess?
+    private var starts = 0
+
+    init(_ settings: Settings, logs: String) {
+        self.settings = settings
+        self.logs = logs
+    }
+
+    /// The executable under test: `DNP_TELEMETRY_BINARY`, else the one built beside this test bundle.
+    static func binary() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["DNP_TELEMETRY_BINARY"], !path.isEmpty { return path }
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent("dnp-telemetry").path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw MissingDependency(
+                description: "\(path) is not there: run `swift build`, or name one in DNP_TELEMETRY_BINARY."
+            )
+        }
+        return path
+    }
+
+    /// Starts the process without waiting for anything.
+    @discardableResult
+    func launch() throws -> ChildProcess {
+        var command = [
+            try Self.binary(), "serve", "--listen", settings.listen, "--state-dir", settings.stateDirectory,
+            "--journal", settings.journal.rawValue,
+        ]
+        command += settings.options
+        if let namespace = settings.namespace { command = namespace.entering(command) }
+        starts += 1
+        let process = try ChildProcess(command, logs: logs, name: "service-\(starts)", environment: ["NO_COLOR": "1"])
+        self.process = process
+        return process
+    }
+
+    /// Starts the process and waits until it is ready.
+    func start() async throws {
+        let process = try launch()
+        if settings.listen.hasSuffix(":0") {
+            let port = try await awaited("the start screen names the port", every: .milliseconds(5)) {
+                try await failIfEnded()
+                return StartScreen(process.errorText).port
+            }
+            settings.listen = "127.0.0.1:\(port)"
+        }
+        try await waitUntilReady()
+    }
+
+    func waitUntilReady() async throws {
+        let client = client
+        try await eventually("/-/ready answers 200", every: .milliseconds(5)) {
+            try await failIfEnded()
+            return (try? await client.get("/-/ready", within: .seconds(5)))?.status == 200
+        }
+    }
+
+    private func failIfEnded() async throws {
+        guard let process, let status = await process.exitStatus else { return }
+        throw DidNotStart(status: status, log: process.errorText)
+    }
+
+    /// A client of the port that the service has had since its first start.
+    var client: TelemetryClient {
+        TelemetryClient(port: Int(settings.listen.split(separator: ":").last ?? "") ?? 0)
+    }
+
+    var screen: StartScreen { StartScreen(process?.errorText ?? "") }
+    var log: String { process?.errorText ?? "" }
+    var output: String { String(decoding: process?.output ?? Data(), as: UTF8.self) }
+
+    /// All that the service has written to standard error since the first start.
+    var wholeLog: String {
+        guard starts > 0 else { return "" }
+        return (1...starts).map { text(of: "\(logs)/service-\($0).stderr") }.joined(separator: "\n")
+    }
+
+    /// SIGKILL.
+    func kill() async {
+        await process?.killAndWait()
+    }
+
+    /// SIGTERM, and how the process ended.
+    func terminate(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
+        guard let process else { throw DidNotStart(status: nil, log: "it was never started") }
+        await process.signal(SIGTERM)
+        return try await process.waitForExit(within: limit)
+    }
+}
+
+/// Runs a service on a new state directory, from its start to its end.
+///
+/// - Parameter prepare: sees the state directory before the first start.
+func withService<Value>(
+    journal: Service.Destination = .off,
+    listen: String = "127.0.0.1:0",
+    options: [String] = [],
+    in namespace: MountNamespace? = nil,
+    prepare: (String) async throws -> Void = { _ in },
+    _ body: (Service) async throws -> Value
+) async throws -> Value {
+    try await withTemporaryDirectory { directory in
+        let state = "\(directory)/state"
+        try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: false)
+        try await prepare(state)
+        let service = Service(
+            Service.Settings(
+                stateDirectory: state,
+                journal: journal,
+                listen: listen,
+                options: options,
+                namespace: namespace
+            ),
+            logs: directory
+        )
+        do {
+            try await service.start()
+            let value = try await body(service)
+            await service.kill()
+            return value
+        } catch {
+            await service.kill()
+            let log = await service.wholeLog.suffix(4_000)
+            FileHandle.standardError.write(Data("the service's log before this failure:\n\(log)\n".utf8))
+            throw error
+        }
+    }
+}

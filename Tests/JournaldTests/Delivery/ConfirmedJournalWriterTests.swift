@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Journald
+
+@Suite("Delivering into a real journald")
+struct ConfirmedJournalWriterTests {
+    @Test("entries are confirmed in order, each once, with the stream, the number and the identifier")
+    func delivers() async throws {
+        let journald = try TestJournald()
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000, padding: "\nsecond line"))
+        try delivery.waitForPosition(3_000)
+        let checkpoint = await delivery.writer.stop(within: .seconds(10))
+        #expect(checkpoint.position == 3_000)
+        #expect(checkpoint.cursor != nil)
+        #expect(try journald.sequences() == Array(1...3_000))
+        #expect(try Set(journald.values(of: "TEST_STREAM")) == ["0123456789abcdef"])
+        let identifiers = try journald.values(of: "SYSLOG_IDENTIFIER").filter { $0.hasPrefix("journald-tests") }
+        #expect(identifiers.filter { $0 == "journald-tests" }.count == 3_000)
+        #expect(identifiers.filter { $0 == "journald-tests-sync" }.count == 3)
+        let statistics = delivery.writer.statistics
+        #expect(statistics.isBatchingProven)
+        #expect(statistics.written == 3_000 && statistics.confirmed == 3_000)
+        #expect(statistics.lost == 0 && statistics.retried == 0 && statistics.repeated == 0)
+        #expect(statistics.synchronisations == 1 && statistics.reconnects == 0)
+        #expect(statistics.lastError == nil)
+    }
+
+    @Test("an idle writer goes on when it is woken, and its checkpoint catches up")
+    func wakes() throws {
+        let journald = try TestJournald()
+        let source = NumberedSource(upTo: 0)
+        let delivery = try TestDelivery(journald, source) { $0.cursorInterval = .milliseconds(10) }
+        try delivery.wait(for: "streaming") { $0.state == .streaming }
+        for number in 1...20 as ClosedRange<UInt64> {
+            source.extend(to: number)
+            delivery.writer.wake()
+            try delivery.waitForPosition(number)
+        }
+        try Deadline().wait(for: "the checkpoint") { delivery.writer.checkpoint.position == 20 }
+        let reads = source.reads.load(ordering: .relaxed)
+        #expect(reads < 200, "an idle source isn't asked again and again")
+        expectOnce(try journald.sequences(), 1...20)
+    }
+
+    @Test("entries of any size are delivered", .timeLimit(.minutes(3)))
+    func sizes() throws {
+        let journald = try TestJournald()
+        let padding = String(repeating: "0123456789abcde\n", count: 1 << 16)
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 20, padding: padding))
+        try delivery.waitForPosition(20)
+        expectOnce(try journald.sequences(), 1...20)
+        #expect(try journald.values(of: "TEST_LENGTH") == Array(repeating: "\(1 << 20)", count: 20))
+    }
+
+    @Test("numbers that the source leaves out are skipped")
+    func leftOut() throws {
+        let journald = try TestJournald()
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 1_000) { $0.isMultiple(of: 7) })
+        try delivery.waitForPosition(1_000)
+        #expect(try journald.sequences() == (1...1_000).filter { !$0.isMultiple(of: 7) })
+        #expect(delivery.writer.statistics.skipped == 142)
+        #expect(delivery.writer.statistics.confirmed == 858)
+    }
+
+    @Test("a source that fails is asked again, and its error is shown")
+    func failingSource() throws {
+        struct Failing: JournalSource {
+            func read(after sequence: UInt64, limit: Int, into buffer: inout JournalEntryBuffer) throws {
+                throw TestFailure("the shelf is empty")
+            }
+        }
+        let journald = try TestJournald()
+        let writer = try ConfirmedJournalWriter(
+            TestDelivery.configuration(journald.namespace),
+            from: .start,
+            source: Failing()
+        )
+        try Deadline().wait(for: "the error") { writer.statistics.lastError?.contains("the shelf is empty") == true }
+        #expect(writer.statistics.state == .streaming)
+    }
+
+    @Test("names with control characters are refused", arguments: ["", "a\nb", "a\0"])
+    func names(name: String) throws {
+        var configuration = TestDelivery.configuration("none")
+        configuration.stream = name
+        #expect(throws: JournalWriterError.name("stream", value: name)) {
+            _ = try ConfirmedJournalWriter(configuration, from: .start, source: NumberedSource(upTo: 0))
+        }
+    }
+
+    @Test("stopping without a journald takes no time and loses no position")
+    func stopAbsent() async throws {
+        let journald = try TestJournald(starting: false)
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 5), from: JournalCheckpoint(position: 3, cursor: nil))
+        try delivery.wait(for: "absence") { $0.state == .absent && $0.lastError != nil }
+        let checkpoint = await delivery.writer.stop(within: .seconds(600))
+        #expect(checkpoint == JournalCheckpoint(position: 3, cursor: nil))
+    }
+
+    @Test("a stop delivers what is there first")
+    func stopDrains() async throws {
+        let journald = try TestJournald()
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 20_000))
+        let checkpoint = await delivery.writer.stop(within: .seconds(60))
+        #expect(checkpoint.position == 20_000)
+        #expect(try journald.sequences() == Array(1...20_000))
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+@testable import Journald
+
+/// A real systemd-journald in a journal namespace of its own, so that tests can stop and kill it side by side.
+final class TestJournald: Sendable {
+    private static let program = "/lib/systemd/systemd-journald"
+    private static let counter = Atomic<Int>(0)
+
+    let namespace: String
+    private let process = Mutex<ChildProcess?>(nil)
+
+    var location: JournalLocation { .namespace(namespace) }
+    var socketPath: String { location.socketPath }
+    private var runDirectory: String { "/run/systemd/journal.\(namespace)" }
+    private var configurationDirectory: String { "/run/systemd/journald@\(namespace).conf.d" }
+
+    /// Prepares a namespace and starts journald in it.
+    ///
+    /// - Parameter settings: Lines of journald.conf(5).
+    init(settings: String = "RateLimitIntervalSec=0", starting: Bool = true) throws {
+        namespace = "swift-tests-\(getpid())-\(Self.counter.add(1, ordering: .relaxed).newValue)"
+        guard geteuid() == 0 else {
+            throw TestFailure("these tests start systemd-journald and need to run as root")
+        }
+        guard unsafe access(Self.program, X_OK) == 0 else {
+            throw TestFailure("these tests need \(Self.program); install the package systemd")
+        }
+        for directory in ["/run/systemd", "/var/log/journal", runDirectory, configurationDirectory] {
+            guard unsafe mkdir(directory, 0o755) == 0 || errno == EEXIST else {
+                throw TestFailure("\(directory) could not be made: error \(errno)")
+            }
+        }
+        try configure(settings)
+        if starting { try start() }
+    }
+
+    deinit {
+        process.withLock { process in
+            process?.signal(SIGKILL)
+            process?.wait()
+        }
+        let machine = (try? ChildProcess.output(of: "/bin/cat", ["/etc/machine-id"])) ?? []
+        let id = String(decoding: machine.prefix(32), as: UTF8.self)
+        let logs = id.isEmpty ? [] : ["/var/log/journal/\(id).\(namespace)", "/run/log/journal/\(id).\(namespace)"]
+        _ = try? ChildProcess("/bin/rm", ["-rf", runDirectory, configurationDirectory] + logs).wait()
+    }
+
+    /// Writes the settings that the next start takes.
+    func configure(_ settings: String) throws {
+        let path = "\(configurationDirectory)/test.conf"
+        let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        guard file >= 0 else { throw TestFailure("\(path) could not be written: error \(errno)") }
+        defer { close(file) }
+        let text = Array("[Journal]\nStorage=persistent\nSystemMaxUse=1G\n\(settings)\n".utf8)
+        guard unsafe write(file, text, text.count) == text.count else {
+            throw TestFailure("\(path) could not be written: error \(errno)")
+        }
+    }
+
+    /// Starts journald and waits until it takes entries.
+    func start() throws {
+        let started = try ChildProcess(Self.program, [namespace])
+        process.withLock { $0 = started }
+        try Deadline().wait(for: "journald at \(socketPath)") { (try? JournalSocket(path: socketPath)) != nil }
+    }
+
+    func signal(_ number: Int32) {
+        process.withLock { $0?.signal(number) }
+    }
+
+    /// Ends journald in an orderly way; its socket's file stays behind and refuses connections.
+    func stop() {
+        end(SIGTERM)
+    }
+
+    func killAtOnce() {
+        end(SIGKILL)
+    }
+
+    private func end(_ number: Int32) {
+        process.withLock { process in
+            process?.signal(number)
+            process?.wait()
+            process = nil
+        }
+    }
+
+    /// Runs journalctl on the namespace.
+    func journalctl(_ arguments: String...) throws -> [UInt8] {
+        try ChildProcess.output(of: "/bin/journalctl", ["--namespace=\(namespace)", "-q", "--no-pager"] + arguments)
+    }
+
+    /// The values of a field in the whole journal, in its order, as journalctl shows them.
+    func values(of field: String) throws -> [String] {
+        let output = try journalctl("--output=cat", "--output-fields=\(field)")
+        return output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The numbers that stand in the journal, read without the index of the stream.
+    func sequences() throws -> [UInt64] {
+        try values(of: "TEST_SEQ").compactMap { UInt64($0) }
+    }
+}

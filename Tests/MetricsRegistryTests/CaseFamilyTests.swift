@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+import Testing
+
+@Suite("Labels of closed sets")
+struct CaseFamilyTests {
+    private let fixture = RegistryFixture()
+
+    @Test("every case is there at 0 from the start, except those that appear once used")
+    func fromTheStart() {
+        let failures = fixture.registry.counter(
+            "failures_total",
+            help: "Failures.",
+            label: "reason",
+            of: Reason.self,
+            onceUsed: [.other]
+        )
+        #expect(
+            fixture.page() == """
+                # HELP failures_total Failures.
+                # TYPE failures_total counter
+                failures_total{reason="AUTH"} 0
+                failures_total{reason="NETWORK"} 0
+                failures_total{reason="SYSTEM"} 0
+
+                """
+        )
+        failures[.other].add(2)
+        failures[.system].add()
+        let samples = fixture.samples()
+        #expect(samples[#"failures_total{reason="OTHER"}"#] == "2")
+        #expect(samples[#"failures_total{reason="SYSTEM"}"#] == "1")
+        #expect(samples[#"failures_total{reason="NETWORK"}"#] == "0")
+    }
+
+    @Test("each case has a counter of its own, which is the one found by its value")
+    func sameSeries() {
+        let typed = fixture.registry.counter("failures_total", help: "Failures.", label: "reason", of: Reason.self)
+        let named = fixture.registry.counter("failures_total", help: "Failures.", labels: ["reason"])
+        for reason in Reason.allCases { #expect(typed[reason] === named.with(reason.rawValue)) }
+        #expect(Set(Reason.allCases.map { ObjectIdentifier(typed[$0]) }).count == 4)
+        #expect(fixture.conflicts.isEmpty)
+    }
+
+    @Test("a set that takes more than a byte, and one with a single member, work too")
+    func otherShapes() {
+        let routes = fixture.registry.counter(
+            "hits_total",
+            help: "Hits.",
+            label: "route",
+            of: Route.self,
+            value: { $0.label }
+        )
+        routes[.page(2)].add(3)
+        routes[.api].add(4)
+        let lone = fixture.registry.counter("lone_total", help: "Lone.", label: "name", of: Lone.self)
+        lone[.only].add()
+        let samples = fixture.samples()
+        #expect(samples[#"hits_total{route="page-1"}"#] == "0")
+        #expect(samples[#"hits_total{route="page-2"}"#] == "3")
+        #expect(samples[#"hits_total{route="api"}"#] == "4")
+        #expect(samples[#"lone_total{name="only"}"#] == "1")
+    }
+
+    @Test("a value that the list of cases leaves out counts in the series other")
+    func unlisted() {
+        let family = fixture.registry.counter("parts_total", help: "Parts.", label: "part", of: Partial.self)
+        family[.hidden].add()
+        family[.last].add()
+        family[.second].add()
+        let samples = fixture.samples()
+        #expect(samples[#"parts_total{part="other"}"#] == "2")
+        #expect(samples[#"parts_total{part="second"}"#] == "1")
+        #expect(samples[#"metrics_registry_overflowed_lookups_total{family="parts_total"}"#] == "2")
+        let routes = fixture.registry.counter("hits_total", help: "H.", label: "r", of: Route.self) { $0.label }
+        routes[.page(3)].add()
+        #expect(fixture.samples()[#"hits_total{r="other"}"#] == "1")
+    }
+
+    @Test("pairs of two closed sets are all there at 0, whatever the order of the labels")
+    func pairs() {
+        let checks = fixture.registry.counter(
+            "checks_total",
+            help: "Checks.",
+            labels: ("reason", "result"),
+            of: (Reason.self, Verdict.self)
+        )
+        let swapped = fixture.registry.counter(
+            "checks_total",
+            help: "Checks.",
+            labels: ("result", "reason"),
+            of: (Verdict.self, Reason.self)
+        )
+        checks[.auth, .mismatch].add()
+        swapped[.mismatch, .auth].add()
+        let samples = fixture.samples().filter { $0.key.hasPrefix("checks_total") }
+        #expect(samples.count == 8)
+        #expect(samples[#"checks_total{reason="AUTH",result="mismatch"}"#] == "2")
+        #expect(samples[#"checks_total{reason="AUTH",result="match"}"#] == "0")
+        let pairs = Reason.allCases.flatMap { reason in Verdict.allCases.map { ObjectIdentifier(checks[reason, $0]) } }
+        #expect(Set(pairs).count == 8)
+    }
+
+    @Test("a pair with a value that a list of cases leaves out counts in the series other")
+    func unlistedPair() {
+        let family = fixture.registry.counter(
+            "parts_total",
+            help: "Parts.",
+            labels: ("part", "result"),
+            of: (Partial.self, Verdict.self)
+        )
+        family[.hidden, .match].add()
+        family[.last, .mismatch].add()
+        #expect(fixture.samples()[#"parts_total{part="other",result="other"}"#] == "2")
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+import Testing
+
+@Suite("Labelled families")
+struct LabelledFamilyTests {
+    private let fixture = RegistryFixture()
+
+    @Test("the same values find the same series, other values another")
+    func identity() {
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["method", "path"])
+        #expect(family.with("GET", "/") === family["GET", "/"])
+        #expect(family.with("GET", "/") === family.with(["GET", "/"]))
+        #expect(family.with("GET", "/") !== family.with("/", "GET"))
+        #expect(family.with("ab", "c") !== family.with("a", "bc"))
+        #expect(family.with("GET", "/").labelValues == ["GET", "/"])
+    }
+
+    @Test("values of every length are told apart, whichever way they are looked up")
+    func lengths() {
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"], maximumSeries: 2_000)
+        var counters: [Counter] = []
+        for length in 0..<300 {
+            counters.append(family.with(String(repeating: "x", count: length)))
+            counters.append(family.with(String(repeating: "x", count: length) + "y"))
+        }
+        #expect(Set(counters.map(ObjectIdentifier.init)).count == 600)
+        for (index, counter) in counters.enumerated() {
+            let value = String(repeating: "x", count: index / 2) + (index % 2 == 1 ? "y" : "")
+            #expect(family.with(value) === counter)
+            #expect(family.with([value]) === counter)
+        }
+    }
+
+    @Test("three labels and more work by position")
+    func manyLabels() {
+        let three = fixture.registry.gauge("depth", help: "Depth.", labels: ["a", "b", "c"])
+        three.with("1", "2", "3").set(6)
+        #expect(three["1", "2", "3"] === three.with(["1", "2", "3"]))
+        let four = fixture.registry.histogram("size_bytes", help: "Size.", labels: ["a", "b", "c", "d"], buckets: [1])
+        four.with(["1", "2", "3", "4"]).observe(1)
+        let samples = fixture.samples()
+        #expect(samples[#"depth{a="1",b="2",c="3"}"#] == "6")
+        #expect(samples[#"size_bytes_bucket{a="1",b="2",c="3",d="4",le="1"}"#] == "1")
+    }
+
+    @Test("the order of label names is not identity: each registration looks up in its own order")
+    func labelOrder() {
+        let first = fixture.registry.counter("hits_total", help: "Hits.", labels: ["method", "path", "code"])
+        let second = fixture.registry.counter("hits_total", help: "Hits.", labels: ["code", "path", "method"])
+        #expect(first.with("GET", "/", "200") === second.with("200", "/", "GET"))
+        #expect(first.with(["GET", "/", "200"]) === second.with(["200", "/", "GET"]))
+        second.with("404", "/x", "PUT").add()
+        #expect(fixture.samples()[#"hits_total{method="PUT",path="/x",code="404"}"#] == "1")
+        #expect(fixture.conflicts.isEmpty)
+    }
+
+    @Test("past the limit of series look-ups go to the series other, are counted, and known series stay reachable")
+    func overflow() {
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["a", "b"], maximumSeries: 2)
+        family.with("1", "1").add()
+        family.with("2", "2").add()
+        family.with("3", "3").add()
+        family.with("4", "4").add(10)
+        family.with("1", "1").add()
+        let samples = fixture.samples()
+        #expect(samples[#"hits_total{a="1",b="1"}"#] == "2")
+        #expect(samples[#"hits_total{a="2",b="2"}"#] == "1")
+        #expect(samples[#"hits_total{a="other",b="other"}"#] == "11")
+        #expect(samples.keys.filter { $0.hasPrefix("hits_total") }.count == 3)
+        #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "2")
+    }
+
+    @Test("values that are too long, or of a wrong number, go to the series other")
+    func unfitValues() {
+        var limits = RegistryLimits()
+        limits.labelValueBytes = 4
+        let fixture = RegistryFixture(limits: limits)
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["a"])
+        let other = family.with("other")
+        #expect(family.with("1234") !== other)
+        #expect(family.with("12345") !== family.with("1234"))
+        #expect(family.with("12345") === family.with("1", "2"))
+        #expect(family.with("1", "2") === family.with([]))
+        let name = #"metrics_registry_overflowed_lookups_total{family="hits_total"}"#
+        #expect(fixture.samples()[name] == "6")
+    }
+
+    @Test("a family's counter of overflowed look-ups is there at 0 from the start")
+    func overflowCounterFromTheStart() {
+        _ = fixture.registry.gauge("depth", help: "Depth.", labels: ["a"])
+        #expect(fixture.samples()[#"metrics_registry_overflowed_lookups_total{family="depth"}"#] == "0")
+    }
+
+    @Test("many threads that look up the same new values get the same series")
+    func concurrentCreation() async {
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
+        await withTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    for index in 0..<900 { family.with("/path/\(index)").add() }
+                }
+            }
+        }
+        let samples = fixture.samples().filter { $0.key.hasPrefix("hits_total") }
+        #expect(samples.count == 900)
+        #expect(samples.values.allSatisfy { $0 == "4" })
+    }
+}

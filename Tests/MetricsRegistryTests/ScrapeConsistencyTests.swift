@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+import Synchronization
+import Testing
+
+@Suite("Scrapes beside writers")
+struct ScrapeConsistencyTests {
+    private let fixture = RegistryFixture()
+
+    @Test("a scrape shows all of an update or nothing, with series that updates create", .timeLimit(.minutes(2)))
+    func wholeUpdates() async {
+        let registry = fixture.registry
+        let batches = registry.counter("batches_total", help: "Batches.")
+        let events = registry.counter("events_total", help: "Events.", labels: ["source"])
+        let sizes = registry.histogram("batch_events", help: "Events of a batch.", buckets: [1, 2, 3])
+        let isOver = SharedCount()
+        await withTaskGroup { group in
+            for writer in 0..<2 {
+                group.addTask {
+                    for batch in 0... {
+                        if isOver.value.load(ordering: .relaxed) != 0 { break }
+                        registry.update {
+                            batches.add()
+                            for part in 0..<Tally.parts { events.with("part-\(part)").add() }
+                            events.with("writer-\(writer)-\(batch / 10)").add(2)
+                            sizes.observe(2)
+                        }
+                        if batch % 8 == 0 { await Task.yield() }
+                    }
+                }
+            }
+            group.addTask {
+                var page: [UInt8] = []
+                var last: UInt64 = 0
+                for _ in 0..<200 {
+                    registry.exposition(into: &page)
+                    let tally = Tally(RegistryFixture.samples(page))
+                    if !tally.isWhole || tally.batches < last { Issue.record("after \(last) batches: \(tally)") }
+                    last = tally.batches
+                    await Task.yield()
+                }
+                isOver.value.store(1, ordering: .relaxed)
+            }
+        }
+        let tally = Tally(fixture.samples())
+        #expect(tally.isWhole)
+        #expect(tally.batches == batches.value)
+        #expect(tally.batches > 0)
+    }
+
+    @Test("an update gives back what its closure does, and throws its errors")
+    func updateResult() {
+        #expect(fixture.registry.update { 7 } == 7)
+        let histogram = fixture.registry.histogram("h", help: "H.", buckets: [1])
+        #expect(throws: HistogramMismatch.self) {
+            try fixture.registry.update { () throws(HistogramMismatch) in try histogram.merge(counts: [1], sum: 1) }
+        }
+        #expect(fixture.registry.update { 8 } == 8)
+    }
+
+    @Test("collectors run before each scrape, and what they set and create is on its page")
+    func collectors() {
+        let registry = fixture.registry
+        let scrapes = SharedCount()
+        let files = registry.gauge("open_files", help: "Files.", labels: ["kind"])
+        registry.onCollect {
+            let scrape = scrapes.value.add(1, ordering: .relaxed).newValue
+            registry.update { files.with("scrape-\(scrape)").set(scrape) }
+        }
+        #expect(fixture.samples()[#"open_files{kind="scrape-1"}"#] == "1")
+        #expect(fixture.samples()[#"open_files{kind="scrape-2"}"#] == "2")
+    }
+
+    @Test("functions are asked at each scrape; a counter's never makes it fall")
+    func functions() {
+        let level = SharedCount()
+        level.value.store(5, ordering: .relaxed)
+        fixture.registry.gaugeFunction("level", help: "Level.") { Double(level.value.load(ordering: .relaxed)) }
+        fixture.registry.counterFunction("cpu_seconds_total", help: "CPU.", unit: "seconds") {
+            Double(level.value.load(ordering: .relaxed)) / 2
+        }
+        #expect(fixture.samples()["level"] == "5")
+        #expect(fixture.samples()["cpu_seconds_total"] == "2.5")
+        level.value.store(3, ordering: .relaxed)
+        #expect(fixture.samples()["level"] == "3")
+        #expect(fixture.samples()["cpu_seconds_total"] == "2.5")
+        level.value.store(8, ordering: .relaxed)
+        #expect(fixture.samples()["cpu_seconds_total"] == "4")
+    }
+}
+
+private final class SharedCount: Sendable {
+    let value = Atomic(0)
+}
+
+/// The totals of a page that must agree.
+private struct Tally {
+    static let parts = 200
+
+    let batches: UInt64
+    let parts: Set<UInt64>
+    let eventsOfWriters: UInt64
+    let observed: UInt64
+    let sum: UInt64
+
+    init(_ samples: [String: String]) {
+        func number(_ name: String) -> UInt64 { samples[name].flatMap { UInt64($0) } ?? .max }
+        batches = number("batches_total")
+        observed = number("batch_events_count")
+        sum = number("batch_events_sum")
+        parts = Set((0..<Self.parts).map { samples["events_total{source=\"part-\($0)\"}"].flatMap { UInt64($0) } ?? 0 })
+        eventsOfWriters = samples.reduce(0) { total, sample in
+            let isOfWriter = ["writer", "other"].contains { sample.key.hasPrefix("events_total{source=\"\($0)") }
+            return total + (isOfWriter ? UInt64(sample.value) ?? 0 : 0)
+        }
+    }
+
+    var isWhole: Bool {
+        parts == [batches] && eventsOfWriters == batches * 2 && observed == batches && sum == batches * 2
+    }
+}

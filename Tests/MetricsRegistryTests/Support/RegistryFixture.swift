@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+import Synchronization
+
+/// A registry with a clock that the test turns and a log of the conflicts it was told.
+final class RegistryFixture: Sendable {
+    /// 2023-11-14T22:13:20Z in microseconds.
+    static let start: Int64 = 1_700_000_000_000_000
+
+    let registry: MetricsRegistry
+    private let log: ConflictLog
+    private let clock: TestClock
+
+    init(limits: RegistryLimits = RegistryLimits()) {
+        let log = ConflictLog()
+        let clock = TestClock()
+        self.log = log
+        self.clock = clock
+        registry = MetricsRegistry(now: { clock.now }, limits: limits) { log.add($0) }
+    }
+
+    var conflicts: [RegistrationConflict] { log.all }
+
+    func setClock(_ microseconds: Int64) { clock.now = microseconds }
+
+    /// The page without the registry's own metrics.
+    func page() -> String {
+        let names = Set(registry.descriptors.map(\.name).filter { !$0.hasPrefix("metrics_registry_") })
+        return text(registry.exposition(names: names))
+    }
+
+    /// The samples of the whole page: what stands in front of each value, and the value.
+    func samples() -> [String: String] {
+        Self.samples(registry.exposition())
+    }
+
+    static func samples(_ page: [UInt8]) -> [String: String] {
+        var samples: [String: String] = [:]
+        for line in text(page).split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " ") else { continue }
+            samples[String(line[..<space])] = String(line[line.index(after: space)...])
+        }
+        return samples
+    }
+}
+
+func text(_ page: [UInt8]) -> String {
+    String(decoding: page, as: UTF8.self)
+}
+
+final class ConflictLog: Sendable {
+    private let conflicts = Mutex<[RegistrationConflict]>([])
+    var all: [RegistrationConflict] { conflicts.withLock { $0 } }
+    func add(_ conflict: RegistrationConflict) { conflicts.withLock { $0.append(conflict) } }
+}
+
+final class TestClock: Sendable {
+    private let microseconds = Mutex(RegistryFixture.start)
+    var now: Int64 {
+        get { microseconds.withLock { $0 } }
+        set { microseconds.withLock { $0 = newValue } }
+    }
+}
