@@ -63,8 +63,9 @@ public struct LifecycleFold: Sendable {
         advance(to: receivedAt)
         var cursor = EventCursor()
         while let event = try cursor.next(in: records) {
-            identities.insert(key.identity(of: event, in: records))
-            fold(event, records)
+            let hashes = key.hashes(of: event, in: records)
+            identities.insert(hashes.identity)
+            if let cycle = hashes.cycle { fold(event, into: cycle) }
         }
     }
 
@@ -85,8 +86,7 @@ public struct LifecycleFold: Sendable {
         totals.evictedIdentities += identities.advance(to: clock)
     }
 
-    private mutating func fold(_ event: Event, _ records: Span<UInt8>) {
-        guard let cycleKey = key.cycle(of: event, in: records) else { return }
+    private mutating func fold(_ event: Event, into cycleKey: UInt64) {
         let known = cycles.slot(of: cycleKey)
         let base = known.map { cycles.base(at: $0) } ?? event.timestamp
         let fact = Fact(event, base: base)

@@ -54,7 +54,8 @@ public struct LifecycleTotals: Hashable, Sendable {
     /// Every member, in the order in which a checkpoint stores them; new ones go to the end.
     static var members: [WritableKeyPath<LifecycleTotals, UInt64>] {
         [
-            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem, \.failureOther,
+            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
+            \.failureOther,
             \.impliedSuccess, \.impliedUsed, \.evictedCycles, \.evictedIdentities,
         ]
     }

@@ -21,7 +21,8 @@ func records(_ events: [String]) -> [UInt8] {
         text.span,
         framing: .lines,
         receivedAt: start,
-        pseudonyms: OnePseudonym()
+        pseudonyms: OnePseudonym(),
+        identityKey: IdentityKey(3, 4)
     ).events.bytes
 }
 

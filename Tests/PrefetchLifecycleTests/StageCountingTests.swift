@@ -48,7 +48,8 @@ struct StageCountingTests {
             "three lines that tell of one failure",
             [
                 event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401"#),
-                event("prefetch_failure", 63, #""error":"JWT expired""#), event("prefetch_failure", 64, #""reason":"AUTH""#),
+                event("prefetch_failure", 63, #""error":"JWT expired""#),
+                event("prefetch_failure", 64, #""reason":"AUTH""#),
             ],
             [0, 1, 0, 0, 1, 0, 0, 0]
         ),

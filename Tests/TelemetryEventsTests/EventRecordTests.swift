@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Compact records")
 struct EventRecordTests {
     let bytes = decode(
-        event(with: #""scheduledFor":"2025-11-15T05:53:00Z","error":"E","telemetry":{"dnp_prefetch_success_total":300}"#)
+        event(
+            with: #""scheduledFor":"2025-11-15T05:53:00Z","error":"E","telemetry":{"dnp_prefetch_success_total":300}"#
+        )
     ).events.bytes
 
     @Test("a record cut anywhere is an error, never a trap")

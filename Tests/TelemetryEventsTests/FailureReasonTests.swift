@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Failure reasons")
 struct FailureReasonTests {
@@ -13,7 +13,8 @@ struct FailureReasonTests {
             (#""status":429"#, "NETWORK"), (#""status":503"#, "NETWORK"), (#""status":401"#, "AUTH"),
             (#""error":"NetworkError""#, "NETWORK"), (#""error":"AuthError""#, "AUTH"),
             (#""error":"Error Domain=NSURLErrorDomain Code=-1001""#, "NETWORK"),
-            (#""error":"Error Domain=BGTaskSchedulerErrorDomain Code=1""#, "SYSTEM"), (#""error":"notPermitted""#, "SYSTEM"),
+            (#""error":"Error Domain=BGTaskSchedulerErrorDomain Code=1""#, "SYSTEM"),
+            (#""error":"notPermitted""#, "SYSTEM"),
             (#""error":"Storage unavailable""#, "SYSTEM"), (#""error":"JWT expired""#, "AUTH"),
             (#""error":"Task expired""#, "SYSTEM"), (#""reason":"weird""#, "OTHER"), (#""error":"gremlins""#, "OTHER"),
         ]

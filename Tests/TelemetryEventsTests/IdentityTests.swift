@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Identity of events and cycles")
 struct IdentityTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Broken events are refused one by one")
 struct JSONRejectionTests {
@@ -117,7 +117,10 @@ struct JSONRejectionTests {
     func descriptions() {
         let secret = "someone@example.org"
         let decoded = decode(event(with: #""ttl":"\#(secret)""#))
-        #expect("\(decoded.rejections[0])" == "ttl: expected a whole number of seconds from 0 to 315360000, found a value of another type")
+        #expect(
+            "\(decoded.rejections[0])"
+                == "ttl: expected a whole number of seconds from 0 to 315360000, found a value of another type"
+        )
         #expect(!"\(decoded.rejections)".contains(secret))
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Nothing personal leaves the decoder")
 struct RedactionTests {
@@ -10,7 +10,11 @@ struct RedactionTests {
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "Bearer abcdef",
     ]
 
-    @Test("in no text field", arguments: personal, ["scheduleId", "eventId", "error", "appVersion", "platform", "deviceModel"])
+    @Test(
+        "in no text field",
+        arguments: personal,
+        ["scheduleId", "eventId", "error", "appVersion", "platform", "deviceModel"]
+    )
     func texts(secret: String, field: String) throws {
         let lines = try canonical(decode(event(with: #""\#(field)":"\#(secret)""#)))
         #expect(lines.count == 1)
@@ -21,7 +25,9 @@ struct RedactionTests {
     @Test("not in unknown fields, reasons or the sentences behind an error code")
     func dropped() throws {
         let line = try canonical(
-            decode(event(with: #""title":"T","body":"B","reason":"because of Ada","error":"notifications_denied for Ada""#))
+            decode(
+                event(with: #""title":"T","body":"B","reason":"because of Ada","error":"notifications_denied for Ada""#)
+            )
         )
         #expect(line == [event(with: #""error":"notifications_denied""#)])
     }
@@ -38,7 +44,9 @@ struct RedactionTests {
 
     @Test(
         "ids that only look numerical are left alone",
-        arguments: ["notif-2025-11-15", "notif-1763185712000", "daily_09:00", "8c6976e5-b541-4bee-bde9-7f8e0a3c2b11", "edit:1"]
+        arguments: [
+            "notif-2025-11-15", "notif-1763185712000", "daily_09:00", "8c6976e5-b541-4bee-bde9-7f8e0a3c2b11", "edit:1",
+        ]
     )
     func harmless(id: String) throws {
         let lines = try canonical(decode(event(with: #""scheduleId":"\#(id)""#)))

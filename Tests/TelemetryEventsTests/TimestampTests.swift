@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Testing
 import TelemetryEvents
+import Testing
 
 @Suite("Times")
 struct TimestampTests {
@@ -47,7 +47,10 @@ struct TimestampTests {
         utc.timeZone = try #require(TimeZone(identifier: "UTC"))
         for day in stride(from: 0, to: 146_097, by: 13) {
             let time = Timestamp(seconds: Int64(day) * 86_400 + 3_661)
-            let parts = utc.dateComponents([.year, .month, .day], from: Date(timeIntervalSince1970: Double(day) * 86_400))
+            let parts = utc.dateComponents(
+                [.year, .month, .day],
+                from: Date(timeIntervalSince1970: Double(day) * 86_400)
+            )
             let year = try #require(parts.year)
             let month = try #require(parts.month)
             let dayOfMonth = try #require(parts.day)

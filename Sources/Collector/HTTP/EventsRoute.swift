@@ -57,7 +57,9 @@ struct EventsRoute: Sendable {
         let declared = request.headers[.contentLength].flatMap { Int($0) }
         if let declared, declared > configuration.maximumBody { throw .bodyTooLarge }
         let body = declared ?? configuration.maximumBody
-        let expected = isCompressed ? min(body.multipliedReportingOverflow(by: 8).partialValue, configuration.maximumDecompressedBody) : body
+        let expected =
+            isCompressed
+            ? min(body.multipliedReportingOverflow(by: 8).partialValue, configuration.maximumDecompressedBody) : body
         guard let lease = budget.take(max(expected, 4_096)) else { throw .overloaded(retryAfter: 1) }
         return lease
     }
@@ -81,7 +83,8 @@ struct EventsRoute: Sendable {
                 body.readableBytesUInt8Span,
                 framing: framing,
                 receivedAt: receivedAt,
-                pseudonyms: key
+                pseudonyms: key,
+                identityKey: identityKey
             )
         }
         do throws(GzipError) {
@@ -90,7 +93,13 @@ struct EventsRoute: Sendable {
                 maximumBytes: configuration.maximumDecompressedBody,
                 maximumRatio: configuration.maximumCompressionRatio
             )
-            return JSONEventDecoder.decode(plain.span, framing: framing, receivedAt: receivedAt, pseudonyms: key)
+            return JSONEventDecoder.decode(
+                plain.span,
+                framing: framing,
+                receivedAt: receivedAt,
+                pseudonyms: key,
+                identityKey: identityKey
+            )
         } catch {
             throw Problem(error)
         }

@@ -6,12 +6,14 @@ internal import TelemetryEvents
 /// The events of a submission that are new. While there is no duplicate the decoded bytes are used as they are.
 struct AcceptedEvents {
     private let batch: EventBatch
+    private let identities: [UInt64]
     private var kept: [UInt8]?
     private(set) var count: Int
     private(set) var duplicates = 0
 
-    init(_ batch: EventBatch) {
-        self.batch = batch
+    init(_ decoded: DecodedEvents) {
+        batch = decoded.events
+        identities = decoded.identities
         count = batch.count
     }
 
@@ -26,16 +28,13 @@ struct AcceptedEvents {
     }
 
     /// Leaves out what is known or stands twice in the group.
-    mutating func deduplicate(with key: IdentityKey, _ fold: inout LifecycleFold) {
+    mutating func deduplicate(with fold: inout LifecycleFold) {
         guard count > 0 else { return }
-        let records = batch.bytes
-        var cursor = EventCursor()
-        for index in 0..<batch.count {
-            guard let event = try? cursor.next(in: records.span) else { return }
-            if fold.propose(key.identity(of: event, in: records.span)) {
-                kept?.append(contentsOf: records[batch.record(at: index)])
+        for (index, identity) in identities.enumerated() {
+            if fold.propose(identity) {
+                kept?.append(contentsOf: batch.bytes[batch.record(at: index)])
             } else {
-                if kept == nil { kept = Array(records[..<batch.record(at: index).lowerBound]) }
+                if kept == nil { kept = Array(batch.bytes[..<batch.record(at: index).lowerBound]) }
                 duplicates += 1
                 count -= 1
             }

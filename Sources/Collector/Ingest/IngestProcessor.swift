@@ -22,7 +22,6 @@ struct IngestProcessor: CommitProcessor {
     private var projection: LedgerProjection
     private var checkpoints: CheckpointSchedule
     private var retention: LedgerRetention
-    private let identityKey: IdentityKey
     private let metrics: PipelineMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var prepared: [Prepared] = []
@@ -30,13 +29,11 @@ struct IngestProcessor: CommitProcessor {
 
     init(
         _ projection: LedgerProjection,
-        identityKey: IdentityKey,
         retention: LedgerRetention,
         metrics: PipelineMetrics,
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
         self.projection = projection
-        self.identityKey = identityKey
         self.retention = retention
         self.metrics = metrics
         self.onCommit = onCommit
@@ -76,14 +73,14 @@ struct IngestProcessor: CommitProcessor {
         var receipt = IngestReceipt()
         receipt.unknownFields = UInt64(decoded.unknownFields)
         receipt.rejected = decoded.rejectedByReason
-        var accepted = AcceptedEvents(decoded.events)
+        var accepted = AcceptedEvents(decoded)
         if let batch {
             let isNewKey = projection.fold.propose(batch.key)
             let isNewBody = projection.fold.propose(batch.keyAndBody)
             if !isNewKey, isNewBody { return .keyReused }
             if isNewKey { receipt.batchIdentities = [batch.key, batch.keyAndBody] } else { accepted.refuseAll() }
         }
-        accepted.deduplicate(with: identityKey, &projection.fold)
+        accepted.deduplicate(with: &projection.fold)
         receipt.duplicates = UInt64(accepted.duplicates)
         if accepted.count == 0, receipt.isEmpty { return .nothing }
         let row = LedgerBatch(

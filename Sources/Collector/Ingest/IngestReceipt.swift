@@ -48,7 +48,9 @@ enum LittleEndianWords {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(words.count * 8)
         for word in words {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
         }
         return bytes
     }

@@ -40,7 +40,8 @@ enum EventJournalEntry {
         text(eventId, event.eventId, records, &entry)
     }
 
-    private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry) {
+    private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry)
+    {
         if !text.isEmpty { entry.append(field) { $0.append(contentsOf: records[text]) } }
     }
 }

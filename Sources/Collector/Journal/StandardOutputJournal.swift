@@ -82,7 +82,11 @@ final class StandardOutputJournal: Sendable {
         unsafe bytes.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
-                let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
+                let count = unsafe Glibc.write(
+                    STDOUT_FILENO,
+                    bytes.baseAddress?.advanced(by: offset),
+                    bytes.count - offset
+                )
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { return false }
                 offset += count

@@ -45,7 +45,6 @@ public enum CollectorService {
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: room.opening.isSetAside)
         let processor = IngestProcessor(
             room.projection,
-            identityKey: room.identityKey,
             retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
             metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
         ) { position in

@@ -13,7 +13,9 @@ struct WriterService: Service {
     func run() async throws {
         try? await gracefulShutdown()
         let abandoned = await writer.stop(within: .seconds(4))
-        if abandoned > 0 { log.warning("requests were abandoned without an answer", metadata: ["count": "\(abandoned)"]) }
+        if abandoned > 0 {
+            log.warning("requests were abandoned without an answer", metadata: ["count": "\(abandoned)"])
+        }
         try ledger.close()
         log.info("stopped; the ledger is closed")
     }

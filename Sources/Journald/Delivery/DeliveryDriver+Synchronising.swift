@@ -8,6 +8,7 @@ extension DeliveryDriver {
         markerCursor = nil
         hasRead = false
         nextLook = 0
+        looks = 0
         vainSends = 0
         lookPause = Self.firstLook
         buffer.removeAll()
@@ -56,9 +57,11 @@ extension DeliveryDriver {
     func lookForMarkers(until: UInt64) {
         guard MonotonicClock.now() >= nextLook else { return wait(until: min(until, nextLook), forRoom: false) }
         do {
+            // libsystemd notices new files, but not a new directory of a namespace.
+            looks += 1
+            if looks.isMultiple(of: 10) { try reader?.reopen() }
             var places = try readMarkers()
             if places.contains(3), !places.contains(2) {
-                // Files may have come since the journal was opened.
                 try reader?.reopen()
                 places = try readMarkers()
             }

@@ -36,6 +36,7 @@ final class DeliveryDriver {
     /// Whether the reader stands on an entry of the stream.
     var hasRead = false
     var nextLook: UInt64 = 0
+    var looks = 0
     var announced: UInt64
     var connections: UInt64 = 0
     var lastError: String?

@@ -4,6 +4,8 @@
 public struct DecodedEvents: Sendable {
     /// The readable events, in order.
     public internal(set) var events = EventBatch()
+    /// The identity of each of them, by which a duplicate is known.
+    public internal(set) var identities: [UInt64] = []
     /// The refused ones, the first `JSONLimits.namedRejections` of them.
     public internal(set) var rejections: [Rejection] = []
     /// How many were refused, by the raw value of `RejectionReason`.

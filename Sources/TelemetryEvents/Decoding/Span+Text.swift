@@ -8,8 +8,15 @@ extension StaticString {
 }
 
 extension Span<UInt8> {
-    /// Up to eight leading bytes of the range as one word.
+    /// Eight bytes as one word, the first the lowest. The load is checked against the end and needs no alignment.
+    @inline(__always)
+    func word(at index: Int) -> UInt64 {
+        unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+    }
+
+    /// Up to eight leading bytes of the range as one word, the first the highest.
     func packedHead(_ range: Range<Int>) -> UInt64 {
+        if range.count >= 8 { return word(at: range.lowerBound).byteSwapped }
         var word: UInt64 = 0
         for index in range.lowerBound..<Swift.min(range.upperBound, range.lowerBound + 8) {
             word = word << 8 | UInt64(self[index])
@@ -48,7 +55,8 @@ extension Span<UInt8> {
             while start + length <= range.upperBound {
                 if self[start].lowercasedASCII == first {
                     var offset = 1
-                    while offset < length, unsafe self[start + offset].lowercasedASCII == wanted[offset].lowercasedASCII {
+                    while offset < length, unsafe self[start + offset].lowercasedASCII == wanted[offset].lowercasedASCII
+                    {
                         offset += 1
                     }
                     if offset == length { return true }

@@ -22,6 +22,10 @@ struct RecordReader {
 
     mutating func littleEndian(_ bytes: Span<UInt8>, size: Int) throws(EventRecordError) -> UInt64 {
         guard position + size <= bytes.count else { throw error("a record cut short") }
+        if size == 8 {
+            defer { position += 8 }
+            return bytes.word(at: position)
+        }
         var word: UInt64 = 0
         for index in 0..<size { word |= UInt64(bytes[position + index]) << UInt64(8 * index) }
         position += size

@@ -5,7 +5,18 @@ extension IdentityKey {
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: Event, in bytes: Span<UInt8>) -> UInt64 {
-        var hash = schedule(of: event, in: bytes)
+        identity(of: event, in: bytes, after: schedule(of: event, in: bytes))
+    }
+
+    /// Both hashes of an event at once, which takes little more than one of them.
+    public func hashes(of event: Event, in bytes: Span<UInt8>) -> (identity: UInt64, cycle: UInt64?) {
+        let schedule = schedule(of: event, in: bytes)
+        let hasCycle = !event.scheduleId.isEmpty || event.scheduledFor != nil
+        return (identity(of: event, in: bytes, after: schedule), hasCycle ? schedule.finalized() : nil)
+    }
+
+    private func identity(of event: Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
+        var hash = schedule
         hash.combine(UInt64(event.kind.rawValue))
         hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
         if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }

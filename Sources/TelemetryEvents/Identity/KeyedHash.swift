@@ -29,6 +29,7 @@ struct KeyedHash {
         v3 = key.second ^ 0x7465_6462_7974_6573
     }
 
+    @inline(__always)
     mutating func combine(_ word: UInt64) {
         v3 ^= word
         round()
@@ -40,10 +41,11 @@ struct KeyedHash {
     mutating func combine(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         combine(UInt64(range.count))
         var index = range.lowerBound
-        while index < range.upperBound {
-            combine(bytes.packedHead(index..<range.upperBound))
+        while index + 8 <= range.upperBound {
+            combine(bytes.word(at: index))
             index += 8
         }
+        if index < range.upperBound { combine(bytes.packedHead(index..<range.upperBound)) }
     }
 
     func finalized() -> UInt64 {
@@ -56,6 +58,7 @@ struct KeyedHash {
         return hash.v0 ^ hash.v1 ^ hash.v2 ^ hash.v3
     }
 
+    @inline(__always)
     private mutating func round() {
         v0 &+= v1
         v2 &+= v3

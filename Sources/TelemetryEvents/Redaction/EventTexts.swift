@@ -88,7 +88,9 @@ struct EventTexts {
         var index = start
         while index < text.upperBound, index - start < Self.longestIdentifier {
             let byte = bytes[index]
-            guard byte.isLetterOrDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+            guard
+                byte.isLetterOrDigit || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+                    || byte == UInt8(ascii: "-")
             else { break }
             index += 1
         }

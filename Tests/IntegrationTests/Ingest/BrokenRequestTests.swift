@@ -66,7 +66,8 @@ extension EndToEnd {
             let large = EventFactory(prefix: "large").cycles(0..<2_000)
             try await withService(options: ["--max-body", "100000"]) { service in
                 let client = await service.client
-                try expectProblem(try await client.post(large.ndjson), 413, "200 KB")
+                try expectProblem(try await client.post(large.ndjson), 413, "a long body")
+                try expectProblem(try await client.post(large.ndjson, chunked: true), 413, "a long body in chunks")
                 #expect(try await client.post(small.ndjson).receipt().accepted == small.count)
                 #expect(try await client.metrics().lifecycle == small.totals.series)
             }

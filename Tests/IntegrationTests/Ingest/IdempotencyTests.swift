@@ -55,6 +55,39 @@ extension EndToEnd {
             }
         }
 
+        @Test("twenty clients that send the same batch at once count it once", arguments: [true, false])
+        func concurrentRepeats(hasKey: Bool) async throws {
+            let body = batch.ndjson
+            try await withService { service in
+                let client = await service.client
+                let receipts = try await withThrowingTaskGroup(of: Answer.Receipt.self) { group in
+                    for _ in 0..<20 {
+                        group.addTask { try await client.post(body, key: hasKey ? "one" : nil).receipt() }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(receipts.map(\.accepted).reduce(0, +) == batch.count)
+                #expect(receipts.map(\.duplicates).reduce(0, +) == 19 * batch.count)
+                let page = try await client.metrics()
+                #expect(page.lifecycle == batch.totals.series)
+                #expect(page.ingestBalance == 0)
+            }
+        }
+
+        @Test("the same event of two installations, or with two event ids, is two events")
+        func otherIdentity() async throws {
+            let event = #"{"event":"prefetch_executed","scheduleId":"s","timestamp":"2025-11-15T05:50:00Z""#
+            let lines = [
+                "}", #","installationId":"a"}"#, #","installationId":"b"}"#, #","installationId":"b","eventId":"1"}"#,
+                #","installationId":"b","eventId":"2"}"#, #","deviceId":"a"}"#,
+            ]
+            let body = Array(lines.map { event + $0 }.joined(separator: "\n").utf8)
+            try await withService { service in
+                let receipt = try await service.client.post(body).receipt()
+                #expect(receipt == Answer.Receipt(accepted: 5, duplicates: 1, rejected: []))
+            }
+        }
+
         @Test("the same events in another batch, as an array or with another offset, are the same events")
         func sameEventsOtherBytes() async throws {
             try await withService { service in

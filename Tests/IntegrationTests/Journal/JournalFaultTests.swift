@@ -81,6 +81,45 @@ extension EndToEnd {
             }
         }
 
+        @Test("journald killed with a full queue: what it had not read is sent again, once")
+        func killedWithFullQueue() async throws {
+            try await Journal.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    let client = await service.client
+                    await journal.suspend()
+                    let sent = try await send(0..<500, prefix: "queue", to: client)
+                    try await eventually("some of it is on its way") {
+                        try await client.metrics().sum("dnp_telemetry_journal_entries_written_total") > 0
+                    }
+                    await journal.kill()
+                    try await journal.start()
+                    try await waitUntilJournaled(service)
+                    try await expectExactlyOnce(sent.identities, in: journal)
+                    let page = try await client.metrics()
+                    let again =
+                        page.sum("dnp_telemetry_journal_entries_lost_total")
+                        + page.sum("dnp_telemetry_journal_entries_retried_total")
+                    #expect(again > 0, "the queue died with journald")
+                }
+            }
+        }
+
+        @Test("journald rotated and restarted under load: each event stands there once in the end")
+        func rotatedAndRestarted() async throws {
+            try await Journal.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    try await underLoad(service, journal: journal, name: "rotate", rounds: 4) { round in
+                        if round.isMultiple(of: 2) {
+                            try await journal.rotate()
+                        } else {
+                            try await journal.stop()
+                            try await journal.start()
+                        }
+                    }
+                }
+            }
+        }
+
         @Test("journald killed under load, three times: each event stands there once in the end")
         func killed() async throws {
             try await Journal.with { journal in

@@ -9,7 +9,8 @@ extension EndToEnd {
         private static let event = #"""
             {"event":"prefetch_failure","scheduleId":"private-1","timestamp":"2025-11-15T05:48:32Z","reason":"AUTH",
             "error":"AuthError for jane.doe@example.org, Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJqYW5lIn0.c2lnbmF0dXJl",
-            "deviceModel":"call +1 555 010 7788 or did:ethr:0x71c7656ec7ab88b098defb751b7401b5f6d8976f",
+            "deviceModel":"call +1 555 010 7788","osVersion":"jane.doe@example.org",
+            "appVersion":"did:ethr:0x71c7656ec7ab88b098defb751b7401b5f6d8976f",
             "title":"Your morning summary","body":"Jane owes 12 dollars","token":"tok-4f1c9a7be2d84410",
             "telemetry":{"dnp_prefetch_failure_total":1},
             "installationId":"4E7D1F0A-installation-of-jane","platform":"ios"}

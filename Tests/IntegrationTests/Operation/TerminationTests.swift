@@ -29,6 +29,28 @@ extension EndToEnd {
             }
         }
 
+        @Test("SIGTERM ends within 10 s although journald hangs, and what is pending is written after the next start")
+        func journaldHangs() async throws {
+            let batch = EventFactory(prefix: "hang").cycles(0..<1_000)
+            try await Journal.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    await journal.suspend()
+                    do {
+                        _ = try await service.client.post(batch.ndjson).receipt()
+                        #expect(try await service.terminate(within: .seconds(10)) == .code(0))
+                    } catch {
+                        await journal.resume()
+                        throw error
+                    }
+                    await journal.resume()
+                    try await service.start()
+                    try await waitUntilJournaled(service)
+                    #expect(try await service.client.metrics().lifecycle == batch.totals.series)
+                    try await expectExactlyOnce(batch.identities, in: journal)
+                }
+            }
+        }
+
         @Test("SIGTERM at rest ends at once, also with a connection held open")
         func atRest() async throws {
             try await withService { service in

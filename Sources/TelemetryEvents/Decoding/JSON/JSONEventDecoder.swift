@@ -17,13 +17,15 @@ public struct JSONEventDecoder {
 
     let vocabulary = EventVocabulary.shared
     let pseudonyms: any Pseudonymising
+    let identityKey: IdentityKey
     let receivedAt: Timestamp
     var texts = EventTexts()
     var installations = PseudonymCache()
     var clockSkew: Int64?
     var decoded = DecodedEvents()
 
-    private init(receivedAt: Timestamp, pseudonyms: any Pseudonymising) {
+    private init(receivedAt: Timestamp, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+        self.identityKey = identityKey
         self.receivedAt = receivedAt
         self.pseudonyms = pseudonyms
     }
@@ -35,14 +37,17 @@ public struct JSONEventDecoder {
     ///   - framing: how it is divided into events.
     ///   - receivedAt: the receiver's clock, which the limits on timestamps and the clock skew refer to.
     ///   - pseudonyms: what replaces installation ids.
+    ///   - identityKey: the key of the events' identities.
     public static func decode(
         _ bytes: Span<UInt8>,
         framing: Framing,
         receivedAt: Timestamp,
-        pseudonyms: any Pseudonymising
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey
     ) -> DecodedEvents {
-        var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms)
+        var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms, identityKey: identityKey)
         decoder.decoded.events.reserve(bytes: bytes.count / 2, events: bytes.count / 160)
+        decoder.decoded.identities.reserveCapacity(bytes.count / 160)
         var scanner = JSONScanner(0..<bytes.count)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
         switch framing {
@@ -133,6 +138,7 @@ public struct JSONEventDecoder {
         guard scanner.position - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)
+        decoded.identities.append(identityKey.identity(of: event, in: held.span))
     }
 
     /// What may stand at a place in an array of events.

@@ -45,6 +45,8 @@ struct JSONScanner {
         let start = position
         var isEscaped = false
         while position < end {
+            while position + 8 <= end, Self.isPlainText(bytes.word(at: position)) { position += 8 }
+            guard position < end else { break }
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
                 position += 1
@@ -66,6 +68,19 @@ struct JSONScanner {
         throw JSONFault(.truncated)
     }
 
+    /// Whether none of eight bytes is a quote, a backslash, a control character or part of a longer UTF-8 sequence.
+    ///
+    /// A byte minus one borrows into its high bit only when it is zero, so `x ^ pattern` finds equal bytes.
+    @inline(__always)
+    private static func isPlainText(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
+        let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+        let special = (quotes &- ones) | (backslashes &- ones) | (word &- ones &* 0x20) | word
+        return special & highs == 0
+    }
+
     private mutating func skipEscape(_ bytes: Span<UInt8>) throws(JSONFault) {
         guard position + 1 < end else { throw JSONFault(.truncated) }
         switch bytes[position + 1] {
@@ -75,7 +90,8 @@ struct JSONScanner {
         case UInt8(ascii: "u"):
             let unit = try codeUnit(bytes)
             if 0xD800...0xDBFF ~= unit {
-                guard position + 1 < end, bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u"),
+                guard position + 1 < end, bytes[position] == UInt8(ascii: "\\"),
+                    bytes[position + 1] == UInt8(ascii: "u"),
                     case 0xDC00...0xDFFF = try codeUnit(bytes)
                 else { throw JSONFault(.invalidUTF8) }
             } else if 0xDC00...0xDFFF ~= unit {

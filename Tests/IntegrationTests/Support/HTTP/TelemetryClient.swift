@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 
 /// Speaks to one service over HTTP, and never retries by itself.
 struct TelemetryClient: Sendable {
@@ -13,6 +14,11 @@ struct TelemetryClient: Sendable {
         configuration.connectionPool.retryConnectionEstablishment = false
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
+
+    /// Nobody listens there; nothing has been sent.
+    struct NotConnected: Error {
+        let reason: String
+    }
 
     private static let answerLimit = 64 << 20
 
@@ -25,6 +31,7 @@ struct TelemetryClient: Sendable {
         type: String? = "application/x-ndjson",
         encoding: String? = nil,
         key: String? = nil,
+        chunked: Bool = false,
         to path: String = "/v1/events",
         within limit: Duration = .seconds(60)
     ) async throws -> Answer {
@@ -32,7 +39,7 @@ struct TelemetryClient: Sendable {
         if let type { headers.add(name: "Content-Type", value: type) }
         if let encoding { headers.add(name: "Content-Encoding", value: encoding) }
         if let key { headers.add(name: "Idempotency-Key", value: key) }
-        return try await request(path, method: "POST", headers: headers, body: body, within: limit)
+        return try await request(path, method: "POST", headers: headers, body: body, chunked: chunked, within: limit)
     }
 
     func request(
@@ -40,13 +47,21 @@ struct TelemetryClient: Sendable {
         method: String = "GET",
         headers: HTTPHeaders = [:],
         body: [UInt8]? = nil,
+        chunked: Bool = false,
         within limit: Duration
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
         request.method = HTTPMethod(rawValue: method)
         request.headers = headers
-        if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await Self.http.execute(request, timeout: TimeAmount(limit))
+        if let body {
+            request.body = chunked ? .bytes(body, length: .unknown) : .bytes(ByteBuffer(bytes: body))
+        }
+        let response: HTTPClientResponse
+        do {
+            response = try await Self.http.execute(request, timeout: TimeAmount(limit))
+        } catch let error as NIOConnectionError {
+            throw NotConnected(reason: "\(error)")
+        }
         let content = try await response.body.collect(upTo: Self.answerLimit)
         return Answer(
             status: Int(response.status.code),

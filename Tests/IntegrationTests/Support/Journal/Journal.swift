@@ -67,6 +67,12 @@ actor Journal {
         await process?.signal(SIGCONT)
     }
 
+    /// Makes journald begin new files.
+    func rotate() async throws {
+        let rotation = try await namespace.run(["/usr/bin/journalctl", "--rotate"])
+        guard rotation.status == .code(0) else { throw Unreadable(description: rotation.error) }
+    }
+
     /// True when journald has answered that all it has received is written.
     private func synchronise() async throws -> Bool {
         try await namespace.run(["/usr/bin/journalctl", "--sync"], within: .seconds(30)).status == .code(0)

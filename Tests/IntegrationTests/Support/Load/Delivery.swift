@@ -7,6 +7,10 @@ struct Delivery: Sendable {
     /// Sent, never answered, and given up.
     var abandoned = EventBatch()
     var retries = 0
+    /// Requests that a kill cut off: they may have arrived or not.
+    var unanswered = 0
+    /// Events that turned out to have been counted before their batch was acknowledged.
+    var duplicates = 0
     /// Answers that contradict what was sent.
     var contradictions: [String] = []
 
@@ -15,6 +19,8 @@ struct Delivery: Sendable {
             acknowledged: left.acknowledged + right.acknowledged,
             abandoned: left.abandoned + right.abandoned,
             retries: left.retries + right.retries,
+            unanswered: left.unanswered + right.unanswered,
+            duplicates: left.duplicates + right.duplicates,
             contradictions: left.contradictions + right.contradictions
         )
     }

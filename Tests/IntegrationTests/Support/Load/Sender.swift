@@ -38,25 +38,29 @@ struct Sender: Sendable {
         let clock = ContinuousClock()
         let deadline = clock.now.advanced(by: .seconds(60))
         while true {
-            let answer = try? await client.post(
-                body,
-                type: type,
-                key: usesKeys ? "\(name)-\(number)" : nil,
-                within: .seconds(10)
-            )
-            switch answer?.status {
-            case 200:
-                let receipt = try answer?.receipt()
-                if receipt?.rejected != [] || (receipt?.accepted ?? 0) + (receipt?.duplicates ?? 0) != batch.count {
-                    delivery.contradictions.append("\(batch.count) events sent: \(answer?.text ?? "")")
+            var mayHaveArrived = true
+            do {
+                let answer = try await client.post(
+                    body,
+                    type: type,
+                    key: usesKeys ? "\(name)-\(number)" : nil,
+                    within: .seconds(10)
+                )
+                if answer.status == 200 {
+                    note(try answer.receipt(), of: batch, in: &delivery)
+                    return
                 }
-                delivery.acknowledged += batch
-                return
-            case nil, 503: break
-            case .some(let status): delivery.contradictions.append("HTTP \(status): \(answer?.text ?? "")")
+                if answer.status != 503 { delivery.contradictions.append("HTTP \(answer.status): \(answer.text)") }
+                mayHaveArrived = false
+            } catch is TelemetryClient.NotConnected {
+                mayHaveArrived = false
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                delivery.unanswered += 1
             }
             delivery.retries += 1
-            if givesUp && (stop.isSet || Int.random(in: 0..<3, using: &random) == 0) {
+            if givesUp && mayHaveArrived && Int.random(in: 0..<3, using: &random) == 0 {
                 delivery.abandoned += batch
                 return
             }
@@ -65,5 +69,12 @@ struct Sender: Sendable {
             }
             try await Task.sleep(for: .milliseconds(10))
         }
+    }
+    private func note(_ receipt: Answer.Receipt, of batch: EventBatch, in delivery: inout Delivery) {
+        if receipt.rejected != [] || receipt.accepted + receipt.duplicates != batch.count {
+            delivery.contradictions.append("\(batch.count) events sent: \(receipt)")
+        }
+        delivery.duplicates += receipt.duplicates
+        delivery.acknowledged += batch
     }
 }

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BUILD_PACKAGES := libsystemd-dev libsqlite3-dev zlib1g-dev pkg-config
+TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl
+MINIMUM_SWIFT  := 6.2
+
+# Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
+ARGS ?=
+
+# $(call install,PACKAGES): installs what is missing and says which.
+define install
+	missing=(); \
+	for package in $(1); do \
+		dpkg-query -W -f='$${Status}' "$$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$$package"); \
+	done; \
+	if (( $${#missing[@]} )); then \
+		echo "Installing $${missing[*]} ..." >&2; \
+		as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); \
+		"$${as_root[@]}" apt-get -qq update; \
+		"$${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+			"$${missing[@]}" >/dev/null; \
+	fi
+endef
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: swift build-packages ## Build and start the service
+	@swift build -c release --product dnp-telemetry
+	@exec "$$(swift build -c release --show-bin-path)/dnp-telemetry" serve $(ARGS)
+
+.PHONY: build
+build: swift build-packages ## Build everything, tests included
+	@swift build --build-tests
+
+.PHONY: test
+test: swift test-packages ## Run every test
+	@swift test --no-parallel
+
+.PHONY: lint
+lint: swift ## Check the format of every Swift file
+	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
+
+.PHONY: format
+format: swift ## Format every Swift file
+	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
+
+.PHONY: bench
+bench: swift test-packages ## Measure, beside peers where there are some
+	@bash Benchmarks/run
+
+.PHONY: fuzz
+fuzz: swift build-packages ## Fuzz the decoders: make fuzz SECONDS=600
+	@bash Tests/Fuzzing/run $(or $(SECONDS),60)
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	@rm -rf .build .build-* Benchmarks/.build* Tests/Fuzzing/.build*
+
+.PHONY: swift
+swift:
+	@command -v swift >/dev/null || { \
+		echo "Swift is missing: install Swift $(MINIMUM_SWIFT) or later from swift.org and put it on the PATH." >&2; exit 1; }
+	@found=$$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1); \
+	[[ "$$(printf '%s\n' $(MINIMUM_SWIFT) "$$found" | sort -V | head -n 1)" == "$(MINIMUM_SWIFT)" ]] || { \
+		echo "Swift $${found:-of unknown version} is too old: install Swift $(MINIMUM_SWIFT) or later from swift.org." >&2; exit 1; }
+
+.PHONY: build-packages
+build-packages:
+	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: test-packages
+test-packages:
+	@$(call install,$(TEST_PACKAGES))

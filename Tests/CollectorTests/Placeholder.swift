@@ -1,0 +1,3 @@
+import Testing
+@testable import Collector
+@Test func placeholder() { #expect(BuildVersion.current != "") }
