@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AsyncHTTPClient
+import Glibc
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 
 /// Speaks to one service over HTTP, and never retries by itself.
 struct TelemetryClient: Sendable {
@@ -59,7 +59,7 @@ struct TelemetryClient: Sendable {
         let response: HTTPClientResponse
         do {
             response = try await Self.http.execute(request, timeout: TimeAmount(limit))
-        } catch let error as NIOConnectionError {
+        } catch let error as IOError where error.errnoCode == ECONNREFUSED {
             throw NotConnected(reason: "\(error)")
         }
         let content = try await response.body.collect(upTo: Self.answerLimit)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+#if canImport(Glibc)
+    internal import Glibc
+#endif
+
+/// NDJSON as apps on 50 devices send it, each event once, with times around now.
+struct EventLines {
+    enum Kind {
+        /// Cycles of four events (scheduled, executed, success, used), every other with a failure and a second attempt:
+        /// five events in the mean.
+        case wholeCycles
+        /// A cycle for each event, left open.
+        case onlyScheduled
+    }
+
+    private static let second: Int64 = 1_000_000
+    private static let reasons = ["NETWORK", "AUTH", "SYSTEM"]
+
+    let count: Int
+    let kind: Kind
+    private let start = (Int64(time(nil)) - 3_600) * second
+
+    init(count: Int, kind: Kind) {
+        self.count = count
+        self.kind = kind
+    }
+
+    /// The events in requests of equal size.
+    func requests(eventsPerRequest: Int) -> [PreparedRequest] {
+        var requests: [PreparedRequest] = []
+        var body = EventLineWriter()
+        var cycle = 0
+        while requests.count * eventsPerRequest + body.lines < count {
+            append(cycle: cycle, to: &body)
+            cycle += 1
+            if body.lines >= eventsPerRequest {
+                requests.append(PreparedRequest(body: body.bytes, events: body.lines))
+                body = EventLineWriter()
+            }
+        }
+        if body.lines > 0 { requests.append(PreparedRequest(body: body.bytes, events: body.lines)) }
+        return requests
+    }
+
+    private func append(cycle: Int, to body: inout EventLineWriter) {
+        let moment = start + Int64(cycle) * 1_009
+        body.begin("prefetch_scheduled", cycle, at: moment)
+        body.time("scheduledFor", moment + 7_200 * Self.second)
+        body.end()
+        if kind == .onlyScheduled { return }
+        var next = moment + 600 * Self.second
+        body.begin("prefetch_executed", cycle, at: next)
+        body.end()
+        if !cycle.isMultiple(of: 2) {
+            body.begin("prefetch_failure", cycle, at: next + 3 * Self.second)
+            body.text("reason", Self.reasons[cycle / 2 % 3])
+            body.number("duration_ms", 900 + cycle % 2_000)
+            body.end()
+            next += 120 * Self.second
+            body.begin("prefetch_executed", cycle, at: next)
+            body.end()
+        }
+        body.begin("prefetch_success", cycle, at: next + 2 * Self.second)
+        body.number("duration_ms", 400 + cycle % 3_000)
+        body.number("ttl", 86_400)
+        body.end()
+        body.begin("prefetch_used_for_notification", cycle, at: next + 1_800 * Self.second)
+        body.end()
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The command line.
+struct Options {
+    /// The service's executable.
+    var service = ""
+    /// The compiled peers/journal_sendv.c; empty when there is none.
+    var journalPeer = ""
+    /// A directory on a disk, for ledgers.
+    var workDirectory = "/tmp"
+    /// Where the report goes as JSON.
+    var json: String?
+    /// The benchmarks to run; all when empty.
+    var only: Set<String> = []
+    /// Why no journald of our own can be started here.
+    var withoutJournal: String?
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            guard let value = rest.popFirst() else {
+                throw BenchmarkFailure("expected a value behind \(option); see Benchmarks/README.md")
+            }
+            switch option {
+            case "--service": service = value
+            case "--journal-peer": journalPeer = value
+            case "--work": workDirectory = value
+            case "--json": json = value
+            case "--only": only = Set(value.split(separator: ",").map { String($0) })
+            case "--without-journal": withoutJournal = value
+            default: throw BenchmarkFailure("no option is called \(option); see Benchmarks/README.md")
+            }
+        }
+    }
+}
