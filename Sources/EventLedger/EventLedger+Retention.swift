@@ -17,8 +17,8 @@ extension EventLedger {
     public func prune(
         upTo position: LedgerPosition,
         keepSince: Int64,
-        limit: Int = 1024,
-        vacuumBytes: Int = 8 << 20
+        limit: Int = 256,
+        vacuumBytes: Int = 2 << 20
     ) throws(LedgerError) -> Int {
         let deleted = try connection.transaction(.immediate) { (database) throws(LedgerError) in
             guard

@@ -62,7 +62,8 @@ public struct LifecycleFold: Sendable {
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
         advance(to: receivedAt)
         var cursor = EventCursor()
-        while let event = try cursor.next(in: records) {
+        var event = Event(kind: .pluginStarted, timestamp: receivedAt)
+        while try cursor.next(into: &event, in: records) {
             let hashes = key.hashes(of: event, in: records)
             identities.insert(hashes.identity)
             if let cycle = hashes.cycle { fold(event, into: cycle) }

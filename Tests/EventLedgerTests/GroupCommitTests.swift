@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import Testing
 
 @testable import EventLedger
@@ -288,16 +287,5 @@ struct GroupCommitTests {
         }
         let recorder = recorder
         await waitUntil("the last hook ran") { recorder.log.stopped.count == 1 }
-    }
-}
-
-/// Collects reports from the writer thread.
-final class ReportBox: Sendable {
-    private let reports = Mutex<[CommitReport]>([])
-
-    var all: [CommitReport] { reports.withLock { $0 } }
-
-    func add(_ report: CommitReport) {
-        reports.withLock { $0.append(report) }
     }
 }

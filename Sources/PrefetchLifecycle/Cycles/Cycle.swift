@@ -13,6 +13,8 @@ struct Cycle: Sendable {
     var closesAt: UInt32
     /// Whether it has been delivered or summed up, so that it closes after the grace period.
     var isEnding = false
+    /// Whether its facts stand in a list of their own because they are too many.
+    var isLong = false
     var counted = CountedStages()
     private(set) var factCount: UInt8 = 0
     private var facts: InlineArray<6, UInt64> = [0, 0, 0, 0, 0, 0]
@@ -45,9 +47,10 @@ struct Cycle: Sendable {
     /// The facts, for a checkpoint or for a list that outgrows the cycle.
     var factList: [UInt64] { (0..<Int(factCount)).map { facts[$0] } }
 
-    func counts(isClosing: Bool) -> StageCounts {
+    /// Counts what its facts tell beyond what was counted before.
+    mutating func count(into totals: inout LifecycleTotals) {
         let facts = facts
-        return StageCounts(facts.span.extracting(first: Int(factCount)), isClosing: isClosing)
+        counted.count(StageCounts(facts.span.extracting(first: Int(factCount)), isClosing: false), into: &totals)
     }
 }
 

@@ -11,7 +11,7 @@ enum CyclePage {
     static func encode(_ cycles: [Cycle], longLists: [UInt64: [UInt64]], number: UInt32) -> StatePage {
         var value = StateWriter()
         for cycle in cycles {
-            let facts = longLists[cycle.key] ?? cycle.factList
+            let facts = cycle.isLong ? longLists[cycle.key] ?? [] : cycle.factList
             value.append(cycle.key)
             value.append(cycle.base.microseconds)
             value.append(cycle.closesAt)
@@ -49,6 +49,7 @@ enum CyclePage {
             let count: UInt16 = try reader.integer()
             var facts: [UInt64] = []
             for _ in 0..<count { facts.append(try reader.word()) }
+            cycle.isLong = facts.count > Cycle.inlineFacts
             for fact in facts.prefix(Cycle.inlineFacts) { _ = cycle.insert(Fact(rawValue: fact)) }
             cycles.append((cycle, facts))
         }

@@ -10,7 +10,7 @@ struct CycleTable: Sendable {
     private var index = CycleIndex()
     /// The facts of the few cycles that have more than a cycle holds inline, by their key.
     private var longLists: [UInt64: [UInt64]] = [:]
-    private var dirtyPages: Set<Int> = []
+    private var isDirty: [Bool] = []
     private var savedPages = 0
     private var hand = 0
     private(set) var count = 0
@@ -26,18 +26,19 @@ struct CycleTable: Sendable {
         if slot / Self.pageSize == pages.count {
             pages.append([])
             pages[pages.count - 1].reserveCapacity(Self.pageSize)
+            if isDirty.count < pages.count { isDirty.append(true) }
         }
         pages[slot / Self.pageSize].append(cycle)
         index.insert(slot, key: cycle.key) { [pages] in pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
         count += 1
-        dirtyPages.insert(slot / Self.pageSize)
+        isDirty[slot / Self.pageSize] = true
         return slot
     }
 
     /// Changes a cycle in its place.
     mutating func update(_ slot: Int, _ body: (inout Cycle) -> Void) {
         body(&pages[slot / Self.pageSize][slot % Self.pageSize])
-        dirtyPages.insert(slot / Self.pageSize)
+        isDirty[slot / Self.pageSize] = true
     }
 
     func base(at slot: Int) -> Timestamp { cycle(at: slot).base }
@@ -47,15 +48,16 @@ struct CycleTable: Sendable {
         let page = slot / Self.pageSize
         let place = slot % Self.pageSize
         let key = pages[page][place].key
-        if longLists[key] == nil {
+        if !pages[page][place].isLong {
             switch pages[page][place].insert(fact) {
             case .known: return
             case .inserted:
-                let counts = pages[page][place].counts(isClosing: false)
-                pages[page][place].counted.count(counts, into: &totals)
-                dirtyPages.insert(page)
+                pages[page][place].count(into: &totals)
+                isDirty[page] = true
                 return
-            case .full: longLists[key] = pages[page][place].factList
+            case .full:
+                pages[page][place].isLong = true
+                longLists[key] = pages[page][place].factList
             }
         }
         guard var facts = longLists.removeValue(forKey: key) else { return }
@@ -63,7 +65,7 @@ struct CycleTable: Sendable {
         if facts.count < limit, position == facts.count || facts[position] != fact.rawValue {
             facts.insert(fact.rawValue, at: position)
             pages[page][place].counted.count(StageCounts(facts.span, isClosing: false), into: &totals)
-            dirtyPages.insert(page)
+            isDirty[page] = true
         }
         longLists[key] = facts
     }
@@ -94,7 +96,7 @@ struct CycleTable: Sendable {
 
     private mutating func close(_ slot: Int, into totals: inout LifecycleTotals) {
         let closing = cycle(at: slot)
-        let facts = longLists.removeValue(forKey: closing.key) ?? closing.factList
+        let facts = closing.isLong ? longLists.removeValue(forKey: closing.key) ?? [] : closing.factList
         var counted = closing.counted
         counted.count(StageCounts(facts.span, isClosing: true), into: &totals)
 
@@ -104,33 +106,33 @@ struct CycleTable: Sendable {
             let moved = cycle(at: last)
             pages[slot / Self.pageSize][slot % Self.pageSize] = moved
             index.move(key: moved.key, from: last, to: slot)
-            dirtyPages.insert(slot / Self.pageSize)
+            isDirty[slot / Self.pageSize] = true
         }
         pages[last / Self.pageSize].removeLast()
-        dirtyPages.insert(last / Self.pageSize)
+        isDirty[last / Self.pageSize] = true
         if pages[last / Self.pageSize].isEmpty { pages.removeLast() }
         count = last
     }
 
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
-        for page in dirtyPages.sorted() where page < pages.count {
+        for page in pages.indices where isDirty[page] {
             delta.upserts.append(CyclePage.encode(pages[page], longLists: longLists, number: UInt32(page)))
         }
         for page in pages.count..<max(pages.count, savedPages) {
             delta.deletedPrefixes.append(CyclePage.key(UInt32(page)))
         }
         savedPages = pages.count
-        dirtyPages.removeAll(keepingCapacity: true)
+        isDirty = Array(repeating: false, count: pages.count)
     }
 
     /// Takes in a page of a checkpoint; pages come in their order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         for (cycle, facts) in try CyclePage.decode(page) {
             _ = open(cycle)
-            if facts.count > Cycle.inlineFacts { longLists[cycle.key] = facts }
+            if cycle.isLong { longLists[cycle.key] = facts }
         }
         savedPages = pages.count
-        dirtyPages.removeAll(keepingCapacity: true)
+        isDirty = Array(repeating: false, count: pages.count)
     }
 }

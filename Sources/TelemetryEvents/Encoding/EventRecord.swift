@@ -111,13 +111,18 @@ enum EventRecord {
         }
     }
 
-    static func read(_ bytes: Span<UInt8>, at offset: inout Int) throws(EventRecordError) -> Event {
+    /// Reads the record at an offset and returns where it ends.
+    static func read(
+        _ bytes: Span<UInt8>,
+        at offset: Int,
+        into event: inout Event
+    ) throws(EventRecordError) -> Int {
         var reader = RecordReader(start: offset)
         guard let kind = EventKind(rawValue: try reader.byte(bytes)) else { throw reader.error("an unknown kind") }
         let present = Presence(rawValue: UInt32(truncatingIfNeeded: try reader.littleEndian(bytes, size: 4)))
         guard present.isSubset(of: .known) else { throw reader.error("fields of a newer format") }
         let timestamp = try reader.time(Int64(bitPattern: try reader.littleEndian(bytes, size: 8)))
-        var event = Event(kind: kind, timestamp: timestamp)
+        event = Event(kind: kind, timestamp: timestamp)
 
         if present.contains(.scheduledFor) {
             event.scheduledFor = try reader.time(timestamp.microseconds &+ (try reader.zigzag(bytes)))
@@ -157,7 +162,6 @@ enum EventRecord {
         if present.contains(.willRetry) { event.willRetry = present.contains(.willRetryTrue) }
         if present.contains(.fetched) { event.fetched = present.contains(.fetchedTrue) }
         if present.contains(.usedCached) { event.usedCached = present.contains(.usedCachedTrue) }
-        offset = reader.position
-        return event
+        return reader.position
     }
 }

@@ -53,10 +53,16 @@ public struct EventCursor: Sendable {
     ///
     /// - Throws: `EventRecordError` when the bytes are no record; the cursor then stays where it is.
     public mutating func next(in bytes: Span<UInt8>) throws(EventRecordError) -> Event? {
-        guard offset < bytes.count else { return nil }
-        var end = offset
-        let event = try EventRecord.read(bytes, at: &end)
-        offset = end
-        return event
+        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+        return try next(into: &event, in: bytes) ? event : nil
+    }
+
+    /// Reads the next event into one that is used again, which saves copying it; false at the end.
+    ///
+    /// - Throws: `EventRecordError` when the bytes are no record; the event is then meaningless.
+    public mutating func next(into event: inout Event, in bytes: Span<UInt8>) throws(EventRecordError) -> Bool {
+        guard offset < bytes.count else { return false }
+        offset = try EventRecord.read(bytes, at: offset, into: &event)
+        return true
     }
 }

@@ -1,52 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-@testable import EventLedger
-
-/// What a processor was asked to do, seen from outside the writer thread.
-final class Recorder: Sendable {
-    struct Log: Sendable {
-        var prepared: [Int] = []
-        var committed: [Int] = []
-        var groups: [LedgerPosition] = []
-        var settled = 0
-        var aborted: [LedgerError] = []
-        var known: Set<Int> = []
-        var stopped: [LedgerPosition] = []
-    }
-
-    private let contents = Mutex(Log())
-
-    var log: Log { contents.withLock { $0 } }
-
-    func change(_ body: (inout Log) -> Void) {
-        contents.withLock { body(&$0) }
-    }
-}
-
-/// Holds the writer thread until it is opened.
-final class Gate: @unchecked Sendable {
-    private let monitor = Monitor()
-    private var isOpen = false
-    private var isReached = false
-
-    var reached: Bool { monitor.withLock { isReached } }
-
-    func open() {
-        monitor.withLock {
-            isOpen = true
-            monitor.signal()
-        }
-    }
-
-    func pass() {
-        monitor.withLock {
-            isReached = true
-            while !isOpen { monitor.wait() }
-        }
-    }
-}
+import EventLedger
 
 /// Stores each submission once, by its number, and records what happens.
 struct RecordingProcessor: CommitProcessor {

@@ -9,14 +9,15 @@ extension JSONEventDecoder {
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
     }
 
-    /// Reads one object; the position is at its brace. Nil when it was an envelope, whose events are then decoded.
+    /// Reads one object into the draft; the position is at its brace. False when it was an envelope, whose events are
+    /// then decoded.
     mutating func object(
+        into draft: inout Draft,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>,
         mayBeEnvelope: Bool
-    ) throws(JSONFault) -> Event? {
+    ) throws(JSONFault) -> Bool {
         texts.removeAll()
-        var draft = Draft()
         var isEnvelope = false
         scanner.position += 1
         if scanner.peek(bytes) == UInt8(ascii: "}") {
@@ -32,7 +33,7 @@ extension JSONEventDecoder {
                 isEnvelope = true
                 if clockSkew == nil { findSentAt(scanner, bytes) }
                 elements(&scanner, bytes)
-                if scanner.peek(bytes) == nil { return nil }
+                if scanner.peek(bytes) == nil { return false }
             case .sentAt? where mayBeEnvelope:
                 try readSentAt(&scanner, bytes)
             case .events?, .sentAt?, nil:
@@ -43,7 +44,8 @@ extension JSONEventDecoder {
             }
             if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
         }
-        return isEnvelope ? nil : try complete(draft)
+        if !isEnvelope { try complete(&draft) }
+        return !isEnvelope
     }
 
     private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
@@ -77,38 +79,32 @@ extension JSONEventDecoder {
     }
 
     /// Checks what an event must have and derives what it leaves to derive.
-    private mutating func complete(_ draft: Draft) throws(JSONFault) -> Event {
+    private mutating func complete(_ draft: inout Draft) throws(JSONFault) {
         guard let kind = draft.kind else { throw JSONFault(.missingField, .event) }
         guard let timestamp = draft.timestamp else { throw JSONFault(.missingField, .timestamp) }
-        var event = draft.event
-        event.kind = kind
-        event.timestamp = timestamp
-        event.clockSkew = clockSkew
-        if kind.belongsToCycle, event.scheduleId.isEmpty, event.scheduledFor == nil {
+        draft.event.kind = kind
+        draft.event.timestamp = timestamp
+        draft.event.clockSkew = clockSkew
+        if kind.belongsToCycle, draft.event.scheduleId.isEmpty, draft.event.scheduledFor == nil {
             throw JSONFault(.missingField, .scheduleId)
         }
-        if event.reason == nil {
-            event.reason = derivedReason(event, hasReason: draft.hasReason)
+        if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
+            draft.event.reason = derivedReason(draft.event, hasReason: draft.hasReason)
         }
-        if !event.error.isEmpty { event.error = texts.errorIdentifier(event.error) }
-        if !event.scheduleId.isEmpty { event.scheduleId = texts.identifier(event.scheduleId, pseudonyms) }
-        if !event.eventId.isEmpty { event.eventId = texts.identifier(event.eventId, pseudonyms) }
-        return event
+        if !draft.event.error.isEmpty { draft.event.error = texts.errorIdentifier(draft.event.error) }
+        if !draft.event.scheduleId.isEmpty {
+            draft.event.scheduleId = texts.identifier(draft.event.scheduleId, pseudonyms)
+        }
+        if !draft.event.eventId.isEmpty { draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms) }
     }
 
     /// The reason of a failure that its status or error tells; `OTHER` when the client gave one outside the set.
     private func derivedReason(_ event: Event, hasReason: Bool) -> FailureReason? {
-        switch event.kind {
-        case .prefetchExpired:
-            return .system
-        case .prefetchFailure:
-            if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
-            if !event.error.isEmpty {
-                return FailureReason(error: texts.bytes.span, event.error) ?? .other
-            }
-            return hasReason ? .other : nil
-        default:
-            return nil
+        if event.kind == .prefetchExpired { return .system }
+        if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
+        if !event.error.isEmpty {
+            return FailureReason(error: texts.bytes.span, event.error) ?? .other
         }
+        return hasReason ? .other : nil
     }
 }

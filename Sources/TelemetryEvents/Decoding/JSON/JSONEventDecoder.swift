@@ -121,21 +121,18 @@ public struct JSONEventDecoder {
         case UInt8(ascii: "{"):
             clockSkew = nil
             let start = scanner.position
-            try finish(try object(&scanner, bytes, mayBeEnvelope: true), start, scanner, bytes)
+            var draft = Draft()
+            if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
+                try accept(draft.event, from: start, to: scanner.position)
+            }
         default:
             try scanner.skipValue(bytes, depth: 0)
             throw JSONFault(.notAnObject)
         }
     }
 
-    private mutating func finish(
-        _ event: Event?,
-        _ start: Int,
-        _ scanner: JSONScanner,
-        _ bytes: Span<UInt8>
-    ) throws(JSONFault) {
-        guard let event else { return }
-        guard scanner.position - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
+    private mutating func accept(_ event: borrowing Event, from start: Int, to end: Int) throws(JSONFault) {
+        guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)
         decoded.identities.append(identityKey.identity(of: event, in: held.span))
@@ -176,7 +173,9 @@ public struct JSONEventDecoder {
         let start = scanner.position
         do throws(JSONFault) {
             guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
-            try finish(try object(&scanner, bytes, mayBeEnvelope: false), start, scanner, bytes)
+            var draft = Draft()
+            _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
+            try accept(draft.event, from: start, to: scanner.position)
             return true
         } catch {
             reject(error)

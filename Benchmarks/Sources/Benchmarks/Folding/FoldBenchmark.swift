@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Collector
+internal import Foundation
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// What the service does with a body before and after the commit, on one core: decoding, leaving out duplicates,
+/// counting. The ledger itself is left out.
+enum FoldBenchmark: Benchmark {
+    static let name = "fold"
+
+    static func run(in room: BenchmarkRoom) throws -> [Row] {
+        let key = try InstallationKey(directory: try room.directory("key"))
+        let requests = room.cycles
+        let events = requests.reduce(0) { $0 + $1.events }
+        var folding: [Double] = []
+        let whole = try Stopwatch.times(5) {
+            var pipeline = FoldPipeline(key: key)
+            for request in requests { try pipeline.take(request) }
+            guard pipeline.accepted == events, pipeline.scheduled * 5 == events else {
+                throw BenchmarkFailure("folded \(pipeline.accepted) of \(events) events")
+            }
+            folding.append(pipeline.foldSeconds / Double(events) * 1e9)
+        }
+        return [
+            Row(
+                "decode + deduplicate + fold, one core",
+                "events/s",
+                whole.map { Double(events) / $0 },
+                target: .atLeast(2_000_000)
+            ),
+            Row("of that, deduplicate + fold", "ns/event", Array(folding.dropFirst()), target: .atMost(500)),
+            try duplicates(requests, key, events),
+        ]
+    }
+
+    /// The same events once more, as a client sends them after a lost answer.
+    private static func duplicates(_ requests: [PreparedRequest], _ key: InstallationKey, _ events: Int) throws -> Row {
+        var pipeline = FoldPipeline(key: key)
+        for request in requests { try pipeline.take(request) }
+        let times = try Stopwatch.times(3) {
+            for request in requests { try pipeline.take(request) }
+        }
+        guard pipeline.accepted == events else { throw BenchmarkFailure("duplicates were counted") }
+        return Row("the same, all duplicates", "events/s", times.map { Double(events) / $0 })
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Collector
+internal import Glibc
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The steps of the service around its commit.
+struct FoldPipeline {
+    private let key: InstallationKey
+    private let identityKey: IdentityKey
+    private var fold: LifecycleFold
+    private(set) var accepted = 0
+    /// Seconds spent behind the decoder.
+    private(set) var foldSeconds = 0.0
+
+    init(key: InstallationKey) {
+        self.key = key
+        identityKey = key.identityKey
+        fold = LifecycleFold(key: key.identityKey)
+    }
+
+    var scheduled: Int { Int(fold.totals.scheduled) }
+    var openCycles: Int { fold.openCycles }
+    var identities: Int { fold.rememberedIdentities }
+    var identityBytes: Int { fold.identityBytes }
+
+    mutating func take(_ request: PreparedRequest) throws {
+        let now = Timestamp(microseconds: Int64(time(nil)) * 1_000_000)
+        let decoded = JSONEventDecoder.decode(
+            request.bytes.span.extracting(request.body),
+            framing: .lines,
+            receivedAt: now,
+            pseudonyms: key
+        )
+        let watch = Stopwatch()
+        let records = try newRecords(decoded.events)
+        try fold.apply(records.span, receivedAt: now)
+        fold.settle()
+        foldSeconds += watch.seconds
+    }
+
+    /// The records of the events that are new.
+    private mutating func newRecords(_ batch: EventBatch) throws -> [UInt8] {
+        let records = batch.bytes
+        var kept: [UInt8]?
+        var cursor = EventCursor()
+        for index in 0..<batch.count {
+            guard let event = try cursor.next(in: records.span) else { break }
+            if fold.propose(identityKey.identity(of: event, in: records.span)) {
+                kept?.append(contentsOf: records[batch.record(at: index)])
+                accepted += 1
+            } else if kept == nil {
+                kept = Array(records[..<batch.record(at: index).lowerBound])
+            }
+        }
+        return kept ?? records
+    }
+}
