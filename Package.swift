@@ -90,6 +90,7 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
+            exclude: ["Fixtures"],
             swiftSettings: strict
         ),
     ]

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// Runs the benchmarks and prints their figures. A target that is not reached is a line in the table, not an error.
+@main
+enum BenchmarkProgram {
+    private static let benchmarks: [any Benchmark.Type] = [
+        DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self, JournalBenchmark.self,
+        InstrumentBenchmark.self, ExpositionBenchmark.self, FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,
+    ]
+
+    static func main() throws {
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            try run(options)
+        } catch {
+            say("\(error)")
+            exit(2)
+        }
+    }
+
+    private static func run(_ options: Options) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let room = BenchmarkRoom(options)
+        var report = Report(machine: Machine())
+        var failures = 0
+        for benchmark in benchmarks where options.only.isEmpty || options.only.contains(benchmark.name) {
+            let watch = Stopwatch()
+            do {
+                report.rows += try benchmark.run(in: room)
+            } catch {
+                failures += 1
+                report.rows.append(.notMeasured(benchmark.name, because: "\(error)"))
+            }
+            say("\(benchmark.name): \(Int(watch.seconds.rounded())) s")
+        }
+        print(report.table)
+        if let path = options.json { try report.json().write(to: URL(fileURLWithPath: path)) }
+        if failures > 0 { exit(1) }
+    }
+
+    private static func say(_ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MetricsRegistry
+
+/// Adding to counters and observing in histograms, on one thread.
+enum InstrumentBenchmark: Benchmark {
+    static let name = "instruments"
+    private static let count = 20_000_000
+
+    static func run(in room: BenchmarkRoom) throws -> [Row] {
+        let registry = MetricsRegistry(now: { 0 })
+        return [
+            plain(registry), batch(registry), typed(registry), oneLabel(registry), twoLabels(registry),
+            observe(registry),
+        ]
+    }
+
+    private static func plain(_ registry: MetricsRegistry) -> Row {
+        let counter = registry.counter("plain_total", help: "A counter.")
+        return row("counter add, one thread", .atMost(5)) {
+            for _ in 0..<count { counter.add() }
+        }
+    }
+
+    /// The tally of 1,000 events added to five counters in one update.
+    private static func batch(_ registry: MetricsRegistry) -> Row {
+        let counters = (0..<5).map { registry.counter("batch_\($0)_total", help: "A counter.") }
+        return row("counter add, in a batch of 1,000 events", .atMost(1)) {
+            var tally = [UInt64](repeating: 0, count: 5)
+            for _ in 0..<count / 1_000 {
+                for event in 0..<1_000 { tally[event % 5] += 1 }
+                registry.update {
+                    for (counter, amount) in zip(counters, tally) { counter.add(amount) }
+                }
+                for index in tally.indices { tally[index] = 0 }
+            }
+        }
+    }
+
+    private static func typed(_ registry: MetricsRegistry) -> Row {
+        let family = registry.counter("typed_total", help: "Counters.", label: "reason", of: Reason.self)
+        let reasons = (0..<1_024).map { _ in Reason.allCases[Int.random(in: 0..<Reason.allCases.count)] }
+        return row("counter add by a typed label", nil) {
+            for index in 0..<count { family[reasons[index & 1_023]].add() }
+        }
+    }
+
+    private static func oneLabel(_ registry: MetricsRegistry) -> Row {
+        let family = registry.counter("one_label_total", help: "Counters.", labels: ["path"])
+        let paths = (0..<128).map { "/v1/resource-\($0)" }
+        return row("labelled look-up and add, 1 label, 128 series", .atMost(25)) {
+            for index in 0..<count { family[paths[index & 127]].add() }
+        }
+    }
+
+    private static func twoLabels(_ registry: MetricsRegistry) -> Row {
+        let family = registry.counter("two_labels_total", help: "Counters.", labels: ["route", "status"])
+        let routes = (0..<16).map { "/v1/route-\($0)" }
+        let statuses = ["200", "400", "413", "503"]
+        return row("labelled look-up and add, 2 labels, 64 series", .atMost(25)) {
+            for index in 0..<count { family[routes[index & 15], statuses[index >> 4 & 3]].add() }
+        }
+    }
+
+    private static func observe(_ registry: MetricsRegistry) -> Row {
+        let histogram = registry.histogram(
+            "observed_seconds",
+            help: "A histogram.",
+            unit: "seconds",
+            buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+        )
+        let values = (0..<1_024).map { _ in Double.random(in: 0...12) }
+        return row("histogram observe, 11 bounds", .atMost(8)) {
+            for index in 0..<count { histogram.observe(values[index & 1_023]) }
+        }
+    }
+
+    private static func row(_ work: String, _ target: Target?, _ body: () -> Void) -> Row {
+        let times = Stopwatch.times(5, body).map { $0 / Double(count) * 1e9 }
+        return Row(work, "ns", times, target: target)
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TelemetryEvents
+
+/// The canonical JSON of an accepted event: it is JSON to others, and decodes to itself.
+struct CanonicalEvent {
+    private let line: [UInt8]
+
+    /// The installation is left out: what stands for it is no field that is read.
+    init(_ event: Event, in records: [UInt8]) {
+        var event = event
+        event.installation = nil
+        var line: [UInt8] = []
+        CanonicalJSON.append(event, in: records.span, to: &line)
+        self.line = line
+    }
+
+    static func all(in decoded: DecodedEvents) -> [CanonicalEvent] {
+        let records = decoded.events.bytes
+        var cursor = EventCursor()
+        var all: [CanonicalEvent] = []
+        while let event = try? cursor.next(in: records.span) { all.append(CanonicalEvent(event, in: records)) }
+        return all
+    }
+
+    func checkRoundTrip() {
+        guard (try? JSONSerialization.jsonObject(with: Data(line))) is [String: Any] else {
+            finding("canonical JSON that Foundation cannot read", line)
+        }
+        let again = decode(line, .lines)
+        guard again.events.count == 1, again.rejected == 0, again.unknownFields == 0 else {
+            finding("canonical JSON that the decoder refuses: \(again.rejections)", line)
+        }
+        for other in Self.all(in: again) where other.line != line {
+            finding("canonical JSON that decodes to another event", line, other.line)
+        }
+    }
+}
