@@ -15,6 +15,9 @@ struct EventsRoute: Sendable {
     let budget: ByteBudget
     let now: @Sendable () -> Int64
 
+    /// What is set aside of the budget for a body that does not tell its size.
+    private static let undeclaredBody = 4 << 20
+
     func respond(to request: Request) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
@@ -56,10 +59,8 @@ struct EventsRoute: Sendable {
     private func reserve(for request: Request, isCompressed: Bool) throws(Problem) -> ByteBudget.Lease {
         let declared = request.headers[.contentLength].flatMap { Int($0) }
         if let declared, declared > configuration.maximumBody { throw .bodyTooLarge }
-        let body = declared ?? configuration.maximumBody
-        let expected =
-            isCompressed
-            ? min(body.multipliedReportingOverflow(by: 8).partialValue, configuration.maximumDecompressedBody) : body
+        let body = declared ?? min(Self.undeclaredBody, configuration.maximumBody)
+        let expected = isCompressed ? min(body * 8, configuration.maximumDecompressedBody) : body
         guard let lease = budget.take(max(expected, 4_096)) else { throw .overloaded(retryAfter: 1) }
         return lease
     }

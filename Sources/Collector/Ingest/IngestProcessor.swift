@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Logging
 internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import TelemetryEvents
@@ -13,6 +14,9 @@ struct IngestProcessor: CommitProcessor {
     /// The origin of a row that only says that time has passed.
     static let tickOrigin: UInt16 = 0
 
+    /// How often the fold is asked whether time alone closes a cycle, in microseconds.
+    private static let tickInterval: Int64 = 10_000_000
+
     private enum Prepared {
         case stored(LedgerBatch, duplicates: Int)
         case nothing
@@ -24,6 +28,8 @@ struct IngestProcessor: CommitProcessor {
     private var retention: LedgerRetention
     private let metrics: PipelineMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
+    private var failures: FailureLog
+    private var nextTickAt: Int64 = 0
     private var prepared: [Prepared] = []
     private var committed = 0
 
@@ -31,12 +37,14 @@ struct IngestProcessor: CommitProcessor {
         _ projection: LedgerProjection,
         retention: LedgerRetention,
         metrics: PipelineMetrics,
+        log: Logger,
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
         self.projection = projection
         self.retention = retention
         self.metrics = metrics
         self.onCommit = onCommit
+        failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
         metrics.publish(projection)
     }
@@ -112,12 +120,14 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
         settleGroup()
+        failures.recovered()
         metrics.publish(projection)
         onCommit(position)
     }
 
     mutating func aborted(_ error: LedgerError) {
         settleGroup()
+        failures.failed(error)
     }
 
     private mutating func settleGroup() {
@@ -132,7 +142,9 @@ struct IngestProcessor: CommitProcessor {
     }
 
     mutating func tick(now: Int64) -> Submission? {
-        projection.fold.isTickDue(at: Timestamp(microseconds: now)) ? .tick : nil
+        guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
+        nextTickAt = now + Self.tickInterval
+        return projection.fold.isTickDue(at: Timestamp(microseconds: now)) ? .tick : nil
     }
 
     mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {

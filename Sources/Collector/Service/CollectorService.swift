@@ -10,8 +10,8 @@ internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
-/// It stops in the reverse order: no new requests and those under way answered, the journal given what it takes in two
-/// seconds, then the ledger's queue committed, the checkpoint saved and the ledger closed.
+/// It stops in the reverse order: no new requests and those under way answered, the journal given what it takes in one
+/// second, then the ledger's queue committed, the checkpoint saved and the ledger closed.
 public enum CollectorService {
     /// Runs until it is told to stop.
     ///
@@ -46,7 +46,8 @@ public enum CollectorService {
         let processor = IngestProcessor(
             room.projection,
             retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
-            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
+            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress),
+            log: log
         ) { position in
             progress?.committed(position.sequence, at: clock.now())
             progress?.passed(cursor: output.cursor)
@@ -90,7 +91,7 @@ public enum CollectorService {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: log
         )
-        group.maximumGracefulShutdownDuration = .seconds(8)
+        group.maximumGracefulShutdownDuration = .seconds(6)
         try await ServiceGroup(configuration: group).run()
     }
 

@@ -12,7 +12,7 @@ struct WriterService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        let abandoned = await writer.stop(within: .seconds(4))
+        let abandoned = await writer.stop(within: .seconds(2))
         if abandoned > 0 {
             log.warning("requests were abandoned without an answer", metadata: ["count": "\(abandoned)"])
         }
@@ -27,7 +27,7 @@ struct JournalService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        await output.stop(within: .seconds(2))
+        await output.stop(within: .seconds(1))
     }
 }
 

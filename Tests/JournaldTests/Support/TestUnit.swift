@@ -9,7 +9,7 @@ final class TestUnit: Sendable {
 
     /// Whether this machine lets a test make control groups.
     static var isPossible: Bool {
-        geteuid() == 0 && unsafe access("\(root)/cgroup.procs", W_OK) == 0
+        unsafe geteuid() == 0 && access("\(root)/cgroup.procs", W_OK) == 0
     }
 
     let path: String
