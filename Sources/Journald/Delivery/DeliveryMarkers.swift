@@ -20,7 +20,10 @@ struct DeliveryMarkers: Sendable {
 
     /// A datagram of markers.
     func datagram(_ datagram: MarkerDatagram, attempt: UInt64) throws(JournalEntryError) -> [UInt8] {
-        var buffer = JournalEntryBuffer(constant: [(.syslogIdentifier, identifier), (Self.idField, id(attempt: attempt))])
+        let constant: [(JournalField, String)] = [
+            (.syslogIdentifier, identifier), (Self.idField, id(attempt: attempt)),
+        ]
+        var buffer = JournalEntryBuffer(constant: constant)
         let places: ClosedRange<UInt64> =
             switch datagram {
             case .pair: 1...2

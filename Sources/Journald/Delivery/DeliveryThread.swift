@@ -27,10 +27,12 @@ final class DeliveryThread: Sendable {
         unsafe pthread_sigmask(SIG_SETMASK, &blocked, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
 
-        let body = unsafe Unmanaged.passRetained(Body {
-            unsafe csystemd_name_thread(name.utf8Start)
-            run()
-        })
+        let body = unsafe Unmanaged.passRetained(
+            Body {
+                unsafe csystemd_name_thread(name.utf8Start)
+                run()
+            }
+        )
         var made = pthread_t()
         let result = unsafe pthread_create(
             &made,

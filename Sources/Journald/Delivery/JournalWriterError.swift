@@ -7,6 +7,7 @@ public enum JournalWriterError: Error, Hashable, CustomStringConvertible {
     /// The operating system gave no thread or descriptor.
     case resources(SystemError)
 
+    /// What was expected, what was found and what to do.
     public var description: String {
         switch self {
         case .name(let setting, let value):

@@ -13,6 +13,7 @@ public enum JournalEntryError: Error, Hashable, CustomStringConvertible {
     /// A closure that was to write a value took bytes away that were there before; the buffer has been emptied.
     case overwritten(sequence: UInt64)
 
+    /// What was expected, what was found and what to do.
     public var description: String {
         switch self {
         case .empty(let sequence):

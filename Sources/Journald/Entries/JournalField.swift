@@ -54,10 +54,13 @@ extension JournalField: ExpressibleByStringLiteral {
 }
 
 extension JournalField: Hashable, CustomStringConvertible {
+    /// Whether both are the same name.
     public static func == (left: JournalField, right: JournalField) -> Bool { left.assignment == right.assignment }
 
+    /// Mixes the name in.
     public func hash(into hasher: inout Hasher) { hasher.combine(assignment) }
 
+    /// The name as a text.
     public var description: String { name }
 }
 

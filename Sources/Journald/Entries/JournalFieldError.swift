@@ -13,6 +13,7 @@ public enum JournalFieldError: Error, Hashable, CustomStringConvertible {
     /// The name holds something other than A-Z, 0-9 and the underscore.
     case character(name: String, offset: Int)
 
+    /// What was expected, what was found and what to do.
     public var description: String {
         switch self {
         case .empty:

@@ -17,6 +17,7 @@ public enum JournalLocation: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The journal's name in messages.
     public var description: String {
         switch self {
         case .machine: "the machine's journal"

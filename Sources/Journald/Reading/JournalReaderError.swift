@@ -11,6 +11,7 @@ public enum JournalReaderError: Error, Hashable, CustomStringConvertible {
     /// Reading failed again after the journal had been opened anew at its last entry.
     case unreadable(attempts: Int, SystemError)
 
+    /// What was expected, what was found and what to do.
     public var description: String {
         switch self {
         case .open(let location, let error):

@@ -4,8 +4,10 @@ import CSystemd
 
 /// Which of the journal's files a reader opens (sd_journal_open(3)).
 public struct JournalScope: OptionSet, Hashable, Sendable {
+    /// One bit for each choice; the bits are this type's own.
     public let rawValue: Int32
 
+    /// A scope of the given bits.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }

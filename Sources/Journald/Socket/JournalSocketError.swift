@@ -9,6 +9,7 @@ public enum JournalSocketError: Error, Hashable, CustomStringConvertible {
     /// Nothing listens at the path.
     case connect(path: String, SystemError)
 
+    /// What was expected, what was found and what to do.
     public var description: String {
         switch self {
         case .path(let path, let limit):

@@ -15,6 +15,7 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The calling thread's last error.
     static var last: SystemError { SystemError(code: errno) }
 
+    /// The system's words for it, with the number.
     public var description: String {
         var text = [CChar](repeating: 0, count: 128)
         let found = unsafe text.withUnsafeMutableBufferPointer { buffer -> Bool in

@@ -15,9 +15,7 @@ enum Program {
 
     private static func spawn(_ arguments: [String]) throws {
         var strings: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        defer {
-            for unsafestring in unsafe strings { unsafe free(string) }
-        }
+        defer { unsafe strings.forEach { unsafe free($0) } }
         var child = pid_t()
         let code = unsafe posix_spawn(&child, arguments[0], nil, nil, &strings, environ)
         guard code == 0 else { throw Failure(what: arguments.joined(separator: " "), status: code) }

@@ -29,6 +29,30 @@ struct ConfirmedJournalWriterTests {
         #expect(statistics.lastError == nil)
     }
 
+    @Test("the machine's journald is the default")
+    func machine() throws {
+        let journald = try MachineJournald()
+        defer { withExtendedLifetime(journald) {} }
+        var random = SystemRandomNumberGenerator()
+        let stream = Hexadecimal.digits(random.next())
+        let configuration = JournalDeliveryConfiguration(
+            identifier: "journald-tests",
+            streamField: "TEST_STREAM",
+            stream: stream,
+            sequenceField: "TEST_SEQ"
+        )
+        let writer = try ConfirmedJournalWriter(configuration, from: .start, source: NumberedSource(upTo: 1_000))
+        try Deadline().wait(for: "position 1,000; \(writer.statistics)") { writer.statistics.position == 1_000 }
+        let output = try ChildProcess.output(
+            of: "/bin/journalctl",
+            ["-q", "--no-pager", "--output=cat", "--output-fields=TEST_SEQ", "TEST_STREAM=\(stream)"]
+        )
+        let numbers = output.split(separator: UInt8(ascii: "\n")).compactMap {
+            UInt64(String(decoding: $0, as: UTF8.self))
+        }
+        expectOnce(numbers, 1...1_000)
+    }
+
     @Test("an idle writer goes on when it is woken, and its checkpoint catches up")
     func wakes() throws {
         let journald = try TestJournald()
@@ -95,10 +119,11 @@ struct ConfirmedJournalWriterTests {
     @Test("stopping without a journald takes no time and loses no position")
     func stopAbsent() async throws {
         let journald = try TestJournald(starting: false)
-        let delivery = try TestDelivery(journald, NumberedSource(upTo: 5), from: JournalCheckpoint(position: 3, cursor: nil))
+        let kept = JournalCheckpoint(position: 3, cursor: nil)
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 5), from: kept)
         try delivery.wait(for: "absence") { $0.state == .absent && $0.lastError != nil }
         let checkpoint = await delivery.writer.stop(within: .seconds(600))
-        #expect(checkpoint == JournalCheckpoint(position: 3, cursor: nil))
+        #expect(checkpoint == kept)
     }
 
     @Test("a stop delivers what is there first")

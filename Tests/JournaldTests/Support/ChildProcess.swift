@@ -15,7 +15,7 @@ final class ChildProcess: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         var arguments = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         var started = pid_t()
         let result = unsafe posix_spawn(&started, path, &actions, nil, &arguments, environ)
         guard result == 0 else { throw TestFailure("\(path) could not be started: error \(result)") }
