@@ -18,9 +18,11 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "dnp-telemetry", path: "..")],
     targets: [
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CMalloc",
                 .product(name: "TelemetryEvents", package: "dnp-telemetry"),
                 .product(name: "PrefetchLifecycle", package: "dnp-telemetry"),
                 .product(name: "MetricsRegistry", package: "dnp-telemetry"),

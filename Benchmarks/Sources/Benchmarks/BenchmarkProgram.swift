@@ -6,10 +6,13 @@ internal import Glibc
 /// Runs the benchmarks and prints their figures. A target that is not reached is a line in the table, not an error.
 @main
 enum BenchmarkProgram {
-    private static let benchmarks: [any Benchmark.Type] = [
-        DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self, JournalBenchmark.self,
-        InstrumentBenchmark.self, ExpositionBenchmark.self, FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,
-    ]
+    private static var benchmarks: [any Benchmark.Type] {
+        [
+            DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self,
+            JournalBenchmark.self, InstrumentBenchmark.self, ExpositionBenchmark.self, FoldMemoryBenchmark.self,
+            ServiceMemoryBenchmark.self,
+        ]
+    }
 
     static func main() throws {
         do {

@@ -28,6 +28,7 @@ struct EventsRoute: Sendable {
         let body = try await request.collectBody(upTo: configuration.maximumBody)
         let batch = try batchIdentity(request, body)
         let decoded = try decode(body, isCompressed: isCompressed, format: format)
+        guard !decoded.isBlank else { throw Problem.emptyBody }
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         let outcome = try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch))
         switch outcome {

@@ -14,6 +14,8 @@ struct Problem: Error {
     var detail: String
     /// After how many seconds to try again.
     var retryAfter: Int?
+    /// The methods that the path has.
+    var allow: String?
     /// More members of the object, encoded, each with a comma in front.
     var members = ""
 
@@ -25,7 +27,7 @@ struct Problem: Error {
         body += members + "}\n"
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
-        if status == .methodNotAllowed { headers[.allow] = "POST" }
+        if let allow { headers[.allow] = allow }
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
     }
 }

@@ -13,11 +13,12 @@ enum ServiceRouter {
         metrics: MetricsRoute,
         readiness: Readiness
     ) -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self)
+        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware(metrics: metrics.metrics))
         router.post("/v1/events") { request, _ in try await events.respond(to: request) }
-        for method: HTTPRequest.Method in [.get, .put, .delete, .patch, .head] {
-            router.on("/v1/events", method: method) { _, _ -> Response in throw Problem.postOnly }
+        refuse([.get, .put, .delete, .patch], at: "/v1/events", allowed: "POST", router)
+        for path in ["/metrics", "/-/healthy", "/-/ready"] {
+            refuse([.post, .put, .delete, .patch], at: RouterPath(path), allowed: "GET, HEAD", router)
         }
         router.get("/metrics") { request, _ in metrics.respond(to: request) }
         router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }
@@ -26,6 +27,17 @@ enum ServiceRouter {
                 ? plain(.ok, "dnp-telemetry is ready.\n") : plain(.serviceUnavailable, "dnp-telemetry is stopping.\n")
         }
         return router
+    }
+
+    private static func refuse(
+        _ methods: [HTTPRequest.Method],
+        at path: RouterPath,
+        allowed: String,
+        _ router: Router<BasicRequestContext>
+    ) {
+        for method in methods {
+            router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(allowed) }
+        }
     }
 
     private static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
@@ -47,10 +59,13 @@ final class Readiness: Sendable {
 }
 
 extension Problem {
-    static let postOnly = Problem(
-        status: .methodNotAllowed,
-        type: "method-not-allowed",
-        title: "Method not allowed",
-        detail: "Expected POST with events in the body."
-    )
+    static func methodNotAllowed(_ allowed: String) -> Problem {
+        Problem(
+            status: .methodNotAllowed,
+            type: "method-not-allowed",
+            title: "Method not allowed",
+            detail: "Expected \(allowed).",
+            allow: allowed
+        )
+    }
 }

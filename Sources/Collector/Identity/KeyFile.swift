@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -20,8 +22,8 @@ struct KeyFile {
             throw InstallationKeyError(path: path, problem: "it cannot be opened (errno \(errno))")
         }
         defer { close(file) }
-        var status = stat()
-        guard unsafe fstat(file, &status) == 0, status.st_mode & 0o077 == 0 else {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let mode = attributes?[.posixPermissions] as? Int, mode & 0o077 == 0 else {
             throw InstallationKeyError(path: path, problem: "others may read or write it; expected mode 0600")
         }
         var bytes = [UInt8](repeating: 0, count: Self.size + 1)

@@ -60,6 +60,9 @@ extension EventLedger {
             readOnly: false,
             setUp: limits.writerSetUp(durability)
         )
+        guard try !connection.isReadOnly() else {
+            throw LedgerError.corrupt(detail: "the header of the database forbids writing")
+        }
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }

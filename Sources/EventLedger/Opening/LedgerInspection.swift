@@ -45,6 +45,9 @@ enum LedgerInspection: Equatable {
             return .damaged(detail)
         } catch .damagedBatch(let id, let detail) {
             return .damaged("batch \(id): \(detail)")
+        } catch .other(SQLITE_ERROR, let message) {
+            // Nothing asked here is wrong in itself, so that the file's format or schema must be.
+            return .damaged(message)
         }
     }
 
@@ -64,6 +67,7 @@ enum LedgerInspection: Equatable {
         guard version <= LedgerSchema.version else {
             throw LedgerError.newerSchema(found: version, supported: LedgerSchema.version, path: files.database)
         }
+        guard version > 0 else { return .damaged("it has tables and no schema version") }
         let missing = LedgerSchema.tables.subtracting(tables)
         guard missing.isEmpty else {
             return .damaged("no table \(missing.sorted().joined(separator: ", "))")

@@ -18,9 +18,11 @@ extension DeliveryDriver {
                 guard try scan(reader, upTo: markerCursor) else { return }
             } while try reader.process() == .filesChanged
 
+            try reader.reopen()
             try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
             try reader.seek(cursor: markerCursor)
             hasRead = false
+            readsSinceOpening = 0
             session.scanned(now: MonotonicClock.now())
             if session.isSettled {
                 checkpoint = JournalCheckpoint(position: session.confirmed, cursor: markerCursor)

@@ -6,12 +6,13 @@ extension DeliveryDriver {
         guard session.phase == .streaming, let reader else { return }
         let now = MonotonicClock.now()
         do {
-            if journalChanged || session.hasUnconfirmed {
+            if journalChanged {
                 journalChanged = false
                 try reader.process()
             }
             guard session.hasUnconfirmed else {
                 takeCheckpoint(now: now, interval: configuration.cursorInterval.nanoseconds)
+                if !isCheckpointDue { try releaseMemory(of: reader, behind: Self.entriesPerTurn) }
                 return
             }
             let before = session.confirmed
@@ -23,11 +24,21 @@ extension DeliveryDriver {
                 session.readBack(sequence, now: now)
                 hasRead = true
             }
+            readsSinceOpening += entries
+            try releaseMemory(of: reader, behind: configuration.readsPerOpening)
             if session.confirmed > before { lookPause = Self.firstLook }
             takeCheckpoint(now: now, interval: configuration.cursorInterval.nanoseconds)
         } catch {
             fail(error)
         }
+    }
+
+    /// Opens the journal anew after the given number of entries: libsystemd keeps up to half a gigabyte of the files
+    /// that it has read mapped.
+    private func releaseMemory(of reader: JournalReader, behind entries: Int) throws(JournalReaderError) {
+        guard readsSinceOpening > entries else { return }
+        try reader.reopen()
+        readsSinceOpening = 0
     }
 
     /// Whether the checkpoint could be brought forward.

@@ -35,6 +35,7 @@ final class DeliveryDriver {
     var vainSends = 0
     /// Whether the reader stands on an entry of the stream.
     var hasRead = false
+    var readsSinceOpening = 0
     var nextLook: UInt64 = 0
     var looks = 0
     var announced: UInt64

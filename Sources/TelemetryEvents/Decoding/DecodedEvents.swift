@@ -8,6 +8,8 @@ public struct DecodedEvents: Sendable {
     public internal(set) var identities: [UInt64] = []
     /// The refused ones, the first `JSONLimits.namedRejections` of them.
     public internal(set) var rejections: [Rejection] = []
+    /// Whether the input held no value at all.
+    public internal(set) var isBlank = true
     /// How many were refused, by the raw value of `RejectionReason`.
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// How many fields that the vocabulary does not know were dropped.

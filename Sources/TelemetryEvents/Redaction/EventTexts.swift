@@ -6,7 +6,7 @@
 /// | --- | --- |
 /// | schedule id, event id | as given; `redacted-` and a keyed hash where it holds something personal |
 /// | error | its domain and code, or its leading identifier; never the sentence behind it |
-/// | versions, platform, model | as given when made of the characters that such names have; else nothing |
+/// | versions, platform, model | as given when at most 64 bytes of the characters that such names have; else nothing |
 /// | hashes | lower-case hexadecimal digits |
 struct EventTexts {
     /// The bytes that the event's text ranges point into.
@@ -59,8 +59,9 @@ struct EventTexts {
         return start..<endOfIdentifier(from: start, in: text)
     }
 
-    /// The text when it looks like a version, a platform or a model; else empty.
+    /// The text when it is as short as a version, a platform or a model and looks like one; else empty.
     func nameOrVersion(_ text: Event.Text) -> Event.Text {
+        guard text.count <= Self.longestIdentifier else { return 0..<0 }
         for index in text {
             switch bytes[index] {
             case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: "-"), UInt8(ascii: "_"),

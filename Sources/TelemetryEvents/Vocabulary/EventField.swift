@@ -85,7 +85,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .telemetry: "an object of counter names and whole numbers"
         case .installationId: "a string of 1 to 256 bytes"
         case .eventId: "a string of 1 to 128 bytes"
-        case .platform, .appVersion, .osVersion, .deviceModel: "a string of at most 64 bytes"
+        case .platform, .appVersion, .osVersion, .deviceModel: "a string; dropped when longer than 64 bytes"
         case .events: "an array of events"
         }
     }

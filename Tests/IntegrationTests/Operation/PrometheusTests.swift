@@ -40,21 +40,48 @@ extension EndToEnd {
             return values
         }
 
-        @Test("promtool has nothing to say about the page, before and after events")
+        @Test(
+            "promtool has nothing to say about the page, before and after events, and no documented metric is missing"
+        )
         func lint() async throws {
-            try await withService { service in
-                let client = await service.client
-                let answer = try await client.get("/metrics")
-                #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
-                let first = try await Prometheus.lint(answer.text)
-                #expect(first == "")
-                _ = try await client.post(EventFactory(prefix: "lint").cycles(0..<50).ndjson).receipt()
-                _ = try await client.post(Array("{}".utf8))
-                _ = try await client.get("/nowhere")
-                let second = try await Prometheus.lint(client.metrics().text)
-                #expect(second == "")
+            try await Journal.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    let client = await service.client
+                    let answer = try await client.get("/metrics")
+                    #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+                    let types = MetricsPage(answer.text).types
+                    #expect(Self.documented.filter { types[$0.key] != $0.value } == [:])
+                    let first = try await Prometheus.lint(answer.text)
+                    #expect(first == "")
+                    _ = try await client.post(EventFactory(prefix: "lint").cycles(0..<50).ndjson).receipt()
+                    _ = try await client.post(Array("{}".utf8))
+                    _ = try await client.get("/nowhere")
+                    try await waitUntilJournaled(service)
+                    let second = try await Prometheus.lint(client.metrics().text)
+                    #expect(second == "")
+                }
             }
         }
+
+        private static let documented = [
+            "dnp_telemetry_events_received_total": "counter", "dnp_telemetry_events_accepted_total": "counter",
+            "dnp_telemetry_events_duplicate_total": "counter", "dnp_telemetry_events_rejected_total": "counter",
+            "dnp_telemetry_unknown_fields_total": "counter", "dnp_telemetry_implied_stages_total": "counter",
+            "dnp_telemetry_ledger_sequence": "gauge", "dnp_telemetry_ledger_commits_total": "counter",
+            "dnp_telemetry_ledger_commit_seconds": "histogram", "dnp_telemetry_ledger_batch_events": "histogram",
+            "dnp_telemetry_ledger_bytes": "gauge", "dnp_telemetry_ledger_set_aside": "gauge",
+            "dnp_telemetry_journal_entries_written_total": "counter",
+            "dnp_telemetry_journal_entries_confirmed_total": "counter",
+            "dnp_telemetry_journal_entries_lost_total": "counter",
+            "dnp_telemetry_journal_entries_retried_total": "counter",
+            "dnp_telemetry_journal_entries_skipped_total": "counter",
+            "dnp_telemetry_journal_pending_entries": "gauge", "dnp_telemetry_journal_lag_seconds": "gauge",
+            "dnp_telemetry_journal_up": "gauge", "dnp_telemetry_http_requests_total": "counter",
+            "dnp_telemetry_http_connections": "gauge", "dnp_telemetry_scrape_seconds": "histogram",
+            "dnp_telemetry_scrape_bytes": "gauge", "dnp_telemetry_build_info": "gauge",
+            "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",
+            "process_open_fds": "gauge", "process_start_time_seconds": "gauge",
+        ]
 
         @Test("a failure of no known class makes OTHER appear, and nothing else")
         func otherReason() async throws {

@@ -115,7 +115,7 @@ struct TroubledJournaldTests {
     @Test("files are rotated under load")
     func rotated() throws {
         let journald = try TestJournald()
-        let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000))
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000)) { $0.readsPerOpening = 1_000 }
         for position in [5_000, 15_000, 25_000] as [UInt64] {
             try delivery.waitForPosition(position)
             _ = try journald.journalctl("--rotate")

@@ -11,6 +11,7 @@ enum DecodeBenchmark: Benchmark {
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
         let key = try InstallationKey(directory: try room.directory("key"))
+        let identityKey = key.identityKey
         let requests = room.cycles
         let events = requests.reduce(0) { $0 + $1.events }
         let bytes = requests.reduce(0) { $0 + $1.body.count }
@@ -21,7 +22,8 @@ enum DecodeBenchmark: Benchmark {
                     request.bytes.span.extracting(request.body),
                     framing: .lines,
                     receivedAt: Timestamp(seconds: Int64(Date().timeIntervalSince1970)),
-                    pseudonyms: key
+                    pseudonyms: key,
+                    identityKey: identityKey
                 )
                 found += decoded.events.count
             }

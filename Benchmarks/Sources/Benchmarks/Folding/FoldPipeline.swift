@@ -31,29 +31,28 @@ struct FoldPipeline {
             request.bytes.span.extracting(request.body),
             framing: .lines,
             receivedAt: now,
-            pseudonyms: key
+            pseudonyms: key,
+            identityKey: identityKey
         )
         let watch = Stopwatch()
-        let records = try newRecords(decoded.events)
+        let records = newRecords(decoded)
         try fold.apply(records.span, receivedAt: now)
         fold.settle()
         foldSeconds += watch.seconds
     }
 
     /// The records of the events that are new.
-    private mutating func newRecords(_ batch: EventBatch) throws -> [UInt8] {
-        let records = batch.bytes
+    private mutating func newRecords(_ decoded: DecodedEvents) -> [UInt8] {
+        let batch = decoded.events
         var kept: [UInt8]?
-        var cursor = EventCursor()
-        for index in 0..<batch.count {
-            guard let event = try cursor.next(in: records.span) else { break }
-            if fold.propose(identityKey.identity(of: event, in: records.span)) {
-                kept?.append(contentsOf: records[batch.record(at: index)])
+        for (index, identity) in decoded.identities.enumerated() {
+            if fold.propose(identity) {
+                kept?.append(contentsOf: batch.bytes[batch.record(at: index)])
                 accepted += 1
             } else if kept == nil {
-                kept = Array(records[..<batch.record(at: index).lowerBound])
+                kept = Array(batch.bytes[..<batch.record(at: index).lowerBound])
             }
         }
-        return kept ?? records
+        return kept ?? batch.bytes
     }
 }

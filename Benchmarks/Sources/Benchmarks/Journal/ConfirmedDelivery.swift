@@ -13,7 +13,8 @@ enum ConfirmedDelivery {
             stream: "00112233445566778899aabbccddeeff",
             sequenceField: "DNP_SEQ"
         )
-        let writer = try ConfirmedJournalWriter(configuration, from: .start, source: SameEntries(last: last)) { position in
+        let source = SameEntries(last: last)
+        let writer = try ConfirmedJournalWriter(configuration, from: .start, source: source) { position in
             if position >= last { confirmed.signal() }
         }
         guard confirmed.wait(timeout: .now() + .seconds(60)) == .success else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CDispatch
 internal import Glibc
 
 /// Seconds of the monotonic clock and of this thread's CPU time.

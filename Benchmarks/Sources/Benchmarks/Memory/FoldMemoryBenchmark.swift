@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CMalloc
 internal import Collector
-internal import Glibc
 
 /// What the fold keeps in memory of an open cycle and of a remembered event.
 enum FoldMemoryBenchmark: Benchmark {

@@ -51,7 +51,13 @@ enum ServiceMemoryBenchmark: Benchmark {
         return [
             Row("start to ready after a kill, \(what)", "s", [killed], target: target),
             row("service after that recovery", memory),
-            Row("start to ready after a stop, \(what)", "s", [stopped], target: target, note: "the stop took \(Int(stopping * 1_000)) ms"),
+            Row(
+                "start to ready after a stop, \(what)",
+                "s",
+                [stopped],
+                target: target,
+                note: "the stop took \(Int(stopping * 1_000)) ms"
+            ),
         ]
     }
 

@@ -46,7 +46,8 @@ extension Report {
     private var summary: String {
         let judged = rows.filter { $0.target != nil }
         let reached = judged.count { $0.verdict == .reached }
-        return "\(reached) of \(judged.count) targets reached. Figures are medians; a spread is half the distance of the "
-            + "extremes."
+        return """
+            \(reached) of \(judged.count) targets reached. Figures are medians; a spread is half the distance of the extremes.
+            """
     }
 }

@@ -16,7 +16,7 @@ final class ChildProcess {
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
-        defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+        defer { unsafe arguments.forEach { unsafe free($0) } }
         var started = pid_t()
         let result = unsafe posix_spawn(&started, command[0], &actions, nil, &arguments, environ)
         guard result == 0 else { throw BenchmarkFailure("\(command[0]) could not be started: error \(result)") }

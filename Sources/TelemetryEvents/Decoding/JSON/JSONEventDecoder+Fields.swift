@@ -181,7 +181,7 @@ extension JSONEventDecoder {
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> Event.Text {
-        let name = try text(field, 0...64, &scanner, bytes)
+        let name = try text(field, 0...JSONLimits.eventBytes, &scanner, bytes)
         return texts.nameOrVersion(name)
     }
 

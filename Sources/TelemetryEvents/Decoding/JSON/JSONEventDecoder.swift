@@ -61,16 +61,15 @@ public struct JSONEventDecoder {
         while let first = scanner.peek(bytes) {
             let start = scanner.position
             do throws(JSONFault) {
-                try topLevelValue(first, &scanner, bytes)
+                try topLevelValue(first, &scanner, bytes, isLine: false)
                 if isLine(from: start, scanner, bytes) { return lines(&scanner, bytes) }
             } catch {
                 reject(error)
                 scanner.position = start
                 let ownLine = scanner.endOfLine(bytes)
                 if first == UInt8(ascii: "{") { scanner.skipBrokenElement(bytes) }
-                if first != UInt8(ascii: "{") || hidesLines(from: ownLine, scanner, bytes) {
-                    scanner.position = ownLine
-                }
+                if first != UInt8(ascii: "{") { scanner.skipGarbage(bytes) }
+                if hidesLines(from: ownLine, scanner, bytes) { scanner.position = ownLine }
             }
         }
     }
@@ -97,11 +96,12 @@ public struct JSONEventDecoder {
             var line = JSONScanner(scanner.position..<end)
             scanner.position = end
             guard line.end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
+                decoded.isBlank = false
                 reject(JSONFault(.tooLong))
                 continue
             }
             do throws(JSONFault) {
-                try topLevelValue(first, &line, bytes)
+                while let next = line.peek(bytes) { try topLevelValue(next, &line, bytes, isLine: true) }
             } catch {
                 reject(error)
             }
@@ -109,11 +109,15 @@ public struct JSONEventDecoder {
     }
 
     /// Reads a value that stands by itself: an event, an envelope or an array of events.
+    ///
+    /// - Parameter isLine: whether it has to end where its line does, or before another value on it.
     private mutating func topLevelValue(
         _ first: UInt8,
         _ scanner: inout JSONScanner,
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>,
+        isLine: Bool
     ) throws(JSONFault) {
+        decoded.isBlank = false
         switch first {
         case UInt8(ascii: "["):
             clockSkew = nil
@@ -123,12 +127,19 @@ public struct JSONEventDecoder {
             let start = scanner.position
             var draft = Draft()
             if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
+                guard !isLine || mayFollow(scanner, bytes) else { throw JSONFault(.malformedJSON) }
                 try accept(draft.event, from: start, to: scanner.position)
             }
         default:
             try scanner.skipValue(bytes, depth: 0)
             throw JSONFault(.notAnObject)
         }
+    }
+
+    private func mayFollow(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        guard let next = ahead.peek(bytes) else { return true }
+        return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
     }
 
     private mutating func accept(_ event: borrowing Event, from start: Int, to end: Int) throws(JSONFault) {

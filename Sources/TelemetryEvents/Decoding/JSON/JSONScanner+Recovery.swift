@@ -49,9 +49,11 @@ extension JSONScanner {
         return false
     }
 
-    /// Moves past the next line feed, or to the end.
-    mutating func skipLine(_ bytes: Span<UInt8>) {
-        position = min(endOfLine(bytes) + 1, end)
+    /// Moves past what is no object or array, to the next one on the line or to the line's end.
+    mutating func skipGarbage(_ bytes: Span<UInt8>) {
+        let line = endOfLine(bytes)
+        position = min(position + 1, line)
+        while position < line, bytes[position] != UInt8(ascii: "{"), bytes[position] != UInt8(ascii: "[") { position += 1 }
     }
 
     /// Where the current line's line feed stands, or the end.
