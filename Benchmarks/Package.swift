@@ -31,6 +31,6 @@ let package = Package(
                 .product(name: "dnp-telemetry", package: "dnp-telemetry"),
             ],
             swiftSettings: strict
-        )
+        ),
     ]
 )

@@ -28,7 +28,7 @@ struct DamageSweepTests {
     /// Opens the damaged files, appends and reads, and opens them once more.
     func exercise(_ database: [UInt8], _ log: [UInt8]?, _ what: Comment) throws {
         let path = directory.path + "/ledger.sqlite"
-        for name in try directory.names() { try Program.run("/bin/rm", "\(directory.path)/\(name)") }
+        for name in try directory.names() { try FileBytes.remove("\(directory.path)/\(name)") }
         try FileBytes.write(database, to: path)
         if let log { try FileBytes.write(log, to: path + "-wal") }
         do {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import EventLedger
-public import Journald
+internal import Journald
 
 /// How the service runs.
 public struct ServeConfiguration: Sendable {

@@ -15,7 +15,7 @@ struct MetricsRoute: Sendable {
         let started = ContinuousClock.now
         let page = registry.withExposition(names: names.isEmpty ? nil : Set(names.map { String($0) })) { page in
             var buffer = ByteBuffer()
-            buffer.writeBytes(page.bytes)
+            unsafe buffer.writeBytes(page.bytes)
             return buffer
         }
         metrics.scraped(bytes: page.readableBytes, in: ContinuousClock.now - started)

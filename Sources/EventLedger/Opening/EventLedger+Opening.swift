@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import GRDBSQLite
 
 extension EventLedger {
     /// Opens the ledger in `directory`, or makes one, and says which.
@@ -55,14 +56,7 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
-        let connection = try LedgerConnection(
-            path: files.database,
-            readOnly: false,
-            setUp: limits.writerSetUp(durability)
-        )
-        guard try !connection.isReadOnly() else {
-            throw LedgerError.corrupt(detail: "the header of the database forbids writing")
-        }
+        let connection = try connect(to: files, setUp: limits.writerSetUp(durability))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }
@@ -72,6 +66,16 @@ extension EventLedger {
         }
         let reader = try LedgerReader(files: files, limits: limits)
         return EventLedger(connection: connection, reader: reader, identity: identity, end: end, lock: lock)
+    }
+
+    /// Opens the writing connection. The file can be written by now, so that what SQLite takes for read-only is a
+    /// damaged header.
+    private static func connect(to files: LedgerFiles, setUp: [String]) throws(LedgerError) -> LedgerConnection {
+        do {
+            return try LedgerConnection(path: files.database, readOnly: false, setUp: setUp)
+        } catch .other(let code, let message) where code & 0xFF == SQLITE_READONLY {
+            throw LedgerError.corrupt(detail: message)
+        }
     }
 
     /// The greatest position that anything in the database speaks of, so that no number is given twice even when rows

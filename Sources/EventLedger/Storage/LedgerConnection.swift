@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
-internal import GRDBSQLite
 
 /// One connection to the ledger's database; its users take turns.
 final class LedgerConnection: Sendable {
@@ -83,13 +82,6 @@ final class LedgerConnection: Sendable {
             throw LedgerError(error)
         }
         return try outcome.get()
-    }
-
-    /// True when SQLite will not write: the file or the file system doesn't let it, or the header says so.
-    func isReadOnly() throws(LedgerError) -> Bool {
-        try access { (database) throws(LedgerError) in
-            unsafe sqlite3_db_readonly(database.sqliteConnection, "main") != 0
-        }
     }
 
     /// Closes the connection; every later use throws.

@@ -29,6 +29,10 @@ enum FileBytes {
         guard unsafe Glibc.truncate(path, size) == 0 else { throw Program.Failure(what: "truncate", status: errno) }
     }
 
+    static func remove(_ path: String) throws {
+        guard unsafe unlink(path) == 0 else { throw Program.Failure(what: "unlink \(path)", status: errno) }
+    }
+
     static func mode(_ path: String) throws -> UInt32 {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { throw Program.Failure(what: "stat \(path)", status: errno) }

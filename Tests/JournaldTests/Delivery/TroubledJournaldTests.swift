@@ -25,19 +25,21 @@ struct TroubledJournaldTests {
         let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
         try delivery.waitForPosition(5_000)
         journald.stop()
+        delivery.extend(to: 40_000)
         try delivery.wait(for: "absence") { $0.state == .absent }
         try journald.start()
-        try delivery.waitForPosition(30_000)
-        expectOnce(try journald.sequences(), 1...30_000)
+        try delivery.waitForPosition(40_000)
+        expectOnce(try journald.sequences(), 1...40_000)
         #expect(delivery.writer.statistics.reconnects > 0)
     }
 
     @Test("journald is killed under load, again and again", arguments: 0..<3)
     func killed(round: Int) throws {
         let journald = try TestJournald()
-        let delivery = try TestDelivery(journald, NumberedSource(upTo: 60_000))
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 0))
         for kill in 1...6 as ClosedRange<UInt64> {
-            try delivery.waitForPosition(kill * 8_000 + UInt64(round) * 300)
+            delivery.extend(to: kill * 10_000)
+            try delivery.waitForPosition((kill - 1) * 10_000 + 1_000 + UInt64(round) * 300)
             journald.killAtOnce()
             try journald.start()
         }
@@ -46,7 +48,7 @@ struct TroubledJournaldTests {
         let statistics = delivery.writer.statistics
         #expect(statistics.confirmed == 60_000)
         #expect(statistics.written == 60_000 + statistics.retried)
-        #expect(statistics.lost > 0 && statistics.lost == statistics.retried)
+        #expect(statistics.lost == statistics.retried)
     }
 
     @Test("journald stalls under load and goes on")
@@ -55,21 +57,22 @@ struct TroubledJournaldTests {
         let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
         try delivery.waitForPosition(5_000)
         journald.signal(SIGSTOP)
+        delivery.extend(to: 60_000)
         try delivery.wait(for: "absence") { $0.state == .absent }
-        let written = delivery.writer.statistics.written
-        #expect(written < 30_000)
+        #expect(delivery.writer.statistics.written < 60_000)
         journald.signal(SIGCONT)
-        try delivery.waitForPosition(30_000)
-        expectOnce(try journald.sequences(), 1...30_000)
+        try delivery.waitForPosition(60_000)
+        expectOnce(try journald.sequences(), 1...60_000)
     }
 
     @Test("a stalled journald keeps nobody busy")
     func stalledIsIdle() throws {
         let journald = try TestJournald()
-        let source = NumberedSource(upTo: 30_000)
+        let source = NumberedSource(upTo: 1_000)
         let delivery = try TestDelivery(journald, source)
         try delivery.waitForPosition(1_000)
         journald.signal(SIGSTOP)
+        delivery.extend(to: 30_000)
         try delivery.wait(for: "absence") { $0.state == .absent }
         let before = (source.reads.load(ordering: .relaxed), delivery.writer.statistics.synchronisations)
         try delivery.wait(for: "three more tries") { $0.synchronisations >= before.1 + 3 }

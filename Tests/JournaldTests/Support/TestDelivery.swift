@@ -46,6 +46,12 @@ final class TestDelivery: Sendable {
         return configuration
     }
 
+    /// Gives the writer more to deliver.
+    func extend(to number: UInt64) {
+        source.extend(to: number)
+        writer.wake()
+    }
+
     /// Waits until all entries up to a number are confirmed.
     func waitForPosition(_ number: UInt64) throws {
         try wait(for: "position \(number)") { $0.position >= number }

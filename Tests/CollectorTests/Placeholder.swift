@@ -1,3 +1,0 @@
-import Testing
-@testable import Collector
-@Test func placeholder() { #expect(BuildVersion.current != "") }
