@@ -88,12 +88,21 @@ public struct LifecycleFold: Sendable {
     }
 
     private mutating func fold(_ event: Event, into cycleKey: UInt64) {
-        let known = cycles.slot(of: cycleKey)
-        let base = known.map { cycles.base(at: $0) } ?? event.timestamp
-        let fact = Fact(event, base: base)
+        var known = cycles.slot(of: cycleKey)
+        if let slot = known, !Fact.canTell(event.timestamp, from: cycles.base(at: slot)) {
+            cycles.closeEarly(slot, into: &totals)
+            known = nil
+        }
+        let fact = Fact(event, base: known.map { cycles.base(at: $0) } ?? event.timestamp)
         guard known != nil || fact != nil else { return }
-        let slot = known ?? open(cycleKey, base: base)
-        if let fact { cycles.add(fact, at: slot, limit: limits.factsPerCycle, into: &totals) }
+        var slot = known ?? open(cycleKey, base: event.timestamp)
+        if let fact, !cycles.add(fact, at: slot, limit: limits.factsPerCycle, into: &totals) {
+            cycles.closeEarly(slot, into: &totals)
+            slot = open(cycleKey, base: event.timestamp)
+            if let first = Fact(event, base: event.timestamp) {
+                _ = cycles.add(first, at: slot, limit: limits.factsPerCycle, into: &totals)
+            }
+        }
         postpone(slot, by: event)
     }
 

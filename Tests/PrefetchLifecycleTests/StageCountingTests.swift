@@ -140,6 +140,19 @@ struct StageCountingTests {
         #expect(fold.totals.stages == [0, 1, 0, 0, 0, 0, 1, 0])
     }
 
+    @Test("a cycle that goes on for weeks or has very many facts goes on counting")
+    func longCycles() throws {
+        var fold = LifecycleFold()
+        for day in Int64(-60)..<0 { try fold.apply([event("prefetch_success", day * 86_400, #""eventId":"\(day)""#)]) }
+        #expect(fold.totals.success >= 3)
+        var limits = LifecycleLimits()
+        limits.factsPerCycle = 20
+        fold = LifecycleFold(limits: limits)
+        try fold.apply((0..<200).map { event("prefetch_executed", Int64($0)) })
+        #expect(fold.totals.executed == 200)
+        #expect(fold.totals.evictedCycles > 0)
+    }
+
     @Test("what only a summary told is counted as implied")
     func implied() throws {
         var fold = LifecycleFold()

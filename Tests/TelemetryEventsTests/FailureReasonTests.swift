@@ -16,6 +16,7 @@ struct FailureReasonTests {
             (#""error":"Error Domain=BGTaskSchedulerErrorDomain Code=1""#, "SYSTEM"),
             (#""error":"notPermitted""#, "SYSTEM"),
             (#""error":"Storage unavailable""#, "SYSTEM"), (#""error":"JWT expired""#, "AUTH"),
+            (#""reason":"JWT expired""#, "AUTH"), (#""reason":"because","error":"NetworkError""#, "NETWORK"),
             (#""error":"Task expired""#, "SYSTEM"), (#""reason":"weird""#, "OTHER"), (#""error":"gremlins""#, "OTHER"),
         ]
     )

@@ -133,3 +133,29 @@ struct JSONRejectionTests {
         #expect(decoded.rejected == JSONLimits.namedRejections + 5)
     }
 }
+
+@Suite("Hostile inputs cost no more than their size")
+struct JSONCostTests {
+    /// Inputs of one shape in two sizes; the work is counted by what the decoder finds, and a quadratic decoder would
+    /// not come to the end of the larger one within the time limit.
+    @Test(
+        "whatever is repeated",
+        .timeLimit(.minutes(1)),
+        arguments: ["{[\n", "{}", "[]", "[", "{\"events\":[", "{\"a\n", "x{", "{\"events\":[}", "[{\"a\":[", "{}\n[", "\"", "{\"a\":\"\\"]
+    )
+    func repeated(piece: String) {
+        let text = String(repeating: piece, count: 500_000 / piece.utf8.count)
+        for framing in [JSONEventDecoder.Framing.document, .lines] {
+            let decoded = decode(text, as: framing)
+            #expect(decoded.events.count == 0)
+        }
+    }
+
+    @Test("a text of brackets in every field", .timeLimit(.minutes(1)))
+    func texts() {
+        let brackets = String(repeating: "(", count: 60_000)
+        let line = event(with: #""error":"\#(brackets)""#)
+        let decoded = decode(String(repeating: line + "\n", count: 200), as: .lines)
+        #expect(decoded.events.count == 200)
+    }
+}

@@ -6,7 +6,7 @@ import Testing
 @Suite("Nothing personal leaves the decoder")
 struct RedactionTests {
     static let personal = [
-        "someone@example.org", "call +1 415 555 0123", "(415) 555-0123", "415-555-0123", "did:ethr:0x0123456789abcdef",
+        "someone@example.org", "0041791234567", "call +1 415 555 0123", "(415) 555-0123", "415-555-0123", "did:ethr:0x0123456789abcdef",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "Bearer abcdef",
     ]
 
@@ -19,7 +19,7 @@ struct RedactionTests {
         let lines = try canonical(decode(event(with: #""\#(field)":"\#(secret)""#)))
         #expect(lines.count == 1)
         #expect(!lines[0].contains(secret))
-        for word in ["someone", "555", "0x0123", "eyJ", "abcdef"] { #expect(!lines[0].contains(word)) }
+        for word in ["someone", "555", "0041", "0x0123", "eyJ", "abcdef"] { #expect(!lines[0].contains(word)) }
     }
 
     @Test("not in unknown fields, reasons or the sentences behind an error code")
@@ -30,6 +30,12 @@ struct RedactionTests {
             )
         )
         #expect(line == [event(with: #""error":"notifications_denied""#)])
+    }
+
+    @Test("no sentence and no name that somebody gave a thing")
+    func sentences() throws {
+        let line = try canonical(decode(event(with: #""error":"Ada was not found","deviceModel":"Adas iPhone""#)))
+        #expect(line == [event(with: "").replacing(",}", with: "}")])
     }
 
     @Test("two personal schedule ids stay two, and the same one stays the same")

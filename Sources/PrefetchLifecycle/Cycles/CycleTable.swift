@@ -12,7 +12,6 @@ struct CycleTable: Sendable {
     private var longLists: [UInt64: [UInt64]] = [:]
     private var isDirty: [Bool] = []
     private var savedPages = 0
-    private var hand = 0
     private(set) var count = 0
 
     private func cycle(at slot: Int) -> Cycle { pages[slot / Self.pageSize][slot % Self.pageSize] }
@@ -43,31 +42,32 @@ struct CycleTable: Sendable {
 
     func base(at slot: Int) -> Timestamp { cycle(at: slot).base }
 
-    /// Adds a fact to a cycle and counts what it tells; facts beyond the limit tell nothing.
-    mutating func add(_ fact: Fact, at slot: Int, limit: Int, into totals: inout LifecycleTotals) {
+    /// Adds a fact to a cycle and counts what it tells; false when the cycle has as many facts as it may.
+    mutating func add(_ fact: Fact, at slot: Int, limit: Int, into totals: inout LifecycleTotals) -> Bool {
         let page = slot / Self.pageSize
         let place = slot % Self.pageSize
         let key = pages[page][place].key
         if !pages[page][place].isLong {
             switch pages[page][place].insert(fact) {
-            case .known: return
+            case .known: return true
             case .inserted:
                 pages[page][place].count(into: &totals)
                 isDirty[page] = true
-                return
+                return true
             case .full:
                 pages[page][place].isLong = true
                 longLists[key] = pages[page][place].factList
             }
         }
-        guard var facts = longLists.removeValue(forKey: key) else { return }
+        guard var facts = longLists.removeValue(forKey: key) else { return true }
+        defer { longLists[key] = facts }
         let position = facts.firstIndex { $0 >= fact.rawValue } ?? facts.count
-        if facts.count < limit, position == facts.count || facts[position] != fact.rawValue {
-            facts.insert(fact.rawValue, at: position)
-            pages[page][place].counted.count(StageCounts(facts.span, isClosing: false), into: &totals)
-            isDirty[page] = true
-        }
-        longLists[key] = facts
+        if position < facts.count, facts[position] == fact.rawValue { return true }
+        guard facts.count < limit else { return false }
+        facts.insert(fact.rawValue, at: position)
+        pages[page][place].counted.count(StageCounts(facts.span, isClosing: false), into: &totals)
+        isDirty[page] = true
+        return true
     }
 
     func isAnyDue(at seconds: UInt32) -> Bool {
@@ -89,8 +89,12 @@ struct CycleTable: Sendable {
     /// Closes one cycle to make room; the cycles take turns.
     mutating func evict(into totals: inout LifecycleTotals) {
         guard count > 0 else { return }
-        hand = (hand + 1) % count
-        close(hand, into: &totals)
+        closeEarly(Int(totals.evictedCycles % UInt64(count)), into: &totals)
+    }
+
+    /// Closes a cycle that can take no more facts, as an eviction.
+    mutating func closeEarly(_ slot: Int, into totals: inout LifecycleTotals) {
+        close(slot, into: &totals)
         totals.evictedCycles += 1
     }
 

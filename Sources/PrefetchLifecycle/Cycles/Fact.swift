@@ -43,6 +43,11 @@ struct Fact: Comparable, Sendable {
         rawValue = biased << 32 | UInt64(stage.rawValue) << 24 | UInt64(detail.rawValue)
     }
 
+    /// Whether a time is near enough to a cycle's base to be told from others, which is 24 days to either side.
+    static func canTell(_ time: Timestamp, from base: Timestamp) -> Bool {
+        abs(time.microseconds - base.microseconds) / 1_000 < Int64(Int32.max)
+    }
+
     var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 24)) }
     var detail: Detail { Detail(rawValue: UInt8(truncatingIfNeeded: rawValue)) }
 

@@ -4,8 +4,8 @@ import TelemetryEvents
 
 /// The identities of the events and batches of the last days (SPEC 4.2), in generations of half a window.
 ///
-/// An identity is remembered for one window at least and one and a half at most. Past the limit the oldest generation is
-/// forgotten early, which is counted.
+/// An identity is remembered for one window at least and one and a half at most. Past the limit the oldest generation,
+/// which holds an eighth of it, is forgotten early, and that is counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
     private let limit: Int
@@ -39,7 +39,7 @@ struct RememberedIdentities: Sendable {
         }
         var evicted: UInt64 = 0
         let isFull = count >= limit
-        if isFull || now.microseconds - current.startedAt.microseconds >= window / 2 {
+        if current.count >= max(limit / 8, 1) || now.microseconds - current.startedAt.microseconds >= window / 2 {
             generations.append(IdentityGeneration(number: current.number &+ 1, startedAt: now))
         }
         while generations.count > 1 {

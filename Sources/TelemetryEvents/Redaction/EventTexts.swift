@@ -5,7 +5,7 @@
 /// | text | what leaves |
 /// | --- | --- |
 /// | schedule id, event id | as given; `redacted-` and a keyed hash where it holds something personal |
-/// | error | its domain and code, or its leading identifier; never the sentence behind it |
+/// | error | its domain and code, or the identifier it begins with; never a sentence |
 /// | versions, platform, model | as given when at most 64 bytes of the characters that such names have; else nothing |
 /// | hashes | lower-case hexadecimal digits |
 struct EventTexts {
@@ -56,12 +56,25 @@ struct EventTexts {
         }
         var start = text.lowerBound
         while start < text.upperBound, bytes[start] == UInt8(ascii: " ") { start += 1 }
-        return start..<endOfIdentifier(from: start, in: text)
+        let identifier = start..<endOfIdentifier(from: start, in: text)
+        return identifier.upperBound == text.upperBound || isCode(identifier) ? identifier : 0..<0
+    }
+
+    /// Whether a word is made like an error's name and not like a word of a sentence: with an underscore, a dot, a digit
+    /// or a capital inside.
+    private func isCode(_ word: Range<Int>) -> Bool {
+        word.dropFirst().contains { index in
+            let byte = bytes[index]
+            return byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte.isDigit || byte.lowercasedASCII != byte
+        }
     }
 
     /// The text when it is as short as a version, a platform or a model and looks like one; else empty.
-    func nameOrVersion(_ text: Event.Text) -> Event.Text {
+    ///
+    /// - Parameter needsDigit: for names that people give to things, since those of makers have numbers.
+    func nameOrVersion(_ text: Event.Text, needsDigit: Bool = false) -> Event.Text {
         guard text.count <= Self.longestIdentifier else { return 0..<0 }
+        if needsDigit, !text.contains(where: { bytes[$0].isDigit }) { return 0..<0 }
         for index in text {
             switch bytes[index] {
             case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: "-"), UInt8(ascii: "_"),

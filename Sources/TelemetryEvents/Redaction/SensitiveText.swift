@@ -18,7 +18,9 @@ enum SensitiveText {
             case UInt8(ascii: "b"), UInt8(ascii: "B"):
                 if startsIgnoringCase("bearer ", bytes, at: index, range) { return true }
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                if isGroupedNumber(bytes, at: index, range) { return true }
+                if isGroupedNumber(bytes, at: index, range) || isInternationalNumber(bytes, at: index, range) {
+                    return true
+                }
             default:
                 break
             }
@@ -48,6 +50,13 @@ enum SensitiveText {
         return true
     }
 
+    /// Nine digits or more behind the international prefix 00, with nothing like a digit before it.
+    private static func isInternationalNumber(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        guard index + 11 <= range.upperBound, bytes.equals("00", in: index..<index + 2) else { return false }
+        return (index == range.lowerBound || !bytes[index - 1].isLetterOrDigit)
+            && bytes.decimal(at: index + 2, digits: 9) != nil
+    }
+
     /// Three, three and four digits with the same separator between the groups, as in 415-555-0123.
     private static func isGroupedNumber(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
         guard index + 12 <= range.upperBound else { return false }
@@ -62,10 +71,13 @@ enum SensitiveText {
             && bytes.decimal(at: index + 8, digits: 4) != nil
     }
 
+    /// The longest stretch that is looked at for a telephone number.
+    private static let longestNumber = 32
+
     /// How many digits follow, with the separators that people put into telephone numbers skipped.
     private static func digits(_ bytes: Span<UInt8>, from start: Int, _ range: Range<Int>) -> Int {
         var count = 0
-        for index in start..<range.upperBound {
+        for index in start..<min(start + longestNumber, range.upperBound) {
             switch bytes[index] {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): count += 1
             case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: ")"): break

@@ -5,6 +5,8 @@ extension JSONEventDecoder {
     private static let secondsInTenYears: Int64 = 315_360_000
     private static let microsecondsInADay: Int64 = 86_400_000_000
     private static let tebibyte: Int64 = 1 << 40
+    /// How much of a free text is looked at.
+    private static let readText = 1_024
     private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
 
     /// Reads the value of a known field into the draft; null is as good as absent.
@@ -31,9 +33,11 @@ extension JSONEventDecoder {
         case .items: draft.event.itemCount = try integer(field, 0...Self.tebibyte, &scanner, bytes)
         case .reason:
             let reason = try text(field, 0...JSONLimits.eventBytes, &scanner, bytes)
-            draft.hasReason = !reason.isEmpty
             draft.event.reason = FailureReason(named: texts.bytes.span, reason)
-        case .error: draft.event.error = try text(field, 0...JSONLimits.eventBytes, &scanner, bytes)
+            draft.hintedReason =
+                reason.isEmpty ? nil : FailureReason(error: texts.bytes.span, reason.prefix(Self.readText)) ?? .other
+        case .error:
+            draft.event.error = try text(field, 0...JSONLimits.eventBytes, &scanner, bytes).prefix(Self.readText)
         case .willRetry: draft.event.willRetry = try boolean(field, first, &scanner, bytes)
         case .fetched: draft.event.fetched = try boolean(field, first, &scanner, bytes)
         case .usedCached: draft.event.usedCached = try boolean(field, first, &scanner, bytes)
@@ -182,7 +186,7 @@ extension JSONEventDecoder {
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> Event.Text {
         let name = try text(field, 0...JSONLimits.eventBytes, &scanner, bytes)
-        return texts.nameOrVersion(name)
+        return texts.nameOrVersion(name, needsDigit: field == .deviceModel)
     }
 
     /// Reads the object of cumulative counters; names that are none of ours are dropped and counted.

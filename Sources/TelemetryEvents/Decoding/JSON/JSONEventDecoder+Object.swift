@@ -5,7 +5,8 @@ extension JSONEventDecoder {
     struct Draft {
         var kind: EventKind?
         var timestamp: Timestamp?
-        var hasReason = false
+        /// What a reason outside the set says.
+        var hintedReason: FailureReason?
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
     }
 
@@ -89,7 +90,7 @@ extension JSONEventDecoder {
             throw JSONFault(.missingField, .scheduleId)
         }
         if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
-            draft.event.reason = derivedReason(draft.event, hasReason: draft.hasReason)
+            draft.event.reason = derivedReason(draft.event, hinted: draft.hintedReason)
         }
         if !draft.event.error.isEmpty { draft.event.error = texts.errorIdentifier(draft.event.error) }
         if !draft.event.scheduleId.isEmpty {
@@ -98,13 +99,11 @@ extension JSONEventDecoder {
         if !draft.event.eventId.isEmpty { draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms) }
     }
 
-    /// The reason of a failure that its status or error tells; `OTHER` when the client gave one outside the set.
-    private func derivedReason(_ event: Event, hasReason: Bool) -> FailureReason? {
+    /// The reason of a failure that its status or error tells; `OTHER` when the client gave words that tell nothing.
+    private func derivedReason(_ event: Event, hinted: FailureReason?) -> FailureReason? {
         if event.kind == .prefetchExpired { return .system }
         if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
-        if !event.error.isEmpty {
-            return FailureReason(error: texts.bytes.span, event.error) ?? .other
-        }
-        return hasReason ? .other : nil
+        if !event.error.isEmpty, let reason = FailureReason(error: texts.bytes.span, event.error) { return reason }
+        return hinted ?? (event.error.isEmpty ? nil : .other)
     }
 }

@@ -58,36 +58,34 @@ public struct JSONEventDecoder {
     }
 
     private mutating func document(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        var lineEnd = -1
         while let first = scanner.peek(bytes) {
             let start = scanner.position
+            let receivedBefore = decoded.received
+            if start > lineEnd { lineEnd = scanner.endOfLine(bytes) }
             do throws(JSONFault) {
                 try topLevelValue(first, &scanner, bytes, isLine: false)
-                if isLine(from: start, scanner, bytes) { return lines(&scanner, bytes) }
+                if scanner.position <= lineEnd, lineEnd < scanner.end { return lines(&scanner, bytes) }
             } catch {
                 reject(error)
-                scanner.position = start
-                let ownLine = scanner.endOfLine(bytes)
-                if first == UInt8(ascii: "{") { scanner.skipBrokenElement(bytes) }
-                if first != UInt8(ascii: "{") { scanner.skipGarbage(bytes) }
-                if hidesLines(from: ownLine, scanner, bytes) { scanner.position = ownLine }
+                if decoded.received > receivedBefore + 1 || first != UInt8(ascii: "{") {
+                    scanner.skipGarbage(bytes)
+                } else {
+                    scanner.position = start
+                    scanner.skipBrokenElement(bytes)
+                    if hidesLines(from: lineEnd, scanner, bytes) {
+                        scanner.position = lineEnd
+                        return lines(&scanner, bytes)
+                    }
+                }
             }
         }
     }
 
-    /// Whether a value stood on one line and another line follows, as in NDJSON sent as `application/json`.
-    private func isLine(from start: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        var ahead = scanner
-        ahead.position = start
-        let end = ahead.endOfLine(bytes)
-        guard end >= scanner.position else { return false }
-        ahead.position = end
-        return ahead.peek(bytes) != nil
-    }
-
     /// Whether an object whose end was not found has swallowed lines that begin with objects of their own.
-    private func hidesLines(from endOfLine: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        guard scanner.position == scanner.end, endOfLine + 1 < scanner.end else { return false }
-        return bytes[endOfLine + 1] == UInt8(ascii: "{")
+    private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        guard scanner.position == scanner.end, lineEnd + 1 < scanner.end else { return false }
+        return bytes[lineEnd + 1] == UInt8(ascii: "{")
     }
 
     private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {

@@ -49,11 +49,16 @@ extension JSONScanner {
         return false
     }
 
-    /// Moves past what is no object or array, to the next one on the line or to the line's end.
+    /// Moves past at least one byte, to the next object or array or to the line's end.
     mutating func skipGarbage(_ bytes: Span<UInt8>) {
-        let line = endOfLine(bytes)
-        position = min(position + 1, line)
-        while position < line, bytes[position] != UInt8(ascii: "{"), bytes[position] != UInt8(ascii: "[") { position += 1 }
+        guard position < end else { return }
+        position += 1
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\n"): return
+            default: position += 1
+            }
+        }
     }
 
     /// Where the current line's line feed stands, or the end.

@@ -15,6 +15,9 @@ enum DecodedInvariants {
         guard readable == decoded.events.count else {
             finding("\(decoded.events.count) events accepted, \(readable) read back")
         }
+        guard decoded.identities.count == readable else {
+            finding("\(readable) events, \(decoded.identities.count) identities")
+        }
         guard decoded.received == readable + decoded.rejected else {
             finding("\(decoded.received) received, \(readable) accepted, \(decoded.rejected) rejected")
         }

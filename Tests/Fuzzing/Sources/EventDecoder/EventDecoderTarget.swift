@@ -19,7 +19,13 @@ public func decodeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt
 }
 
 func decode(_ input: [UInt8], _ framing: JSONEventDecoder.Framing) -> DecodedEvents {
-    JSONEventDecoder.decode(input.span, framing: framing, receivedAt: receivedAt, pseudonyms: FoldedPseudonyms())
+    JSONEventDecoder.decode(
+        input.span,
+        framing: framing,
+        receivedAt: receivedAt,
+        pseudonyms: FoldedPseudonyms(),
+        identityKey: IdentityKey(1, 2)
+    )
 }
 
 /// Pseudonyms without a key.

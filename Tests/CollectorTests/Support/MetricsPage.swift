@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+
+@testable import Collector
+
+/// A page of metrics as its samples.
+struct MetricsPage: Equatable {
+    private let samples: [String: String]
+
+    init(_ registry: MetricsRegistry) {
+        var samples: [String: String] = [:]
+        for line in String(decoding: registry.exposition(), as: UTF8.self).split(separator: "\n") {
+            guard !line.hasPrefix("#"), let space = line.lastIndex(of: " ") else { continue }
+            samples[String(line[..<space])] = String(line[line.index(after: space)...])
+        }
+        self.samples = samples
+    }
+
+    /// The page of a projection, as the service would show it.
+    init(of projection: LedgerProjection, created: Int64 = startOfTest) {
+        let registry = MetricsRegistry(now: { startOfTest })
+        PipelineMetrics(registry, created: created, journal: nil).publish(projection)
+        self.init(registry)
+    }
+
+    /// The value of a sample, by its name with its labels.
+    subscript(_ name: String) -> Int? { samples[name].flatMap { Int($0) } }
+
+    /// The samples that differ, for messages.
+    func difference(from other: MetricsPage) -> [String] {
+        Set(samples.keys).union(other.samples.keys).sorted().compactMap { name in
+            samples[name] == other.samples[name]
+                ? nil : "\(name) \(samples[name] ?? "absent"), not \(other.samples[name] ?? "absent")"
+        }
+    }
+}
+
+extension MetricsPage {
+    var accepted: Int? { self["dnp_telemetry_events_accepted_total"] }
+    var duplicates: Int? { self["dnp_telemetry_events_duplicate_total"] }
+    var scheduled: Int? { self["dnp_prefetch_scheduled_total"] }
+    var openCycles: Int? { self["dnp_prefetch_open_cycles"] }
+
+    var received: Int { sum("dnp_telemetry_events_received_total{") }
+    var rejected: Int { sum("dnp_telemetry_events_rejected_total{") }
+
+    private func sum(_ prefix: String) -> Int {
+        samples.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? Int($1.value) ?? 0 : 0) }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import Logging
+import MetricsRegistry
+import PrefetchLifecycle
+
+@testable import Collector
+
+/// The way from the decoder's result to the ledger and the page, without HTTP and without a journal.
+final class Pipeline: Sendable {
+    let ledger: EventLedger
+    let clock: ManualClock
+    let registry: MetricsRegistry
+    let writer: GroupCommit<IngestProcessor>
+    let recovery: LedgerProjection.Recovery
+
+    /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
+    init(
+        in directory: TemporaryDirectory,
+        clock: ManualClock = ManualClock(),
+        limits: LifecycleLimits = LifecycleLimits(),
+        tickInterval: Duration? = nil
+    ) throws {
+        self.clock = clock
+        ledger = try EventLedger.open(directory: directory.path, durability: .process, now: clock.now).ledger
+        let (projection, recovery) = try LedgerProjection.recover(
+            from: ledger.reader,
+            identityKey: EventText.identityKey,
+            limits: limits
+        )
+        self.recovery = recovery
+        registry = MetricsRegistry(now: { startOfTest })
+        let processor = IngestProcessor(
+            projection,
+            retention: LedgerRetention(journal: nil, keepSeconds: 100 * 365 * 86_400),
+            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: nil),
+            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        ) { _ in }
+        writer = try GroupCommit(
+            ledger: ledger,
+            processor: processor,
+            clock: clock.ledgerClock,
+            tickInterval: tickInterval
+        )
+    }
+
+    var page: MetricsPage { MetricsPage(registry) }
+
+    func submit(_ lines: [String], key: String? = nil) async throws(SubmissionError) -> Counted {
+        Counted(try await writer.submit(.lines(lines, key: key)))
+    }
+
+    /// Hands in submissions so that they are committed together, in their order.
+    func submitTogether(_ submissions: [IngestSubmission]) async -> [Result<Counted, SubmissionError>] {
+        let gate = Gate()
+        let holding = Task { try? await writer.perform { (_, _) in gate.pass() } }
+        await waitUntil("the writer is held") { gate.isReached }
+        var tasks: [Task<Result<Counted, SubmissionError>, Never>] = []
+        for submission in submissions {
+            tasks.append(
+                Task {
+                    do throws(SubmissionError) {
+                        return .success(Counted(try await writer.submit(submission)))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+            await waitUntil("the submission waits") { writer.statistics.waitingSubmissions == tasks.count }
+        }
+        gate.open()
+        _ = await holding.value
+        var results: [Result<Counted, SubmissionError>] = []
+        for task in tasks { results.append(await task.value) }
+        return results
+    }
+
+    /// Saves the checkpoint and closes the ledger.
+    func close() async throws {
+        await writer.stop(within: .seconds(30))
+        try ledger.close()
+    }
+}
+
+/// What a submitter is told.
+enum Counted: Equatable {
+    case counted(accepted: Int, duplicates: Int)
+    case keyReused
+
+    init(_ outcome: IngestOutcome) {
+        switch outcome {
+        case .committed(let accepted, let duplicates): self = .counted(accepted: accepted, duplicates: duplicates)
+        case .keyReused: self = .keyReused
+        }
+    }
+}
