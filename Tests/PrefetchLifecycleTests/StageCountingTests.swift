@@ -143,7 +143,7 @@ struct StageCountingTests {
     @Test("a cycle that goes on for weeks or has very many facts goes on counting")
     func longCycles() throws {
         var fold = LifecycleFold()
-        for day in Int64(-60)..<0 { try fold.apply([event("prefetch_success", day * 86_400, #""eventId":"\(day)""#)]) }
+        for day in Int64(-60)..<0 { try fold.apply([event("prefetch_success", day * 86_400, #""eventId":"\#(day)""#)]) }
         #expect(fold.totals.success >= 3)
         var limits = LifecycleLimits()
         limits.factsPerCycle = 20
