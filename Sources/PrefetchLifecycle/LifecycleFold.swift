@@ -36,9 +36,9 @@ public struct LifecycleFold: Sendable {
     /// The bytes that the remembered identities take.
     public var identityBytes: Int { identities.byteCount }
 
-    /// Whether an event or a batch with this identity has been accepted in the last days.
+    /// Whether an event or a batch with this identity has been accepted in the last days, or proposed.
     public func isKnown(_ identity: UInt64) -> Bool {
-        identities.contains(identity)
+        identities.contains(identity) || proposed.contains(identity)
     }
 
     /// Whether an event or a batch with this identity is new, neither accepted in the last days nor proposed before.

@@ -18,8 +18,13 @@ func decode(_ text: String, as framing: JSONEventDecoder.Framing = .document) ->
 }
 
 func decode(_ bytes: [UInt8], as framing: JSONEventDecoder.Framing = .document) -> DecodedEvents {
-    JSONEventDecoder.decode(bytes.span, framing: framing, receivedAt: received, pseudonyms: PlainPseudonyms(),
-        identityKey: IdentityKey(1, 2))
+    JSONEventDecoder.decode(
+        bytes.span,
+        framing: framing,
+        receivedAt: received,
+        pseudonyms: PlainPseudonyms(),
+        identityKey: IdentityKey(1, 2)
+    )
 }
 
 /// The canonical JSON of every event that was read.

@@ -141,7 +141,10 @@ struct JSONCostTests {
     @Test(
         "whatever is repeated",
         .timeLimit(.minutes(1)),
-        arguments: ["{[\n", "{}", "[]", "[", "{\"events\":[", "{\"a\n", "x{", "{\"events\":[}", "[{\"a\":[", "{}\n[", "\"", "{\"a\":\"\\"]
+        arguments: [
+            "{[\n", "{}", "[]", "[", "{\"events\":[", "{\"a\n", "x{", "{\"events\":[}", "[{\"a\":[", "{}\n[", "\"",
+            "{\"a\":\"\\",
+        ]
     )
     func repeated(piece: String) {
         let text = String(repeating: piece, count: 500_000 / piece.utf8.count)

@@ -6,7 +6,8 @@ import Testing
 @Suite("Nothing personal leaves the decoder")
 struct RedactionTests {
     static let personal = [
-        "someone@example.org", "0041791234567", "call +1 415 555 0123", "(415) 555-0123", "415-555-0123", "did:ethr:0x0123456789abcdef",
+        "someone@example.org", "0041791234567", "call +1 415 555 0123", "(415) 555-0123", "415-555-0123",
+        "did:ethr:0x0123456789abcdef",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "Bearer abcdef",
     ]
 

@@ -19,6 +19,10 @@ public enum StateDirectory {
 }
 
 extension StateDirectory {
+    static func hasLedger(_ path: String) -> Bool {
+        unsafe access(path + "/ledger.sqlite", F_OK) == 0
+    }
+
     /// Makes the directory and what is missing above it, with mode 0700.
     static func create(_ path: String) throws(CollectorError) {
         var parent = path.hasPrefix("/") ? "" : "."

@@ -4,13 +4,28 @@ internal import Synchronization
 
 /// The bytes of bodies that may be worked on at once, so that many large requests cannot fill the memory.
 final class ByteBudget: Sendable {
-    /// A part of the budget, to be given back once.
-    struct Lease: Sendable {
-        fileprivate let budget: ByteBudget
-        fileprivate let bytes: Int
+    /// One request's part of the budget.
+    final class Lease: Sendable {
+        private let budget: ByteBudget
+        private let taken = Atomic(0)
 
+        init(_ budget: ByteBudget) {
+            self.budget = budget
+        }
+
+        /// Takes more, or nothing and tells so when not enough is left.
+        func extend(by bytes: Int) -> Bool {
+            guard budget.left.wrappingSubtract(bytes, ordering: .relaxed).newValue >= 0 else {
+                budget.left.wrappingAdd(bytes, ordering: .relaxed)
+                return false
+            }
+            taken.wrappingAdd(bytes, ordering: .relaxed)
+            return true
+        }
+
+        /// Gives everything back.
         func giveBack() {
-            budget.left.wrappingAdd(bytes, ordering: .relaxed)
+            budget.left.wrappingAdd(taken.exchange(0, ordering: .relaxed), ordering: .relaxed)
         }
     }
 
@@ -18,15 +33,5 @@ final class ByteBudget: Sendable {
 
     init(bytes: Int) {
         left = Atomic(bytes)
-    }
-
-    /// Takes a part, or nil when not enough is left.
-    func take(_ bytes: Int) -> Lease? {
-        let rest = left.wrappingSubtract(bytes, ordering: .relaxed).newValue
-        guard rest >= 0 else {
-            left.wrappingAdd(bytes, ordering: .relaxed)
-            return nil
-        }
-        return Lease(budget: self, bytes: bytes)
     }
 }

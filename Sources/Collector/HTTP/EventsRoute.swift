@@ -15,28 +15,38 @@ struct EventsRoute: Sendable {
     let budget: ByteBudget
     let now: @Sendable () -> Int64
 
-    /// What is set aside of the budget for a body that does not tell its size.
-    private static let undeclaredBody = 4 << 20
-
     func respond(to request: Request) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
-        let lease = try reserve(for: request, isCompressed: isCompressed)
+        let lease = ByteBudget.Lease(budget)
         defer { lease.giveBack() }
 
-        var request = request
-        let body = try await request.collectBody(upTo: configuration.maximumBody)
-        let batch = try batchIdentity(request, body)
-        let decoded = try decode(body, isCompressed: isCompressed, format: format)
+        let body = try await collect(request, lease)
+        guard body.readableBytes > 0 else { throw Problem.emptyBody }
+        let (decoded, batch) = try decode(body, isCompressed: isCompressed, format, lease, request)
         guard !decoded.isBlank else { throw Problem.emptyBody }
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
-        let outcome = try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch))
-        switch outcome {
+        switch try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch)) {
         case .keyReused: throw Problem.idempotencyKeyReused
         case .committed where isUnreadable: throw Problem.nothingReadable(decoded)
         case .committed(let accepted, let duplicates):
             return IngestAnswer.response(accepted: accepted, duplicates: duplicates, decoded)
         }
+    }
+
+    /// Reads the body; what has arrived counts against the budget, not what is announced.
+    private func collect(_ request: Request, _ lease: ByteBudget.Lease) async throws -> ByteBuffer {
+        let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard declared <= configuration.maximumBody else { throw Problem.bodyTooLarge }
+        var body = ByteBuffer()
+        for try await part in request.body {
+            guard body.readableBytes + part.readableBytes <= configuration.maximumBody else {
+                throw Problem.bodyTooLarge
+            }
+            guard lease.extend(by: part.readableBytes) else { throw Problem.overloaded(retryAfter: 1) }
+            body.writeImmutableBuffer(part)
+        }
+        return body
     }
 
     private func format(of request: Request) throws(Problem) -> EventFormat {
@@ -57,54 +67,53 @@ struct EventsRoute: Sendable {
         }
     }
 
-    private func reserve(for request: Request, isCompressed: Bool) throws(Problem) -> ByteBudget.Lease {
-        let declared = request.headers[.contentLength].flatMap { Int($0) }
-        if let declared, declared > configuration.maximumBody { throw .bodyTooLarge }
-        let body = declared ?? min(Self.undeclaredBody, configuration.maximumBody)
-        let expected = isCompressed ? min(body * 8, configuration.maximumDecompressedBody) : body
-        guard let lease = budget.take(max(expected, 4_096)) else { throw .overloaded(retryAfter: 1) }
-        return lease
-    }
-
-    private func batchIdentity(_ request: Request, _ body: ByteBuffer) throws(Problem) -> BatchIdentity? {
-        guard let name = HTTPField.Name("Idempotency-Key"), let value = request.headers[name] else { return nil }
-        let bytes = Array(value.utf8)
-        guard (1...256).contains(bytes.count) else { throw .unusableIdempotencyKey }
-        return BatchIdentity(
-            key: identityKey.batch(idempotencyKey: bytes.span),
-            keyAndBody: identityKey.batch(idempotencyKey: bytes.span, body: body.readableBytesUInt8Span)
-        )
-    }
-
-    private func decode(_ body: ByteBuffer, isCompressed: Bool, format: EventFormat) throws(Problem) -> DecodedEvents {
-        guard body.readableBytes > 0 else { throw .emptyBody }
-        let framing: JSONEventDecoder.Framing = format == .ndjson ? .lines : .document
-        let receivedAt = Timestamp(microseconds: now())
-        if !isCompressed {
-            return JSONEventDecoder.decode(
-                body.readableBytesUInt8Span,
-                framing: framing,
-                receivedAt: receivedAt,
-                pseudonyms: key,
-                identityKey: identityKey
-            )
+    private func decode(
+        _ body: ByteBuffer,
+        isCompressed: Bool,
+        _ format: EventFormat,
+        _ lease: ByteBudget.Lease,
+        _ request: Request
+    ) throws(Problem) -> (DecodedEvents, BatchIdentity?) {
+        guard isCompressed else {
+            let bytes = body.readableBytesUInt8Span
+            return (decode(bytes, format), try batchIdentity(request, bytes))
         }
+        let plain = try decompress(body, lease)
+        return (decode(plain.span, format), try batchIdentity(request, plain.span))
+    }
+
+    private func decompress(_ body: ByteBuffer, _ lease: ByteBudget.Lease) throws(Problem) -> [UInt8] {
         do throws(GzipError) {
-            let plain = try GzipDecoder.decode(
+            return try GzipDecoder.decode(
                 body.readableBytesUInt8Span,
                 maximumBytes: configuration.maximumDecompressedBody,
-                maximumRatio: configuration.maximumCompressionRatio
-            )
-            return JSONEventDecoder.decode(
-                plain.span,
-                framing: framing,
-                receivedAt: receivedAt,
-                pseudonyms: key,
-                identityKey: identityKey
+                maximumRatio: configuration.maximumCompressionRatio,
+                mayGrow: { lease.extend(by: $0) }
             )
         } catch {
             throw Problem(error)
         }
+    }
+
+    private func decode(_ bytes: Span<UInt8>, _ format: EventFormat) -> DecodedEvents {
+        JSONEventDecoder.decode(
+            bytes,
+            framing: format == .ndjson ? .lines : .document,
+            receivedAt: Timestamp(microseconds: now()),
+            pseudonyms: key,
+            identityKey: identityKey
+        )
+    }
+
+    /// What the batch is known again by: its `Idempotency-Key` and the events as they are once decompressed.
+    private func batchIdentity(_ request: Request, _ bytes: Span<UInt8>) throws(Problem) -> BatchIdentity? {
+        guard let name = HTTPField.Name("Idempotency-Key"), let value = request.headers[name] else { return nil }
+        let key = Array(value.utf8)
+        guard (1...256).contains(key.count) else { throw .unusableIdempotencyKey }
+        return BatchIdentity(
+            key: identityKey.batch(idempotencyKey: key.span),
+            keyAndBody: identityKey.batch(idempotencyKey: key.span, body: bytes)
+        )
     }
 
     private func submit(_ submission: IngestSubmission) async throws(Problem) -> IngestOutcome {

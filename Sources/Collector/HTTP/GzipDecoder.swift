@@ -24,12 +24,17 @@ enum GzipDecoder {
     static let unsuspiciousBytes = 1 << 20
     private static let chunk = 64 << 10
 
-    static func decode(_ body: Span<UInt8>, maximumBytes: Int, maximumRatio: Int) throws(GzipError) -> [UInt8] {
+    /// - Parameter mayGrow: asked before each piece of content is kept, with its size.
+    static func decode(
+        _ body: Span<UInt8>,
+        maximumBytes: Int,
+        maximumRatio: Int,
+        mayGrow: (Int) -> Bool = { _ in true }
+    ) throws(GzipError) -> [UInt8] {
         var output: [UInt8] = []
-        output.reserveCapacity(min(body.count * 4, maximumBytes))
         let byRatio = max(unsuspiciousBytes, body.count.multipliedReportingOverflow(by: maximumRatio).partialValue)
         let result = unsafe body.withUnsafeBufferPointer { input in
-            unsafe inflateAll(input, &output, limit: min(maximumBytes, byRatio))
+            unsafe inflateAll(input, &output, limit: min(maximumBytes, byRatio), mayGrow)
         }
         switch result {
         case .success: return output
@@ -41,7 +46,8 @@ enum GzipDecoder {
     private static func inflateAll(
         _ input: UnsafeBufferPointer<UInt8>,
         _ output: inout [UInt8],
-        limit: Int
+        limit: Int,
+        _ mayGrow: (Int) -> Bool
     ) -> Result<Void, GzipError> {
         guard input.count > 0, input.count <= Int(UInt32.max), let base = input.baseAddress else {
             return .failure(.truncated)
@@ -60,6 +66,7 @@ enum GzipDecoder {
                 return (status, unsafe target.count - Int(stream.avail_out))
             }
             guard output.count + produced <= limit else { return .failure(.tooLarge) }
+            guard mayGrow(produced) else { return .failure(.outOfMemory) }
             output.append(contentsOf: buffer[..<produced])
             switch status {
             case Z_STREAM_END:

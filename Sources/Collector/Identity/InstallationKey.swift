@@ -12,11 +12,19 @@ public struct InstallationKey: Sendable {
     private let key: SymmetricKey
 
     /// Loads the key, or makes one where there is none.
-    public init(directory: String) throws(InstallationKeyError) {
+    ///
+    /// - Parameter mayCreate: whether there is nothing yet that was made under another key.
+    public init(directory: String, mayCreate: Bool) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
             key = SymmetricKey(data: bytes)
         } else {
+            guard mayCreate else {
+                throw InstallationKeyError(
+                    path: file.path,
+                    problem: "it is missing beside a ledger that was written under it"
+                )
+            }
             let fresh = SymmetricKey(size: .bits256)
             try file.create(unsafe fresh.withUnsafeBytes { unsafe Array($0) })
             key = fresh

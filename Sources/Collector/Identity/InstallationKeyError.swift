@@ -10,7 +10,7 @@ public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
 
     /// What was expected, what was found and what to do.
     public var description: String {
-        "expected the key of the installations in \(path), but \(problem); restore the file, or remove it to begin anew "
-            + "with other pseudonyms"
+        "expected the key of the installations in \(path), but \(problem); restore the file, or move the whole state "
+            + "directory away to begin anew with other pseudonyms"
     }
 }

@@ -34,7 +34,7 @@ struct KeyFile {
         return Array(bytes.prefix(Self.size))
     }
 
-    /// Writes the key beside its place and links it there, so that a crash leaves a whole key or none.
+    /// Writes the key beside its place and renames it, so that a crash leaves a whole key or none.
     func create(_ bytes: [UInt8]) throws(InstallationKeyError) {
         let temporary = path + ".new"
         unsafe unlink(temporary)
@@ -48,5 +48,14 @@ struct KeyFile {
         guard written == bytes.count, synced == 0, unsafe rename(temporary, path) == 0 else {
             throw InstallationKeyError(path: path, problem: "it cannot be written (errno \(errno))")
         }
+        syncDirectory()
+    }
+    /// Makes the new name durable, so that a loss of power cannot keep the ledger and lose its key.
+    private func syncDirectory() {
+        let directory = path.split(separator: "/").dropLast().joined(separator: "/")
+        let file = unsafe open("/" + directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        fsync(file)
+        close(file)
     }
 }

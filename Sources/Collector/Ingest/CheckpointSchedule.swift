@@ -10,8 +10,8 @@ struct CheckpointSchedule: Sendable {
 
     /// The position that the last checkpoint is true for.
     private(set) var last = LedgerPosition.start
-    /// What has been taken from the projections and is not saved yet.
-    var pending = StateChanges()
+    /// What was taken from the projections and could not be saved, with the position that it is true for.
+    private(set) var unsaved: (changes: StateChanges, position: LedgerPosition)?
     private var savedAt: Int64?
     private var retryAt: Int64 = 0
 
@@ -24,10 +24,11 @@ struct CheckpointSchedule: Sendable {
     mutating func saved(at position: LedgerPosition, now: Int64) {
         last = position
         savedAt = now
-        pending = StateChanges()
+        unsaved = nil
     }
 
-    mutating func failed(now: Int64) {
+    mutating func failed(_ unsaved: (changes: StateChanges, position: LedgerPosition), now: Int64) {
+        self.unsaved = unsaved
         retryAt = now + Self.pauseAfterFailure
     }
 }

@@ -83,10 +83,13 @@ struct IngestProcessor: CommitProcessor {
         receipt.rejected = decoded.rejectedByReason
         var accepted = AcceptedEvents(decoded)
         if let batch {
-            let isNewKey = projection.fold.propose(batch.key)
-            let isNewBody = projection.fold.propose(batch.keyAndBody)
-            if !isNewKey, isNewBody { return .keyReused }
-            if isNewKey { receipt.batchIdentities = [batch.key, batch.keyAndBody] } else { accepted.refuseAll() }
+            if projection.fold.propose(batch.key) {
+                _ = projection.fold.propose(batch.keyAndBody)
+                receipt.batchIdentities = [batch.key, batch.keyAndBody]
+            } else {
+                guard projection.fold.isKnown(batch.keyAndBody) else { return .keyReused }
+                accepted.refuseAll()
+            }
         }
         accepted.deduplicate(with: &projection.fold)
         receipt.duplicates = UInt64(accepted.duplicates)
@@ -149,22 +152,23 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         checkpoint(ledger, at: position, now: now)
+        if checkpoints.last < position { checkpoint(ledger, at: position, now: now) }
         retention.savePosition(ledger, now: now)
     }
 
-    /// Saves what changed. What a failed save has taken is written whole by the next one that succeeds.
+    /// Saves what changed. After a failure the same changes are tried again before any later ones are taken.
     private mutating func checkpoint(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        checkpoints.pending.append(projection.takeChanges())
+        let unsaved = checkpoints.unsaved ?? (projection.takeChanges(), position)
         do throws(LedgerError) {
             try ledger.checkpoint(
                 projection: LedgerProjection.name,
-                at: position,
-                changes: checkpoints.pending,
+                at: unsaved.position,
+                changes: unsaved.changes,
                 now: now
             )
-            checkpoints.saved(at: position, now: now)
+            checkpoints.saved(at: unsaved.position, now: now)
         } catch {
-            checkpoints.failed(now: now)
+            checkpoints.failed(unsaved, now: now)
             metrics.checkpointFailures.add()
         }
     }

@@ -1,32 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import MetricsRegistry
 
 /// Saves how far the journal has come and deletes what no projection needs any more (DESIGN, retention).
 struct LedgerRetention: Sendable {
     static let journalProjection = "journal"
     private static let interval: Int64 = 1_000_000
+    /// How many batches one call deletes, and the pause before the next while there are more, in microseconds.
+    private static let batches = 1_024
+    private static let pause: Int64 = 20_000
 
     private let journal: JournalProgress?
     private let keepMicroseconds: Int64
+    private let failures: Counter
     private var nextAt: Int64 = 0
 
     /// - Parameters:
     ///   - journal: how far the journal has come; nil when there is none to wait for.
     ///   - keepSeconds: how long batches stay beyond that.
-    init(journal: JournalProgress?, keepSeconds: Int64) {
+    ///   - failures: counts deletions that failed.
+    init(journal: JournalProgress?, keepSeconds: Int64, failures: Counter) {
+        self.failures = failures
         self.journal = journal
         keepMicroseconds = keepSeconds * 1_000_000
     }
 
-    /// Does its work once a second; true when it has.
+    /// Does its work once a second, sooner while there is more to delete than one call takes; true when it has.
     mutating func apply(_ ledger: EventLedger, lifecycle: LedgerPosition, now: Int64) -> Bool {
         guard now >= nextAt || now < nextAt - 2 * Self.interval else { return false }
         nextAt = now + Self.interval
         savePosition(ledger, now: now)
-        let needed = journal.map { min(lifecycle, $0.saved.position) } ?? lifecycle
-        _ = try? ledger.prune(upTo: needed, keepSince: now - keepMicroseconds)
+        do throws(LedgerError) {
+            let deleted = try ledger.prune(
+                upTo: prunable(lifecycle),
+                keepSince: now - keepMicroseconds,
+                limit: Self.batches
+            )
+            if deleted >= Self.batches { nextAt = now + Self.pause }
+        } catch {
+            failures.add()
+        }
         return true
+    }
+
+    /// What neither projection needs. Rows without events lie behind the journal's batch and are of no use to it.
+    private func prunable(_ lifecycle: LedgerPosition) -> LedgerPosition {
+        guard let written = journal?.saved.position, written.sequence < lifecycle.sequence else { return lifecycle }
+        return min(lifecycle, written)
     }
 
     /// Makes the journal's position durable; only then is it shown as confirmed, so that the counter survives a kill.

@@ -28,9 +28,7 @@ final class EventJournalSource: JournalSource {
 
     func read(after sequence: UInt64, limit: Int, into buffer: inout JournalEntryBuffer) throws {
         try place.withLock { place in
-            if place.sequence != sequence || place.batches.isEmpty {
-                try seek(sequence, &place)
-            }
+            if place.sequence != sequence || place.batches.isEmpty { try seek(sequence, &place) }
             while buffer.count < limit, !buffer.isFull {
                 guard place.index < place.batches.count else {
                     try load(&place)
@@ -44,29 +42,54 @@ final class EventJournalSource: JournalSource {
 
     /// Begins with the batch that holds the event behind a number, and reads up to it.
     private func seek(_ sequence: UInt64, _ place: inout Place) throws {
-        place = Place(batches: try reader.read(afterSequence: sequence), sequence: sequence)
-        guard let first = place.batches.first else { return }
-        place.sequence = first.firstSequence - 1
+        place = Place(batches: try batches(after: sequence), sequence: sequence)
+        guard let first = place.batches.first, first.firstSequence <= sequence else { return }
+        var current = first.firstSequence - 1
         let events = first.batch.events
-        while place.sequence < sequence, try place.cursor.next(in: events.span) != nil { place.sequence += 1 }
-        place.sequence = max(place.sequence, sequence)
+        while current < sequence, (try? place.cursor.next(in: events.span)) ?? nil != nil { current += 1 }
     }
 
     private func load(_ place: inout Place) throws {
-        let sequence = place.sequence
-        place = Place(batches: try reader.read(afterSequence: sequence), sequence: sequence)
+        place = Place(batches: try batches(after: place.sequence), sequence: place.sequence)
+    }
+
+    /// The batches from the one that holds the event behind a number on; a damaged one is passed over, as recovery does.
+    private func batches(after sequence: UInt64) throws(LedgerError) -> [StoredBatch] {
+        do throws(LedgerError) {
+            return try reader.read(afterSequence: sequence)
+        } catch {
+            guard case .damagedBatch(var damaged, _) = error else { throw error }
+            while true {
+                do throws(LedgerError) {
+                    return try reader.read(afterBatch: damaged)
+                } catch {
+                    guard case .damagedBatch(let next, _) = error else { throw error }
+                    damaged = next
+                }
+            }
+        }
     }
 
     private func append(from place: inout Place, to buffer: inout JournalEntryBuffer, limit: Int) throws {
         let stored = place.batches[place.index]
         progress.willWrite(batchEndingAt: stored.position)
-        if place.cursor.offset == 0 { place.sequence = stored.firstSequence - 1 }
+        if place.cursor.offset == 0, stored.firstSequence - 1 > place.sequence {
+            progress.passOver(stored.firstSequence - 1 - place.sequence)
+            place.sequence = stored.firstSequence - 1
+        }
         let records = stored.batch.events
         while buffer.count < limit, !buffer.isFull {
-            guard let event = try place.cursor.next(in: records.span) else {
+            let next: Event?
+            do throws(EventRecordError) {
+                next = try place.cursor.next(in: records.span)
+            } catch {
+                progress.passOver(stored.position.sequence - place.sequence)
+                next = nil
+            }
+            guard let event = next else {
                 place.index += 1
                 place.cursor = EventCursor()
-                place.sequence = stored.position.sequence
+                place.sequence = max(place.sequence, stored.position.sequence)
                 return
             }
             place.sequence += 1

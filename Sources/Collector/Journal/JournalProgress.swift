@@ -85,6 +85,11 @@ final class JournalProgress: Sendable {
         }
     }
 
+    /// Tells that events which cannot be read will never be written.
+    func passOver(_ events: UInt64) {
+        state.withLock { $0.reached.skipped += events }
+    }
+
     /// Tells where in the journal to look behind after a restart; it may be old.
     func passed(cursor: String?) {
         guard let cursor else { return }

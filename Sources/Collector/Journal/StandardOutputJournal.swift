@@ -52,7 +52,7 @@ final class StandardOutputJournal: Sendable {
     private func writeAll() -> Bool {
         while !isStopping.load(ordering: .relaxed) {
             let sequence = progress.latest
-            guard let batches = try? reader.read(afterSequence: sequence), !batches.isEmpty else { return true }
+            guard let batches = try? read(after: sequence), !batches.isEmpty else { return true }
             for stored in batches where stored.position.sequence > sequence {
                 progress.willWrite(batchEndingAt: stored.position)
                 guard write(stored, after: sequence) else { return false }
@@ -61,6 +61,16 @@ final class StandardOutputJournal: Sendable {
             if batches.allSatisfy({ $0.position.sequence <= sequence }) { return true }
         }
         return true
+    }
+
+    /// Reads on behind a damaged batch, as recovery does.
+    private func read(after sequence: UInt64) throws(LedgerError) -> [StoredBatch] {
+        do throws(LedgerError) {
+            return try reader.read(afterSequence: sequence)
+        } catch {
+            guard case .damagedBatch(let id, _) = error else { throw error }
+            return try reader.read(afterBatch: id)
+        }
     }
 
     private func write(_ stored: StoredBatch, after sequence: UInt64) -> Bool {
@@ -75,19 +85,21 @@ final class StandardOutputJournal: Sendable {
             }
             current += 1
         }
-        return Self.writeAll(lines)
+        return writeAll(lines)
     }
 
-    private static func writeAll(_ bytes: [UInt8]) -> Bool {
+    /// Writes in pieces that a pipe takes whole (PIPE_BUF) once it takes anything, so that a stop is seen in time.
+    private func writeAll(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
-                let count = unsafe Glibc.write(
-                    STDOUT_FILENO,
-                    bytes.baseAddress?.advanced(by: offset),
-                    bytes.count - offset
-                )
-                if count < 0, errno == EINTR { continue }
+                var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                let ready = unsafe poll(&output, 1, 100)
+                if isStopping.load(ordering: .relaxed) { return false }
+                if ready == 0 || (ready < 0 && errno == EINTR) { continue }
+                let piece = min(bytes.count - offset, Int(PIPE_BUF))
+                let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: offset), piece)
+                if count < 0, errno == EINTR || errno == EAGAIN { continue }
                 guard count > 0 else { return false }
                 offset += count
             }

@@ -35,6 +35,8 @@ struct PipelineMetrics: Sendable {
     private let sequence: Gauge
     private let journal: JournalSums?
 
+    /// Deletions of what is no longer needed that failed.
+    let retentionFailures: Counter
     /// Checkpoints that could not be saved.
     let checkpointFailures: Counter
     /// Batches whose records could not be read.
@@ -111,6 +113,10 @@ struct PipelineMetrics: Sendable {
         sequence = registry.gauge(
             "dnp_telemetry_ledger_sequence",
             help: "The position in the ledger that this page is true for: the number of the last event."
+        )
+        retentionFailures = registry.counter(
+            "dnp_telemetry_retention_failures_total",
+            help: "Deletions of old batches from the ledger that failed."
         )
         checkpointFailures = registry.counter(
             "dnp_telemetry_checkpoint_failures_total",

@@ -38,15 +38,26 @@ public enum CollectorService {
         let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
         let output: JournalOutput =
             switch (configuration.journal, progress) {
-            case (.journald, let progress?): try .journald(ledger, progress, socket: configuration.journalSocket)
+            case (.journald, let progress?):
+                try .journald(
+                    ledger,
+                    progress,
+                    directory: configuration.stateDirectory,
+                    socket: configuration.journalSocket
+                )
             case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
             default: .off
             }
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: room.opening.isSetAside)
+        let metrics = PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
         let processor = IngestProcessor(
             room.projection,
-            retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
-            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress),
+            retention: LedgerRetention(
+                journal: progress,
+                keepSeconds: configuration.retentionSeconds,
+                failures: metrics.retentionFailures
+            ),
+            metrics: metrics,
             log: log
         ) { position in
             progress?.committed(position.sequence, at: clock.now())

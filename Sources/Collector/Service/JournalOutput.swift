@@ -46,6 +46,7 @@ extension JournalOutput {
     static func journald(
         _ ledger: EventLedger,
         _ progress: JournalProgress,
+        directory: String,
         socket: String
     ) throws -> JournalOutput {
         let configuration = JournalDeliveryConfiguration(
@@ -60,7 +61,7 @@ extension JournalOutput {
             try ConfirmedJournalWriter(
                 configuration,
                 from: JournalCheckpoint(position: start.position.sequence, cursor: start.cursor),
-                source: EventJournalSource(ledger.reader, progress: progress),
+                source: EventJournalSource(try LedgerReader.open(directory: directory), progress: progress),
                 onConfirmed: { progress.confirmed($0) }
             )
         )

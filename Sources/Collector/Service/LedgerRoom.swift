@@ -16,14 +16,15 @@ struct LedgerRoom {
     /// Opens the ledger and folds it. A ledger whose saved state cannot be read is set aside like a damaged one.
     init(directory: String, durability: LedgerDurability, now: Int64, _ log: Logger) throws {
         try StateDirectory.create(directory)
+        let key = try InstallationKey(directory: directory, mayCreate: !StateDirectory.hasLedger(directory))
         var (ledger, opening) = try EventLedger.open(directory: directory, durability: durability, now: now)
-        let key = try InstallationKey(directory: directory)
         let identityKey = key.identityKey
         let limits = LifecycleLimits()
         var recovered: (LedgerProjection, LedgerProjection.Recovery)
         do throws(LedgerError) {
             recovered = try LedgerProjection.recover(from: ledger.reader, identityKey: identityKey, limits: limits)
         } catch {
+            guard error.isDamage else { throw error }
             let path = try ledger.setAside(now: now)
             opening = .setAside(path: path, reason: error.description)
             ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
@@ -43,5 +44,15 @@ struct LedgerRoom {
         self.key = key
         self.identityKey = identityKey
         projection = recovered.0
+    }
+}
+
+extension LedgerError {
+    /// Whether the ledger's content is at fault, and not the moment or the machine.
+    fileprivate var isDamage: Bool {
+        switch self {
+        case .corrupt, .damagedState: true
+        default: false
+        }
     }
 }

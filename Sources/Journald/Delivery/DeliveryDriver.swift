@@ -127,10 +127,10 @@ final class DeliveryDriver {
         var statistics = session.snapshot
         statistics.reconnects = connections > 0 ? connections - 1 : 0
         statistics.lastError = lastError
-        control.publish(statistics, checkpoint)
         if session.confirmed > announced {
             announced = session.confirmed
             onConfirmed(announced)
         }
+        control.publish(statistics, checkpoint)
     }
 }

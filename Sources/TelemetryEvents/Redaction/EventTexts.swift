@@ -65,7 +65,8 @@ struct EventTexts {
     private func isCode(_ word: Range<Int>) -> Bool {
         word.dropFirst().contains { index in
             let byte = bytes[index]
-            return byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte.isDigit || byte.lowercasedASCII != byte
+            return byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".") || byte.isDigit
+                || byte.lowercasedASCII != byte
         }
     }
 

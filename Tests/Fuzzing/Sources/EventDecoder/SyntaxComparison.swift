@@ -3,67 +3,49 @@
 import Foundation
 import TelemetryEvents
 
-/// Compares the decoder's judgement of an input's syntax with that of Foundation's parser.
+/// Compares the decoder's judgement of an input's syntax, and its count of events, with Foundation's.
 ///
 /// Left out is what they may see differently: texts that Foundation takes for UTF-16 or UTF-32, numbers beyond a
-/// `Double`, and what the decoder's own limits refuse (SPEC 3.1: depth, size, half surrogate pairs).
+/// `Double`, names that occur twice, and what the decoder's own limits refuse (SPEC 3.1: depth, size, half surrogate
+/// pairs).
 struct SyntaxComparison {
     private let input: [UInt8]
-    private let isJSON: Bool
-    private let decoded: DecodedEvents
+    private let values: TopLevelValues
 
     init?(_ input: [UInt8]) {
-        guard input.count <= JSONLimits.eventBytes, !input.contains(0), input.first != 0xFE, input.first != 0xFF else {
-            return nil
-        }
+        guard input.count <= JSONLimits.eventBytes, !input.contains(0), !input.contains(0xFE), !input.contains(0xFF)
+        else { return nil }
         self.input = input
-        isJSON = (try? JSONSerialization.jsonObject(with: Data(input), options: .fragmentsAllowed)) != nil
-        decoded = decode(input, .document)
+        values = TopLevelValues(input)
     }
 
     func check() {
-        if isJSON {
-            checkNoSyntaxError()
-        } else if isSingleObject, decoded.rejected == 0, !hasLargeNumber {
-            finding("a single object that Foundation refuses and the decoder does not", input)
-        }
+        check(decode(input, .document), "document")
+        if values.standOnLines { check(decode(input, .lines), "lines") }
     }
 
-    private func checkNoSyntaxError() {
+    private func check(_ decoded: DecodedEvents, _ framing: String) {
+        guard values.areJSON else {
+            guard decoded.rejected > 0 || hasLargeNumber else {
+                finding("\(framing): Foundation refuses a part, the decoder nothing", input)
+            }
+            return
+        }
         let limits: Set<RejectionReason> = [.tooDeep, .tooLong, .invalidUTF8]
         guard !decoded.rejections.contains(where: { limits.contains($0.reason) }) else { return }
         for rejection in decoded.rejections where [.malformedJSON, .truncated].contains(rejection.reason) {
-            finding("JSON to Foundation, to the decoder \(rejection)", input)
+            finding("\(framing): JSON to Foundation, to the decoder \(rejection)", input)
         }
+        guard values.areContainers, decoded.received != values.events, !namesEventsTwice else { return }
+        finding("\(framing): \(values.events) events to Foundation, \(decoded.received) to the decoder", input)
     }
 
-    /// Whether the input is one object, or the beginning of one: its brackets close at its end or not at all.
-    private var isSingleObject: Bool {
-        let text = input.starts(with: [0xEF, 0xBB, 0xBF]) ? input[3...] : input[...]
-        var depth = 0
-        var isInString = false
-        var isEscaped = false
-        var isClosed = false
-        for byte in text.drop(while: Self.isSpace) {
-            if isClosed { guard Self.isSpace(byte) else { return false } }
-            if isInString {
-                isInString = isEscaped || byte != UInt8(ascii: "\"")
-                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: break
-            }
-            if depth == 0, !isClosed { isClosed = byte == UInt8(ascii: "}") }
-            if depth == 0, !isClosed { return false }
-        }
-        return depth > 0 || isClosed
+    private var namesEventsTwice: Bool {
+        let tail = Array("vents\"".utf8)
+        var count = 0
+        for start in input.indices where input[start...].starts(with: tail) { count += 1 }
+        return count > 1
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x0D, 0x09].contains(byte) }
 
     /// Whether a number may be there that is too large for a `Double`: an exponent of three digits, or 300 digits.
     private var hasLargeNumber: Bool {
