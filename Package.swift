@@ -82,7 +82,14 @@ let package = Package(
         .testTarget(name: "MetricsRegistryTests", dependencies: ["MetricsRegistry"], swiftSettings: strict),
         .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
         .testTarget(name: "JournaldTests", dependencies: ["Journald"], swiftSettings: strict),
-        .testTarget(name: "CollectorTests", dependencies: ["Collector"], swiftSettings: strict),
+        .testTarget(
+            name: "CollectorTests",
+            dependencies: [
+                "Collector", "EventLedger", "MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

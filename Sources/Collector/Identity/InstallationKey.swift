@@ -14,7 +14,7 @@ public struct InstallationKey: Sendable {
     /// Loads the key, or makes one where there is none.
     ///
     /// - Parameter mayCreate: whether there is nothing yet that was made under another key.
-    public init(directory: String, mayCreate: Bool) throws(InstallationKeyError) {
+    public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
             key = SymmetricKey(data: bytes)

@@ -141,7 +141,11 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         if checkpoints.isDue(at: position, now: now) { checkpoint(ledger, at: position, now: now) }
-        if retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
+        do throws(LedgerError) {
+            if try retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
+        } catch {
+            metrics.retentionFailures.add()
+        }
     }
 
     mutating func tick(now: Int64) -> Submission? {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
-internal import MetricsRegistry
 
 /// Saves how far the journal has come and deletes what no projection needs any more (DESIGN, retention).
 struct LedgerRetention: Sendable {
@@ -13,34 +12,24 @@ struct LedgerRetention: Sendable {
 
     private let journal: JournalProgress?
     private let keepMicroseconds: Int64
-    private let failures: Counter
     private var nextAt: Int64 = 0
 
     /// - Parameters:
     ///   - journal: how far the journal has come; nil when there is none to wait for.
     ///   - keepSeconds: how long batches stay beyond that.
-    ///   - failures: counts deletions that failed.
-    init(journal: JournalProgress?, keepSeconds: Int64, failures: Counter) {
-        self.failures = failures
+    init(journal: JournalProgress?, keepSeconds: Int64) {
         self.journal = journal
         keepMicroseconds = keepSeconds * 1_000_000
     }
 
     /// Does its work once a second, sooner while there is more to delete than one call takes; true when it has.
-    mutating func apply(_ ledger: EventLedger, lifecycle: LedgerPosition, now: Int64) -> Bool {
+    mutating func apply(_ ledger: EventLedger, lifecycle: LedgerPosition, now: Int64) throws(LedgerError) -> Bool {
         guard now >= nextAt || now < nextAt - 2 * Self.interval else { return false }
         nextAt = now + Self.interval
         savePosition(ledger, now: now)
-        do throws(LedgerError) {
-            let deleted = try ledger.prune(
-                upTo: prunable(lifecycle),
-                keepSince: now - keepMicroseconds,
-                limit: Self.batches
-            )
-            if deleted >= Self.batches { nextAt = now + Self.pause }
-        } catch {
-            failures.add()
-        }
+        let needed = prunable(lifecycle)
+        let deleted = try ledger.prune(upTo: needed, keepSince: now - keepMicroseconds, limit: Self.batches)
+        if deleted >= Self.batches { nextAt = now + Self.pause }
         return true
     }
 

@@ -52,11 +52,7 @@ public enum CollectorService {
         let metrics = PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
         let processor = IngestProcessor(
             room.projection,
-            retention: LedgerRetention(
-                journal: progress,
-                keepSeconds: configuration.retentionSeconds,
-                failures: metrics.retentionFailures
-            ),
+            retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
             metrics: metrics,
             log: log
         ) { position in

@@ -4,6 +4,7 @@ import EventLedger
 import Logging
 import MetricsRegistry
 import PrefetchLifecycle
+import Testing
 
 @testable import Collector
 

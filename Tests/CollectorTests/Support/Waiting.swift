@@ -11,7 +11,7 @@ func waitUntil(
 ) async rethrows {
     for _ in 0..<30_000 {
         if try condition() { return }
-        _ = unsafe poll(nil, 0, 1)
+        _ = poll(nil, 0, 1)
         await Task.yield()
     }
     Issue.record(what, sourceLocation: sourceLocation)
