@@ -16,7 +16,7 @@ struct KeyFile {
 
     /// The key, or nil where there is no file.
     func load() throws(InstallationKeyError) -> [UInt8]? {
-        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
             throw InstallationKeyError(path: path, problem: "it cannot be opened (errno \(errno))")

@@ -23,6 +23,7 @@ extension DeliveryDriver {
             try reader.seek(cursor: markerCursor)
             hasRead = false
             readsSinceOpening = 0
+            lastActivity = MonotonicClock.now()
             session.scanned(now: MonotonicClock.now())
             if session.isSettled {
                 checkpoint = JournalCheckpoint(position: session.confirmed, cursor: markerCursor)

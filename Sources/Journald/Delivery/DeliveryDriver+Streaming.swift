@@ -3,16 +3,20 @@
 extension DeliveryDriver {
     /// Reads entries back.
     func follow() {
-        guard session.phase == .streaming, let reader else { return }
+        guard session.phase == .streaming else { return }
         let now = MonotonicClock.now()
+        if session.hasUnconfirmed { lastActivity = now }
         do {
+            guard let reader = try openedReader() else { return }
             if journalChanged {
                 journalChanged = false
                 try reader.process()
             }
             guard session.hasUnconfirmed else {
                 takeCheckpoint(now: now, interval: configuration.cursorInterval.nanoseconds)
-                if !isCheckpointDue { try releaseMemory(of: reader, behind: Self.entriesPerTurn) }
+                if mayCloseReader, now >= lastActivity + configuration.readerIdleTime.nanoseconds {
+                    self.reader = nil
+                }
                 return
             }
             let before = session.confirmed
@@ -25,7 +29,7 @@ extension DeliveryDriver {
                 hasRead = true
             }
             readsSinceOpening += entries
-            try releaseMemory(of: reader, behind: configuration.readsPerOpening)
+            try releaseMemory(of: reader)
             if session.confirmed > before { lookPause = Self.firstLook }
             takeCheckpoint(now: now, interval: configuration.cursorInterval.nanoseconds)
         } catch {
@@ -35,10 +39,29 @@ extension DeliveryDriver {
 
     /// Opens the journal anew after the given number of entries: libsystemd keeps up to half a gigabyte of the files
     /// that it has read mapped.
-    private func releaseMemory(of reader: JournalReader, behind entries: Int) throws(JournalReaderError) {
-        guard readsSinceOpening > entries else { return }
+    private func releaseMemory(of reader: JournalReader) throws(JournalReaderError) {
+        guard readsSinceOpening >= configuration.readsPerOpening else { return }
         try reader.reopen()
         readsSinceOpening = 0
+    }
+
+    /// Whether the journal may be closed until something is sent: all that comes then stands behind the checkpoint.
+    var mayCloseReader: Bool {
+        session.phase == .streaming && reader != nil && !session.hasUnconfirmed && session.isSettled
+            && checkpoint.cursor != nil && checkpoint.position == session.confirmed
+    }
+
+    /// The reader, opened again at the checkpoint when something is to be read back and it was closed.
+    private func openedReader() throws(JournalReaderError) -> JournalReader? {
+        if let reader { return reader }
+        guard session.hasUnconfirmed, let cursor = checkpoint.cursor else { return nil }
+        let opened = try JournalReader(configuration.location, scope: .ownEntries)
+        _ = try opened.descriptor()
+        try opened.setMatches([.equal(configuration.streamField, configuration.stream)])
+        hasRead = try opened.seek(cursor: cursor)
+        readsSinceOpening = 0
+        reader = opened
+        return opened
     }
 
     /// Whether the checkpoint could be brought forward.

@@ -39,6 +39,8 @@ extension DeliveryDriver {
             lookPause = min(lookPause * 2, Self.longestLook)
         } else if isCheckpointDue {
             limit = min(limit ?? .max, checkpointTime + configuration.cursorInterval.nanoseconds)
+        } else if mayCloseReader {
+            limit = min(limit ?? .max, lastActivity + configuration.readerIdleTime.nanoseconds)
         }
         return limit
     }

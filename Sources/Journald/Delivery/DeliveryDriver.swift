@@ -36,6 +36,8 @@ final class DeliveryDriver {
     /// Whether the reader stands on an entry of the stream.
     var hasRead = false
     var readsSinceOpening = 0
+    /// When an entry was last underway.
+    var lastActivity: UInt64 = 0
     var nextLook: UInt64 = 0
     var looks = 0
     var announced: UInt64

@@ -40,6 +40,8 @@ public struct JournalDeliveryConfiguration: Sendable {
     /// Entries of the whole journal that are looked through behind the checkpoint, at most; behind them only those
     /// of the stream are.
     public var scanLimit = 4_000_000
+    /// How long the journal stays open and mapped when there is nothing to deliver.
+    public var readerIdleTime = Duration.seconds(2)
     /// Entries read back before the journal is opened anew to give memory back, at most.
     public var readsPerOpening = 100_000
 

@@ -75,8 +75,9 @@ struct InstallationKeyTests {
 
     @Test("gives other pseudonyms than another key, and other ones to other installations")
     func differs() throws {
-        let first = try InstallationKey(directory: try TemporaryDirectory().path)
-        let second = try InstallationKey(directory: try TemporaryDirectory().path)
+        let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
+        let first = try InstallationKey(directory: directories[0].path)
+        let second = try InstallationKey(directory: directories[1].path)
         let one = Array("installation-1".utf8)
         let other = Array("installation-2".utf8)
         #expect(first.pseudonym(of: one.span) != second.pseudonym(of: one.span))
@@ -86,10 +87,11 @@ struct InstallationKeyTests {
     @Test("gives the same key of identities whenever it is loaded, and another from another file")
     func identityKey() throws {
         let directory = try TemporaryDirectory()
+        let elsewhere = try TemporaryDirectory()
         let id = Array("batch".utf8)
         let first = try InstallationKey(directory: directory.path).identityKey.batch(idempotencyKey: id.span)
         let again = try InstallationKey(directory: directory.path).identityKey.batch(idempotencyKey: id.span)
-        let other = try InstallationKey(directory: try TemporaryDirectory().path).identityKey
+        let other = try InstallationKey(directory: elsewhere.path).identityKey
         #expect(first == again)
         #expect(first != other.batch(idempotencyKey: id.span))
     }

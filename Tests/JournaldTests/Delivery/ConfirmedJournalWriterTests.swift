@@ -70,6 +70,27 @@ struct ConfirmedJournalWriterTests {
         expectOnce(try journald.sequences(), 1...20)
     }
 
+    @Test("an idle writer closes the journal, and opens it again for what comes")
+    func closes() throws {
+        let journald = try TestJournald()
+        let delivery = try TestDelivery(journald, NumberedSource(upTo: 500)) {
+            $0.cursorInterval = .milliseconds(1)
+            $0.readerIdleTime = .milliseconds(1)
+        }
+        try delivery.waitForPosition(500)
+        for number in 501...505 as ClosedRange<UInt64> {
+            try Deadline().wait(for: "the journal to be closed") {
+                let maps = try ChildProcess.output(of: "/bin/cat", ["/proc/\(getpid())/maps"])
+                return !String(decoding: maps, as: UTF8.self).contains("\(journald.namespace)/")
+            }
+            delivery.extend(to: number)
+            try delivery.waitForPosition(number)
+        }
+        #expect(try journald.sequences() == Array(1...505))
+        #expect(delivery.writer.statistics.synchronisations == 1)
+        #expect(delivery.writer.statistics.repeated == 0)
+    }
+
     @Test("entries of any size are delivered", .timeLimit(.minutes(3)))
     func sizes() throws {
         let journald = try TestJournald()

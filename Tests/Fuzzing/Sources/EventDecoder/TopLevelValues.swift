@@ -10,7 +10,9 @@ struct TopLevelValues {
     private(set) var areJSON = true
     /// Whether every value is an object or an array, so that none takes its line with it when it is refused.
     private(set) var areContainers = true
-    /// Whether every value stands on one line.
+    /// How many values there are.
+    private(set) var count = 0
+    /// Whether no value reaches over a line's end.
     private(set) var standOnLines = true
     /// How many events there are, counting what is none where one is expected.
     private(set) var events = 0
@@ -26,15 +28,30 @@ struct TopLevelValues {
     }
 
     private mutating func add(_ value: ArraySlice<UInt8>) {
+        count += 1
         if value.contains(0x0A) { standOnLines = false }
         switch try? JSONSerialization.jsonObject(with: Data(value), options: .fragmentsAllowed) {
         case nil: areJSON = false
+        case _ where Self.hasTrailingComma(value): areJSON = false
         case let array as [Any]: events += array.count
         case let object as [String: Any]: events += (object["events"] as? [Any])?.count ?? 1
         default:
             areContainers = false
             events += 1
         }
+    }
+
+    /// Whether a comma stands before a closing bracket, which Foundation lets pass and RFC 8259 does not.
+    private static func hasTrailingComma(_ value: ArraySlice<UInt8>) -> Bool {
+        var index = value.startIndex
+        var isBehindComma = false
+        while index < value.endIndex {
+            let byte = value[index]
+            if isBehindComma, byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { return true }
+            if !isSpace(byte) { isBehindComma = byte == UInt8(ascii: ",") }
+            index = byte == UInt8(ascii: "\"") ? endOfString(value, from: index) : index + 1
+        }
+        return false
     }
 
     private static func endOfValue(_ text: ArraySlice<UInt8>) -> Int {
