@@ -9,7 +9,8 @@ enum EventText {
     /// An event some seconds after the start of the test.
     static func event(_ kind: String, id: String, second: Int64 = 0, _ members: String = "") -> String {
         let time = Timestamp(microseconds: startOfTest + second * 1_000_000)
-        return #"{"event":"\#(kind)","scheduleId":"\#(id)","timestamp":"\#(time)"\#(members.isEmpty ? "" : ",")\#(members)}"#
+        return
+            #"{"event":"\#(kind)","scheduleId":"\#(id)","timestamp":"\#(time)"\#(members.isEmpty ? "" : ",")\#(members)}"#
     }
 
     static func scheduled(_ id: String) -> String { event("prefetch_scheduled", id: id) }
@@ -48,6 +49,10 @@ extension BatchIdentity {
 extension IngestSubmission {
     /// Lines as they come over HTTP, with an `Idempotency-Key` where one is given.
     static func lines(_ lines: [String], key: String? = nil) -> IngestSubmission {
-        .events(EventText.decode(lines), origin: EventOrigin(.http, .ndjson), batch: key.map { BatchIdentity($0, lines) })
+        .events(
+            EventText.decode(lines),
+            origin: EventOrigin(.http, .ndjson),
+            batch: key.map { BatchIdentity($0, lines) }
+        )
     }
 }
