@@ -81,7 +81,7 @@ struct TroubledJournaldTests {
         try delivery.waitForPosition(30_000)
     }
 
-    @Test("a rate limit only delays", .enabled(if: TestUnit.isPossible, "needs control groups"))
+    @Test("a rate limit only delays")
     func rateLimited() async throws {
         // journald multiplies the burst by up to 6 when the disk has room.
         let journald = try TestJournald(settings: "RateLimitIntervalSec=1s\nRateLimitBurst=100")

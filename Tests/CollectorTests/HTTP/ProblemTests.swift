@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import HTTPTypes
+import TelemetryEvents
+import Testing
+
+@testable import Collector
+
+@Suite("Problems")
+struct ProblemTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let problem: Problem
+        let status: Int
+        var retryAfter: ClosedRange<Int>?
+        var testDescription: String { problem.type }
+
+        init(_ problem: Problem, _ status: Int, retryAfter: ClosedRange<Int>? = nil) {
+            self.problem = problem
+            self.status = status
+            self.retryAfter = retryAfter
+        }
+    }
+
+    static let cases: [Case] = [
+        Case(.emptyBody, 400),
+        Case(.unusableIdempotencyKey, 400),
+        Case(.idempotencyKeyReused, 422),
+        Case(.unsupportedEncoding, 415),
+        Case(.unsupportedType(""), 415),
+        Case(.unsupportedType("text/\"html\"\\\u{1}\u{7F}\n\u{2028}é"), 415),
+        Case(.bodyTooLarge, 413),
+        Case(.nothingReadable(EventText.decode(["{\"event\":\"\\\"\"}", "7"])), 400),
+        Case(.overloaded(retryAfter: 1), 503, retryAfter: 1...3),
+        Case(Problem(GzipError.tooLarge), 413),
+        Case(Problem(GzipError.suspiciousRatio), 413),
+        Case(Problem(GzipError.damaged), 400),
+        Case(Problem(GzipError.truncated), 400),
+        Case(Problem(GzipError.outOfMemory), 503, retryAfter: 5...7),
+        Case(Problem(SubmissionError.overloaded(retryAfter: .milliseconds(100))), 503, retryAfter: 1...3),
+        Case(Problem(SubmissionError.overloaded(retryAfter: .milliseconds(7_900))), 503, retryAfter: 7...9),
+        Case(Problem(SubmissionError.overloaded(retryAfter: .seconds(30))), 503, retryAfter: 30...32),
+        Case(Problem(SubmissionError.stopped), 503, retryAfter: 1...3),
+        Case(Problem(SubmissionError.failed(.full(detail: "disk"))), 503, retryAfter: 10...20),
+        Case(Problem(SubmissionError.failed(.corrupt(detail: "page"))), 503, retryAfter: 10...20),
+        Case(Problem(SubmissionError.failed(.refused(detail: "size"))), 503, retryAfter: 10...20),
+    ]
+
+    @Test("are JSON with a type, a title, the status and what to do (RFC 9457)", arguments: cases)
+    func members(example: Case) async throws {
+        let response = example.problem.response
+        #expect(response.status.code == example.status)
+        #expect(response.headers[.contentType] == "application/problem+json")
+        let object = try await ResponseBytes(response).object()
+        #expect(object["status"] as? Int == example.status)
+        #expect(object["type"] as? String == "urn:dnp-telemetry:problem:\(example.problem.type)")
+        #expect(object["title"] as? String == example.problem.title)
+        #expect(object["detail"] as? String == example.problem.detail)
+        #expect(!example.problem.title.isEmpty)
+        #expect(example.problem.detail.hasSuffix(".") || example.problem.type == "nothing-readable")
+    }
+
+    @Test("say after how long to try again, where trying again helps", arguments: cases)
+    func retryAfter(example: Case) throws {
+        let header = example.problem.response.headers[.retryAfter]
+        guard let range = example.retryAfter else {
+            #expect(header == nil)
+            return
+        }
+        #expect(range.contains(try #require(header.flatMap { Int($0) })))
+    }
+
+    @Test(
+        "spread the next tries over their whole range",
+        arguments: [
+            (SubmissionError.overloaded(retryAfter: .seconds(4)), 4...6), (.stopped, 1...3),
+            (.failed(.full(detail: "")), 10...20), (.failed(.other(code: 1, message: "")), 10...20),
+        ]
+    )
+    func jitter(error: SubmissionError, range: ClosedRange<Int>) throws {
+        let drawn = Set((0..<1_000).compactMap { _ in Problem(error).retryAfter })
+        #expect(drawn == Set(range))
+    }
+
+    @Test("name the method that is allowed when another one was used")
+    func methodNotAllowed() async throws {
+        let response = Problem.methodNotAllowed("GET, HEAD").response
+        #expect(response.status.code == 405)
+        #expect(response.headers[.allow] == "GET, HEAD")
+        _ = try await ResponseBytes(response).object()
+    }
+
+    @Test("list what was refused when nothing could be read")
+    func nothingReadable() async throws {
+        let decoded = EventText.decode(["7", #"{"event":"prefetch_lost"}"#])
+        let object = try await ResponseBytes(Problem.nothingReadable(decoded).response).object()
+        let rejected = try #require(object["rejected"] as? [[String: Any]])
+        #expect(rejected.compactMap { $0["index"] as? Int } == [0, 1])
+        #expect(rejected.compactMap { $0["reason"] as? String } == decoded.rejections.map(\.description))
+    }
+
+    @Test("never repeat more than a little of what the sender sent")
+    func longType() {
+        #expect(Problem.unsupportedType(String(repeating: "x", count: 10_000)).detail.utf8.count < 200)
+    }
+}
+
+@Suite("JSON strings")
+struct JSONStringTests {
+    @Test("hold every scalar so that Foundation reads it back")
+    func everyScalar() async throws {
+        let scalars = (0...0x10FFFF).lazy.compactMap { Unicode.Scalar($0 as UInt32) }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: scalars.filter { $0.value < 0x3000 || $0.value % 251 == 0 })
+        let problem = Problem(status: .ok, type: "test", title: text, detail: "\"\\/\u{8}\u{C}\r\n\t\u{0}")
+        let object = try await ResponseBytes(problem.response).object()
+        let title = try #require(object["title"] as? String)
+        #expect(title.unicodeScalars.elementsEqual(text.unicodeScalars))
+        #expect((object["detail"] as? String)?.unicodeScalars.elementsEqual(problem.detail.unicodeScalars) == true)
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Collector
+
+@Suite("An event counts once")
+struct DuplicateTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    @Test("within one submission")
+    func withinSubmission() async throws {
+        let pipeline = try Pipeline(in: directory)
+        let (a, b) = (EventText.scheduled("a"), EventText.scheduled("b"))
+        #expect(try await pipeline.submit([a, a, b, a]) == .counted(accepted: 2, duplicates: 2))
+        #expect(pipeline.page.accepted == 2)
+        #expect(pipeline.page.duplicates == 2)
+        #expect(pipeline.page.scheduled == 2)
+        try await pipeline.close()
+    }
+
+    @Test("across the submissions of one group")
+    func withinGroup() async throws {
+        let pipeline = try Pipeline(in: directory)
+        let (a, b, c) = (EventText.scheduled("a"), EventText.scheduled("b"), EventText.scheduled("c"))
+        let results = await pipeline.submitTogether([.lines([a, b]), .lines([b, c]), .lines([a, b, c])])
+        #expect(
+            results == [
+                .success(.counted(accepted: 2, duplicates: 0)), .success(.counted(accepted: 1, duplicates: 1)),
+                .success(.counted(accepted: 0, duplicates: 3)),
+            ]
+        )
+        #expect(pipeline.writer.statistics.commits == 1)
+        #expect(pipeline.page.accepted == 3)
+        #expect(pipeline.page.duplicates == 4)
+        #expect(pipeline.page.scheduled == 3)
+        try await pipeline.close()
+    }
+
+    @Test("across groups, and the bytes in the ledger are those of the new events")
+    func acrossGroups() async throws {
+        let pipeline = try Pipeline(in: directory)
+        let (a, b, c) = (EventText.scheduled("a"), EventText.scheduled("b"), EventText.scheduled("c"))
+        _ = try await pipeline.submit([b])
+        #expect(try await pipeline.submit([a, b, c]) == .counted(accepted: 2, duplicates: 1))
+        #expect(try await pipeline.submit([a, b, c]) == .counted(accepted: 0, duplicates: 3))
+        let batches = try pipeline.ledger.reader.read(afterBatch: 0)
+        #expect(batches.map(\.batch.count) == [1, 2, 0])
+        #expect(batches[1].batch.events == EventText.decode([a, c]).events.bytes)
+        try await pipeline.close()
+    }
+
+    @Test("across restarts, after a clean stop and after a crash", arguments: [true, false])
+    func acrossRestarts(isClean: Bool) async throws {
+        let first = try Pipeline(in: directory)
+        let (a, b) = (EventText.scheduled("a"), EventText.scheduled("b"))
+        _ = try await first.submit([a], key: "k")
+        let image = isClean ? directory : try directory.crashImage()
+        try await first.close()
+
+        let second = try Pipeline(in: image)
+        #expect(second.page.difference(from: first.page) == [])
+        #expect(try await second.submit([a]) == .counted(accepted: 0, duplicates: 1))
+        #expect(try await second.submit([a], key: "k") == .counted(accepted: 0, duplicates: 1))
+        #expect(try await second.submit([b], key: "k") == .keyReused)
+        #expect(try await second.submit([b]) == .counted(accepted: 1, duplicates: 0))
+        #expect(second.page.accepted == 2)
+        #expect(second.page.duplicates == 2)
+        try await second.close()
+    }
+
+    @Test("and again once it is older than what is remembered")
+    func forgotten() async throws {
+        let pipeline = try Pipeline(in: directory)
+        let a = EventText.scheduled("a")
+        _ = try await pipeline.submit([a])
+        for day in 1...7 {
+            pipeline.clock.advance(seconds: 86_400 - 1)
+            #expect(try await pipeline.submit([a]) == .counted(accepted: 0, duplicates: 1), "day \(day)")
+        }
+        pipeline.clock.advance(seconds: 14 * 86_400)
+        _ = try await pipeline.submit([EventText.scheduled("b")])
+        _ = try await pipeline.submit([EventText.scheduled("c")])
+        #expect(try await pipeline.submit([a]) == .counted(accepted: 1, duplicates: 0))
+        try await pipeline.close()
+    }
+
+    @Test("while what was refused and unknown fields are counted each time they come")
+    func rejectionsAddUp() async throws {
+        let pipeline = try Pipeline(in: directory)
+        let lines = [EventText.scheduled("a"), "7", EventText.event("prefetch_started", id: "b", #""x":1,"y":2"#)]
+        _ = try await pipeline.submit(lines)
+        _ = try await pipeline.submit(lines)
+        let page = pipeline.page
+        #expect(page.accepted == 2)
+        #expect(page.duplicates == 2)
+        #expect(page.rejected == 2)
+        #expect(page.received == 6)
+        #expect(page["dnp_telemetry_unknown_fields_total"] == 4)
+        #expect(page[#"dnp_telemetry_events_rejected_total{reason="not_an_object"}"#] == 2)
+        #expect(page[#"dnp_telemetry_events_received_total{format="ndjson",source="http"}"#] == 6)
+        try await pipeline.close()
+    }
+}
