@@ -16,7 +16,8 @@ struct CheckpointSchedule: Sendable {
     private var retryAt: Int64 = 0
 
     func isDue(at position: LedgerPosition, now: Int64) -> Bool {
-        guard now >= retryAt, position.batch > last.batch else { return false }
+        let mayRetry = now >= retryAt || now < retryAt - 2 * Self.pauseAfterFailure
+        guard mayRetry, position.batch > last.batch else { return false }
         guard let savedAt else { return true }
         return position.sequence - last.sequence >= Self.events || now - savedAt >= Self.microseconds || now < savedAt
     }

@@ -4,8 +4,8 @@
 ///
 /// For each group the writer calls ``prepare(_:receivedAt:)`` for every submission, appends what that returned in one
 /// transaction, and then either ``commit(_:at:)`` for every submission in the same order, ``groupCommitted(at:now:)``,
-/// the submitters' resumption and ``settled(_:at:now:)``, or ``aborted(_:)`` alone. All calls are on one thread, so that
-/// a processor needs no lock for what is its own.
+/// the submitters' resumption and ``settled(_:at:now:)``, or ``aborted(_:)`` alone. All calls are on one thread, so
+/// that a processor needs no lock for what is its own.
 public protocol CommitProcessor: ~Copyable, SendableMetatype {
     /// What is handed in.
     associatedtype Submission: Sendable

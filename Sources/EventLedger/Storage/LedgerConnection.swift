@@ -42,7 +42,7 @@ final class LedgerConnection: Sendable {
     enum TransactionKind {
         case deferred, immediate
 
-        /// GRDB's own transactions compile this for each one, which nearly doubles the processor time of a small commit.
+        /// GRDB's own transactions compile this each time, which nearly doubles the processor time of a small commit.
         fileprivate var beginning: String {
             switch self {
             case .deferred: "BEGIN DEFERRED TRANSACTION"

@@ -16,7 +16,8 @@ struct IdentityGeneration: Sendable {
     private var lastPage: [UInt64] = []
     private var filledPages: [[UInt64]] = []
     private var firstUnsavedPage: UInt32 = 0
-    private var isLastPageSaved = true
+    /// False from the start, so that a generation in which nothing came is in the checkpoint with its time.
+    private var isLastPageSaved = false
 
     init(number: UInt32, startedAt: Timestamp) {
         self.number = number
@@ -58,6 +59,7 @@ struct IdentityGeneration: Sendable {
     /// Takes in a page of a checkpoint; pages come in their order.
     mutating func restore(_ identities: [UInt64], page: UInt32) {
         for identity in identities where tables[Int(identity >> 58)].insert(identity << 6) { count += 1 }
+        isLastPageSaved = true
         if identities.count < Self.pageCapacity {
             lastPage = identities
             firstUnsavedPage = page

@@ -2,6 +2,7 @@
 
 import EventLedger
 import HTTPTypes
+import HummingbirdCore
 import TelemetryEvents
 import Testing
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EventLedger
+import TelemetryEvents
 import Testing
 
 @testable import Collector
@@ -102,7 +104,7 @@ struct DuplicateTests {
         #expect(page.received == 6)
         #expect(page["dnp_telemetry_unknown_fields_total"] == 4)
         #expect(page[#"dnp_telemetry_events_rejected_total{reason="not_an_object"}"#] == 2)
-        #expect(page[#"dnp_telemetry_events_received_total{format="ndjson",source="http"}"#] == 6)
+        #expect(page[#"dnp_telemetry_events_received_total{source="http",format="ndjson"}"#] == 6)
         try await pipeline.close()
     }
 }

@@ -15,6 +15,7 @@ final class Pipeline: Sendable {
     let registry: MetricsRegistry
     let writer: GroupCommit<IngestProcessor>
     let recovery: LedgerProjection.Recovery
+    private let directory: TemporaryDirectory
 
     /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
     init(
@@ -24,6 +25,7 @@ final class Pipeline: Sendable {
         tickInterval: Duration? = nil
     ) throws {
         self.clock = clock
+        self.directory = directory
         ledger = try EventLedger.open(directory: directory.path, durability: .process, now: clock.now).ledger
         let (projection, recovery) = try LedgerProjection.recover(
             from: ledger.reader,

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import PrefetchLifecycle
+import Testing
+
+@testable import Collector
+
+@Suite("A restart goes on where the ledger is")
+struct RecoveryTests {
+    /// Limits that the workload reaches, so that cycles and identities are evicted.
+    static var tight: LifecycleLimits {
+        var limits = LifecycleLimits()
+        limits.openCycles = 12
+        limits.identities = 64
+        limits.deduplicationWindow = 2 * 86_400 * 1_000_000
+        limits.factsPerCycle = 10
+        return limits
+    }
+
+    struct Setting: Sendable, CustomTestStringConvertible {
+        let seed: UInt64
+        let isTight: Bool
+        var limits: LifecycleLimits { isTight ? RecoveryTests.tight : LifecycleLimits() }
+        var testDescription: String { "seed \(seed), \(isTight ? "tight" : "default") limits" }
+    }
+
+    static let settings = (1...6 as ClosedRange<UInt64>).flatMap {
+        [Setting(seed: $0, isTight: false), Setting(seed: $0, isTight: true)]
+    }
+
+    @Test("with the page of the moment at which it was cut off, whatever the moment", arguments: settings)
+    func everyPrefix(setting: Setting) async throws {
+        let directory = try TemporaryDirectory()
+        let pipeline = try Pipeline(in: directory, limits: setting.limits)
+        var workload = Workload(seed: setting.seed, cycles: 30)
+        for _ in 0..<60 {
+            pipeline.clock.advance(seconds: workload.pause())
+            if workload.happens(onceIn: 5) { _ = try await pipeline.writer.submit(.tick) }
+            _ = try await pipeline.writer.submit(workload.next())
+            let page = pipeline.page
+
+            let image = try directory.crashImage()
+            let ledger = try EventLedger.open(directory: image.path, durability: .process, now: startOfTest).ledger
+            let (recovered, recovery) = try LedgerProjection.recover(
+                from: ledger.reader,
+                identityKey: EventText.identityKey,
+                limits: setting.limits
+            )
+            try ledger.close()
+            #expect(recovery.damagedBatches == [])
+            try #require(MetricsPage(of: recovered).difference(from: page) == [])
+        }
+        try await pipeline.close()
+    }
+
+    @Test("so that a rebuild of the whole ledger gives the same bytes as all its lives did", arguments: settings)
+    func rebuild(setting: Setting) async throws {
+        var directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        var pipeline = try Pipeline(in: directory, clock: clock, limits: setting.limits)
+        var workload = Workload(seed: setting.seed, cycles: 30)
+        var restarts = 0
+        for _ in 0..<250 {
+            clock.advance(seconds: workload.pause())
+            if workload.happens(onceIn: 4) { _ = try await pipeline.writer.submit(.tick) }
+            _ = try await pipeline.writer.submit(workload.next())
+            guard workload.happens(onceIn: 12) else { continue }
+            restarts += 1
+            let page = pipeline.page
+            if workload.happens(onceIn: 2) { directory = try directory.crashImage() }
+            try await pipeline.close()
+            pipeline = try Pipeline(in: directory, clock: clock, limits: setting.limits)
+            try #require(pipeline.page.difference(from: page) == [])
+        }
+        #expect(restarts > 5)
+        let page = pipeline.page
+        await pipeline.writer.stop(within: .seconds(30))
+
+        let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader, limits: setting.limits)
+        #expect(MetricsPage(of: rebuilt).difference(from: page) == [])
+        let saved = try LedgerState(savedIn: pipeline.ledger.reader)
+        let whole = try LedgerState(refolding: pipeline.ledger.reader, limits: setting.limits)
+        #expect(saved.position == pipeline.ledger.position)
+        #expect(saved.difference(from: whole) == [])
+        if setting.isTight {
+            #expect((page["dnp_telemetry_evicted_cycles_total"] ?? 0) > 0)
+            #expect((page["dnp_telemetry_evicted_identities_total"] ?? 0) > 0)
+        }
+        try pipeline.ledger.close()
+    }
+
+    @Test("and everything adds up on every page")
+    func addsUp() async throws {
+        let pipeline = try Pipeline(in: try TemporaryDirectory())
+        var workload = Workload(seed: 11, cycles: 20)
+        for _ in 0..<100 {
+            _ = try await pipeline.writer.submit(workload.next())
+            let page = pipeline.page
+            #expect(page.received == (page.accepted ?? 0) + (page.duplicates ?? 0) + page.rejected)
+            #expect(page.accepted == page["dnp_telemetry_ledger_sequence"])
+        }
+        try await pipeline.close()
+    }
+
+    @Test("with the identities of a time in which nothing new came")
+    func emptyGeneration() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        let event = [EventText.event("prefetch_scheduled", id: "a")]
+        var pipeline = try Pipeline(in: directory, clock: clock)
+        _ = try await pipeline.submit(event)
+        clock.advance(seconds: 5 * 86_400)
+        _ = try await pipeline.writer.submit(.tick)
+        try await pipeline.close()
+
+        pipeline = try Pipeline(in: directory, clock: clock)
+        clock.advance(seconds: 86_400)
+        _ = try await pipeline.submit([EventText.event("prefetch_scheduled", id: "b")])
+        clock.advance(seconds: 6 * 86_400 + 3_600)
+        _ = try await pipeline.submit([EventText.event("prefetch_scheduled", id: "c")])
+        let page = pipeline.page
+        let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
+        #expect(MetricsPage(of: rebuilt).difference(from: page) == [])
+        try await pipeline.close()
+    }
+
+    @Test("past a damaged batch, which it names")
+    func damagedBatch() async throws {
+        let directory = try TemporaryDirectory()
+        let pipeline = try Pipeline(in: directory)
+        for id in ["a", "b", "c"] { _ = try await pipeline.submit([EventText.scheduled(id)]) }
+        try pipeline.ledger.append([
+            LedgerBatch(receivedAt: startOfTest, origin: 0x0101, count: 1, receipt: [], events: [0xFF])
+        ])
+        let image = try directory.crashImage()
+        try await pipeline.close()
+
+        let recovered = try Pipeline(in: image)
+        #expect(recovered.recovery.damagedBatches == [4])
+        #expect(recovered.page.scheduled == 3)
+        try await recovered.close()
+    }
+}

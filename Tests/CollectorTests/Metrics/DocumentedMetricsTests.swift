@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import Foundation
+import HummingbirdCore
+import MetricsRegistry
+import PrefetchLifecycle
+import Testing
+
+@testable import Collector
+
+@Suite("The table of metrics in the README")
+struct DocumentedMetricsTests {
+    /// A row of the table, or a family of the registry in the same form.
+    struct Row: Hashable {
+        let name: String
+        let kind: String
+        let labels: Set<String>
+        let meaning: String
+    }
+
+    /// The rows of the table under the heading "Metrics".
+    static func documented() throws -> [Row] {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let heading = try #require(lines.firstIndex(of: "## Metrics"), "README.md has no heading \"## Metrics\"")
+        let section = lines[lines.index(after: heading)...].prefix { !$0.hasPrefix("## ") }
+        return section.filter { $0.hasPrefix("| `") }.map { row(String($0)) }
+    }
+
+    private static func row(_ line: String) -> Row {
+        let escaped = line.replacingOccurrences(of: "\\|", with: "\u{0}")
+        let cells = escaped.split(separator: "|", omittingEmptySubsequences: false).map {
+            $0.replacingOccurrences(of: "\u{0}", with: "|").trimmingCharacters(in: .whitespaces)
+        }
+        let cell = { (index: Int) in index < cells.count ? cells[index] : "" }
+        let labels = cell(3).split(separator: ",").map { $0.trimmingCharacters(in: CharacterSet(charactersIn: "` ")) }
+        return Row(
+            name: cell(1).trimmingCharacters(in: CharacterSet(charactersIn: "`")),
+            kind: cell(2),
+            labels: Set(labels.filter { !$0.isEmpty }),
+            meaning: cell(4)
+        )
+    }
+
+    /// Every family that the service registers, on a fresh registry.
+    static func registered() throws -> [Row] {
+        let registry = MetricsRegistry(now: { startOfTest }) { Issue.record("\($0)") }
+        let progress = JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: .start, oldest: nil)
+        _ = PipelineMetrics(registry, created: startOfTest, journal: progress)
+        _ = LedgerMetrics(registry, wasSetAside: false)
+        _ = JournalMetrics(registry)
+        _ = HTTPMetrics(registry)
+        _ = CountedConnections(limit: 1, registry)
+        _ = ProcessMetrics(registry, startedAt: startOfTest)
+        return registry.descriptors.map {
+            Row(name: $0.name, kind: $0.kind.rawValue, labels: Set($0.labelNames), meaning: $0.help)
+        }
+    }
+
+    /// What the service registers where it starts.
+    static let ofTheService: Set<String> = ["dnp_telemetry_build_info"]
+
+    @Test("has each metric of the page once, with its type, labels and meaning, and no other")
+    func sameFamilies() throws {
+        let documented = try Self.documented()
+        let registered = try Self.registered()
+        #expect(documented.count == Set(documented.map(\.name)).count)
+        let rows = Set(documented.filter { !Self.ofTheService.contains($0.name) })
+        #expect(rows.subtracting(registered).sorted { $0.name < $1.name } == [], "documented and not so")
+        #expect(Set(registered).subtracting(rows).sorted { $0.name < $1.name } == [], "not documented so")
+        #expect(Set(documented.map(\.name)).isSuperset(of: Self.ofTheService))
+    }
+
+    @Test("begins with what exists at 0 from the first scrape on")
+    func fromTheStart() throws {
+        let registry = MetricsRegistry(now: { startOfTest })
+        let metrics = PipelineMetrics(registry, created: startOfTest, journal: nil)
+        metrics.publish(LedgerProjection(identityKey: EventText.identityKey, limits: .init()))
+        let page = MetricsPage(registry)
+        for sample in [
+            "dnp_prefetch_scheduled_total", "dnp_prefetch_executed_total", "dnp_prefetch_success_total",
+            #"dnp_prefetch_failure_total{reason="NETWORK"}"#, #"dnp_prefetch_failure_total{reason="AUTH"}"#,
+            #"dnp_prefetch_failure_total{reason="SYSTEM"}"#, "dnp_prefetch_used_for_notification_total",
+        ] {
+            #expect(page[sample] == 0, "\(sample)")
+        }
+        #expect(page[#"dnp_prefetch_failure_total{reason="OTHER"}"#] == nil)
+    }
+}
