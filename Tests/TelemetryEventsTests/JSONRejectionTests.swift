@@ -115,6 +115,12 @@ struct JSONRejectionTests {
         #expect(decoded.events.count == 2)
     }
 
+    @Test("a refused object with others inside on their own lines is one refusal")
+    func refusedObject() {
+        let decoded = decode("{\"event\":\"x\",\"telemetry\":\n{\"a\":1}}")
+        #expect(decoded.rejections == [Rejection(index: 0, reason: .unknownKind, field: .event)])
+    }
+
     @Test("what a rejection says names the field and never repeats the input")
     func descriptions() {
         let secret = "someone@example.org"

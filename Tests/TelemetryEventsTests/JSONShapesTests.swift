@@ -52,6 +52,16 @@ struct JSONShapesTests {
         #expect(decoded.unknownFields == 0)
     }
 
+    @Test("a sentAt that is no time costs the skew and no event")
+    func badSentAt() throws {
+        for sentAt in [#""yesterday""#, "7", "null"] {
+            let decoded = decode(#"{"events":[\#(one)],"sentAt":\#(sentAt)}"#)
+            #expect(try canonical(decoded) == [one])
+            #expect(decoded.received == 1)
+            #expect(decoded.unknownFields == 1)
+        }
+    }
+
     @Test("unknown fields are dropped and counted, whatever they hold")
     func unknownFields() throws {
         let decoded = decode(event(with: #""title":"Your daily update","extra":{"a":[1,{"b":null}]},"n":-1.5e3"#))

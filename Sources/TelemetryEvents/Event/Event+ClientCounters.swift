@@ -12,12 +12,13 @@ enum ClientCountersRecord {
         _ range: Event.Text,
         _ body: (ClientCounter, UInt64) -> Void
     ) throws(EventRecordError) {
-        var reader = RecordReader(start: range.lowerBound)
-        while reader.position < range.upperBound {
-            guard let counter = ClientCounter(rawValue: try reader.byte(bytes)) else {
+        let counters = bytes.extracting(range)
+        var reader = RecordReader(start: 0)
+        while reader.position < counters.count {
+            guard let counter = ClientCounter(rawValue: try reader.byte(counters)) else {
                 throw reader.error("an unknown client counter")
             }
-            body(counter, try reader.varint(bytes))
+            body(counter, try reader.varint(counters))
         }
     }
 }

@@ -36,7 +36,7 @@ extension JSONEventDecoder {
                 elements(&scanner, bytes)
                 if scanner.peek(bytes) == nil { return false }
             case .sentAt? where mayBeEnvelope:
-                try readSentAt(&scanner, bytes)
+                if try !readSentAt(&scanner, bytes) { decoded.unknownFields += 1 }
             case .events?, .sentAt?, nil:
                 decoded.unknownFields += 1
                 try scanner.skipValue(bytes, depth: 1)
@@ -64,7 +64,10 @@ extension JSONEventDecoder {
             do throws(JSONFault) {
                 let name = try ahead.string(bytes)
                 try ahead.expect(UInt8(ascii: ":"), bytes)
-                if fieldNamed(name, bytes) == .sentAt { return try readSentAt(&ahead, bytes) }
+                guard fieldNamed(name, bytes) != .sentAt else {
+                    _ = try readSentAt(&ahead, bytes)
+                    return
+                }
                 try ahead.skipValue(bytes, depth: 1)
             } catch {
                 return
@@ -72,11 +75,16 @@ extension JSONEventDecoder {
         }
     }
 
-    private mutating func readSentAt(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) {
-        guard scanner.peek(bytes) == UInt8(ascii: "\"") else { throw JSONFault(.wrongType, .sentAt) }
+    /// Reads the sender's clock; false for a value that is no time, which costs the skew and none of the events.
+    private mutating func readSentAt(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> Bool {
+        guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
+            try scanner.skipValue(bytes, depth: 1)
+            return false
+        }
         let text = try scanner.string(bytes)
-        guard let sentAt = Timestamp(rfc3339: bytes, text.range) else { throw JSONFault(.invalidTimestamp, .sentAt) }
+        guard let sentAt = Timestamp(rfc3339: bytes, text.range) else { return false }
         clockSkew = receivedAt.microseconds - sentAt.microseconds
+        return true
     }
 
     /// Checks what an event must have and derives what it leaves to derive.

@@ -72,8 +72,8 @@ public struct JSONEventDecoder {
                     scanner.skipGarbage(bytes)
                 } else {
                     scanner.position = start
-                    scanner.skipBrokenElement(bytes)
-                    if hidesLines(from: lineEnd, scanner, bytes) {
+                    let isWhole = scanner.skipBrokenElement(bytes)
+                    if !isWhole, hidesLines(from: lineEnd, scanner, bytes) {
                         scanner.position = lineEnd
                         return lines(&scanner, bytes)
                     }

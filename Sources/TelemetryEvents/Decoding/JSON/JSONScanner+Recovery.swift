@@ -5,29 +5,33 @@ extension JSONScanner {
     ///
     /// Stops behind the bracket that closes the value, before a comma or a closing bracket of the enclosing list, at
     /// a line feed inside a string (its quote is missing, so no bracket behind it can be trusted), or at the end.
-    mutating func skipBrokenElement(_ bytes: Span<UInt8>) {
+    ///
+    /// - Returns: whether the end of the value was found.
+    @discardableResult
+    mutating func skipBrokenElement(_ bytes: Span<UInt8>) -> Bool {
         var depth = 0
         while position < end {
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                guard skipString(bytes) else { return }
+                guard skipString(bytes) else { return false }
                 continue
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                if depth == 0 { return }
+                if depth == 0 { return true }
                 depth -= 1
                 if depth == 0 {
                     position += 1
-                    return
+                    return true
                 }
             case UInt8(ascii: ",") where depth == 0:
-                return
+                return true
             default:
                 break
             }
             position += 1
         }
+        return false
     }
 
     /// Moves past a string, whatever it holds; false when a line feed or the end comes before its quote.
