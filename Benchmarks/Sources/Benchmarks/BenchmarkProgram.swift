@@ -29,16 +29,20 @@ enum BenchmarkProgram {
         let room = BenchmarkRoom(options)
         var report = Report(machine: Machine())
         var failures = 0
+        let wholeUse = CPUUse(cores: report.machine.cores)
         for benchmark in benchmarks where options.only.isEmpty || options.only.contains(benchmark.name) {
             let watch = Stopwatch()
+            let use = CPUUse(cores: report.machine.cores)
             do {
                 report.rows += try benchmark.run(in: room)
             } catch {
                 failures += 1
                 report.rows.append(.notMeasured(benchmark.name, because: "\(error)"))
             }
-            say("\(benchmark.name): \(Int(watch.seconds.rounded())) s")
+            let others = Int((use.othersShare * 100).rounded())
+            say("\(benchmark.name): \(Int(watch.seconds.rounded())) s; others had \(others) % of the CPU time")
         }
+        report.othersShare = wholeUse.othersShare
         print(report.table)
         if let path = options.json { try report.json().write(to: URL(fileURLWithPath: path)) }
         if failures > 0 { exit(1) }

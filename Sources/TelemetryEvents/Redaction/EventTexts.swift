@@ -57,6 +57,9 @@ struct EventTexts {
         var start = text.lowerBound
         while start < text.upperBound, bytes[start] == UInt8(ascii: " ") { start += 1 }
         let identifier = start..<endOfIdentifier(from: start, in: text)
+        if let code = value(of: " Code=", in: text), code.lowerBound == identifier.upperBound + 6, !identifier.isEmpty {
+            return identifier.lowerBound..<code.upperBound
+        }
         return identifier.upperBound == text.upperBound || isCode(identifier) ? identifier : 0..<0
     }
 

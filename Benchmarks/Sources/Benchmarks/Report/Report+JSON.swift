@@ -5,6 +5,7 @@ internal import Foundation
 extension Report {
     private struct Document: Encodable {
         var machine: Machine
+        var othersShareOfCPU: Double
         var figures: [Figure]
 
         struct Figure: Encodable {
@@ -41,6 +42,6 @@ extension Report {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(Document(machine: machine, figures: figures))
+        return try encoder.encode(Document(machine: machine, othersShareOfCPU: othersShare, figures: figures))
     }
 }

@@ -13,7 +13,7 @@ extension Report {
             zip(cells, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
                 .joined(separator: "  ").trimmingCharacters(in: .whitespaces)
         }
-        return ([machine.line, rule, text[0], rule] + text[1...] + [rule, summary]).joined(separator: "\n")
+        return ([machine.line, disturbance, rule, text[0], rule] + text[1...] + [rule, summary]).joined(separator: "\n")
     }
 
     private func columns(_ row: Row) -> [String] {
@@ -41,6 +41,12 @@ extension Report {
         }
         if let note = row.note { parts.append(note) }
         return parts.joined(separator: "; ")
+    }
+
+    private var disturbance: String {
+        let share = Int((othersShare * 100).rounded())
+        return "Other programs had \(share) % of the CPU time meanwhile"
+            + (share > 5 ? "; the figures are worse for it." : ".")
     }
 
     private var summary: String {

@@ -33,8 +33,7 @@ extension JSONEventDecoder {
             case .events? where mayBeEnvelope && !isEnvelope && scanner.peek(bytes) == UInt8(ascii: "["):
                 isEnvelope = true
                 if clockSkew == nil { findSentAt(scanner, bytes) }
-                elements(&scanner, bytes)
-                if scanner.peek(bytes) == nil { return false }
+                guard elements(&scanner, bytes) else { return false }
             case .sentAt? where mayBeEnvelope:
                 if try !readSentAt(&scanner, bytes) { decoded.unknownFields += 1 }
             case .events?, .sentAt?, nil:

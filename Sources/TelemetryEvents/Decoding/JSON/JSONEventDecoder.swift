@@ -156,7 +156,10 @@ public struct JSONEventDecoder {
     }
 
     /// Reads an array of events; the position is at its bracket.
-    mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+    ///
+    /// - Returns: whether its end was found; without it what is missing has been refused.
+    @discardableResult
+    mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         scanner.position += 1
         var place = Place.first
         while let next = scanner.peek(bytes) {
@@ -164,7 +167,7 @@ public struct JSONEventDecoder {
             case UInt8(ascii: "]"):
                 scanner.position += 1
                 if place == .element { reject(JSONFault(.malformedJSON)) }
-                return
+                return true
             case UInt8(ascii: ","):
                 scanner.position += 1
                 if place == .first || place == .element { reject(JSONFault(.malformedJSON)) }
@@ -175,6 +178,7 @@ public struct JSONEventDecoder {
             }
         }
         if place != .afterBroken { reject(JSONFault(.truncated)) }
+        return false
     }
 
     /// Reads one element of an array; false when it was broken and has been skipped.
