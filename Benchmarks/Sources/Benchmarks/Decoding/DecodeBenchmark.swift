@@ -11,17 +11,37 @@ enum DecodeBenchmark: Benchmark {
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
         let key = try InstallationKey(directory: try room.directory("key"))
-        let identityKey = key.identityKey
         let requests = room.cycles
         let events = requests.reduce(0) { $0 + $1.events }
         let bytes = requests.reduce(0) { $0 + $1.body.count }
-        let ours = try Stopwatch.times(5) {
+        let ofOneSender = EventLines(count: 200_000, kind: .wholeCycles, cyclesInARow: 200)
+        return [
+            Row(
+                "decode NDJSON of \(bytes / events) bytes an event, one core",
+                "events/s",
+                try rates(requests, key),
+                peer: Row.Peer("Foundation JSONDecoder", try foundation(requests))
+            ),
+            Row(
+                "the same, each body of one installation",
+                "events/s",
+                try rates(ofOneSender.requests(eventsPerRequest: 1_000), key)
+            ),
+        ]
+    }
+
+    /// Events a second of our decoder, body by body.
+    private static func rates(_ requests: [PreparedRequest], _ key: InstallationKey) throws -> [Double] {
+        let events = requests.reduce(0) { $0 + $1.events }
+        let identityKey = key.identityKey
+        let now = Timestamp(seconds: Int64(Date().timeIntervalSince1970))
+        return try Stopwatch.times(5) {
             var found = 0
             for request in requests {
                 let decoded = JSONEventDecoder.decode(
                     request.bytes.span.extracting(request.body),
                     framing: .lines,
-                    receivedAt: Timestamp(seconds: Int64(Date().timeIntervalSince1970)),
+                    receivedAt: now,
                     pseudonyms: key,
                     identityKey: identityKey
                 )
@@ -29,15 +49,7 @@ enum DecodeBenchmark: Benchmark {
             }
             guard found == events else { throw BenchmarkFailure("decoded \(found) of \(events) events") }
         }
-        let peer = try foundation(requests)
-        return [
-            Row(
-                "decode NDJSON of \(bytes / events) bytes an event, one core",
-                "events/s",
-                ours.map { Double(events) / $0 },
-                peer: Row.Peer("Foundation JSONDecoder", peer)
-            )
-        ]
+        .map { Double(events) / $0 }
     }
 
     /// Events a second of `JSONDecoder`, line by line.

@@ -6,15 +6,20 @@ internal import TelemetryEvents
 struct EventLineWriter {
     private(set) var bytes: [UInt8] = []
     private(set) var lines = 0
+    private let cyclesInARow: Int
 
-    /// Begins an event of a cycle; every fiftieth cycle belongs to the same device.
+    init(cyclesInARow: Int) {
+        self.cyclesInARow = cyclesInARow
+    }
+
+    /// Begins an event of a cycle; the cycles go round 50 installations.
     mutating func begin(_ kind: String, _ cycle: Int, at microseconds: Int64) {
         bytes.append(contentsOf: "{\"event\":\"".utf8)
         bytes.append(contentsOf: kind.utf8)
         bytes.append(contentsOf: "\",\"scheduleId\":\"daily-".utf8)
         bytes.appendDecimal(Int64(10_000_000 + cycle))
         bytes.append(contentsOf: "\",\"installationId\":\"8f14e45f-ceea-467f-a0d3-0000000000".utf8)
-        bytes.appendDecimal(Int64(10 + cycle % 50))
+        bytes.appendDecimal(Int64(10 + cycle / cyclesInARow % 50))
         bytes.append(UInt8(ascii: "\""))
         time("timestamp", microseconds)
     }

@@ -21,24 +21,27 @@ struct EventLines {
 
     let count: Int
     let kind: Kind
+    /// The cycles in a row that belong to the same installation.
+    private let cyclesInARow: Int
     private let start = (Int64(time(nil)) - 3_600) * second
 
-    init(count: Int, kind: Kind) {
+    init(count: Int, kind: Kind, cyclesInARow: Int = 1) {
         self.count = count
         self.kind = kind
+        self.cyclesInARow = cyclesInARow
     }
 
     /// The events in requests of equal size.
     func requests(eventsPerRequest: Int) -> [PreparedRequest] {
         var requests: [PreparedRequest] = []
-        var body = EventLineWriter()
+        var body = EventLineWriter(cyclesInARow: cyclesInARow)
         var cycle = 0
         while requests.count * eventsPerRequest + body.lines < count {
             append(cycle: cycle, to: &body)
             cycle += 1
             if body.lines >= eventsPerRequest {
                 requests.append(PreparedRequest(body: body.bytes, events: body.lines))
-                body = EventLineWriter()
+                body = EventLineWriter(cyclesInARow: cyclesInARow)
             }
         }
         if body.lines > 0 { requests.append(PreparedRequest(body: body.bytes, events: body.lines)) }

@@ -27,7 +27,10 @@ struct CPUUse {
         let fields = stat.prefix { $0 != "\n" }.split(separator: " ").dropFirst().map { Double($0) ?? 0 }
         // user, nice, system, idle, iowait, irq, softirq, steal
         let busy = fields.indices.filter { $0 < 8 && $0 != 3 && $0 != 4 }.reduce(0) { $0 + fields[$1] }
-        return (busy / Double(max(sysconf(Int32(_SC_CLK_TCK)), 1)), seconds(RUSAGE_SELF.rawValue) + seconds(RUSAGE_CHILDREN.rawValue))
+        return (
+            busy / Double(max(sysconf(Int32(_SC_CLK_TCK)), 1)),
+            seconds(RUSAGE_SELF.rawValue) + seconds(RUSAGE_CHILDREN.rawValue)
+        )
     }
 
     private static func seconds(_ whose: Int32) -> Double {
