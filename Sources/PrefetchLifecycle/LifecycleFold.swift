@@ -22,10 +22,27 @@ public struct LifecycleFold: Sendable {
     private var cycles = CycleTable()
     private var proposed = IdentityTable()
 
+    private let keepsClosedCycles: Bool
+    private let deduplicates: Bool
+    private var closedCycles: [ClosedCycle] = []
+
     /// Starts from nothing.
-    public init(key: IdentityKey, limits: LifecycleLimits = LifecycleLimits()) {
+    ///
+    /// - Parameters:
+    ///   - key: the key of the hashes of identities and cycles.
+    ///   - limits: how much is remembered.
+    ///   - keepsClosedCycles: whether closed cycles are kept for `takeClosedCycles()`.
+    ///   - deduplicates: whether the identities of applied events are remembered; a run over one input needs none.
+    public init(
+        key: IdentityKey,
+        limits: LifecycleLimits = LifecycleLimits(),
+        keepsClosedCycles: Bool = false,
+        deduplicates: Bool = true
+    ) {
         self.key = key
         self.limits = limits
+        self.keepsClosedCycles = keepsClosedCycles
+        self.deduplicates = deduplicates
         identities = RememberedIdentities(window: limits.deduplicationWindow, limit: limits.identities)
     }
 
@@ -65,7 +82,7 @@ public struct LifecycleFold: Sendable {
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
             let hashes = key.hashes(of: event, in: records)
-            identities.insert(hashes.identity)
+            if deduplicates { identities.insert(hashes.identity) }
             if let cycle = hashes.cycle { fold(event, into: cycle) }
         }
     }
@@ -80,6 +97,17 @@ public struct LifecycleFold: Sendable {
     public mutating func tick(to now: Timestamp) {
         advance(to: now)
         cycles.closeDue(at: seconds(clock), into: &totals)
+    }
+
+    /// Closes every cycle: the input has ended.
+    public mutating func finish() {
+        cycles.closeDue(at: .max, into: &totals)
+    }
+
+    /// The cycles that were closed since the last call, in the order in which they were closed.
+    public mutating func takeClosedCycles() -> [ClosedCycle] {
+        defer { closedCycles = [] }
+        return closedCycles
     }
 
     private mutating func advance(to now: Timestamp) {

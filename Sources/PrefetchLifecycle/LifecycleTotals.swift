@@ -24,6 +24,10 @@ public struct LifecycleTotals: Hashable, Sendable {
     public internal(set) var impliedSuccess: UInt64 = 0
     /// Uses that only a summary told of (SPEC 5.2).
     public internal(set) var impliedUsed: UInt64 = 0
+    /// Closed cycles, by the raw value of `CycleOutcome`.
+    var outcomes = [UInt64](repeating: 0, count: CycleOutcome.allCases.count)
+    /// Broken rules of closed cycles, by the raw value of `ViolationKind`.
+    var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
     /// Cycles closed before their time because too many were open.
     public internal(set) var evictedCycles: UInt64 = 0
     /// Identities forgotten before their time because too many were remembered.
@@ -41,6 +45,12 @@ public struct LifecycleTotals: Hashable, Sendable {
         case .other: failureOther
         }
     }
+
+    /// The closed cycles that ended so.
+    public func cycles(_ outcome: CycleOutcome) -> UInt64 { outcomes[Int(outcome.rawValue)] }
+
+    /// How many closed cycles broke a rule.
+    public func violations(_ kind: ViolationKind) -> UInt64 { violations[Int(kind.rawValue)] }
 
     mutating func addFailure(_ reason: FailureReason) {
         switch reason {

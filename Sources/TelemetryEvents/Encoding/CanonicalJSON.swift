@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The one JSON form of an event: a single line, the fields in the order of SPEC 3.1 under their canonical names, times
-/// in UTC, absent fields left out.
+/// in UTC, absent fields left out. That a time is assumed is not said.
 public enum CanonicalJSON {
     /// Appends an event. O(its bytes), no allocation beyond the output's growth.
     ///

@@ -40,7 +40,8 @@ enum EventRecord {
         static let fetchedTrue = Presence(rawValue: 1 << 24)
         static let usedCached = Presence(rawValue: 1 << 25)
         static let usedCachedTrue = Presence(rawValue: 1 << 26)
-        static let known = Presence(rawValue: 1 << 27 - 1)
+        static let timeAssumed = Presence(rawValue: 1 << 27)
+        static let known = Presence(rawValue: 1 << 28 - 1)
     }
 
     static let headerSize = 13
@@ -105,6 +106,7 @@ enum EventRecord {
         flag(event.willRetry, .willRetry, .willRetryTrue)
         flag(event.fetched, .fetched, .fetchedTrue)
         flag(event.usedCached, .usedCached, .usedCachedTrue)
+        if event.isTimeAssumed { present.insert(.timeAssumed) }
 
         for byte in 0..<4 {
             output[header + 1 + byte] = UInt8(truncatingIfNeeded: present.rawValue >> UInt32(8 * byte))
@@ -162,6 +164,7 @@ enum EventRecord {
         if present.contains(.willRetry) { event.willRetry = present.contains(.willRetryTrue) }
         if present.contains(.fetched) { event.fetched = present.contains(.fetchedTrue) }
         if present.contains(.usedCached) { event.usedCached = present.contains(.usedCachedTrue) }
+        event.isTimeAssumed = present.contains(.timeAssumed)
         return reader.position
     }
 }

@@ -40,6 +40,8 @@ public struct Event: Sendable {
     public var usedCached: Bool?
     /// Receiver's clock minus sender's clock in microseconds, where the sender told its time.
     public var clockSkew: Int64?
+    /// Whether the time only says where the event stands among others, because its source tells no times.
+    public var isTimeAssumed = false
 
     /// The schedule's id.
     public var scheduleId: Text = 0..<0

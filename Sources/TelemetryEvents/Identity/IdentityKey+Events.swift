@@ -5,12 +5,12 @@ extension IdentityKey {
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: Event, in bytes: Span<UInt8>) -> UInt64 {
-        identity(of: event, in: bytes, after: schedule(of: event, in: bytes))
+        identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
     }
 
     /// Both hashes of an event at once, which takes little more than one of them.
     public func hashes(of event: Event, in bytes: Span<UInt8>) -> (identity: UInt64, cycle: UInt64?) {
-        let schedule = schedule(of: event, in: bytes)
+        let schedule = scheduleHash(of: event, in: bytes)
         let hasCycle = !event.scheduleId.isEmpty || event.scheduledFor != nil
         return (identity(of: event, in: bytes, after: schedule), hasCycle ? schedule.finalized() : nil)
     }
@@ -28,7 +28,12 @@ extension IdentityKey {
     /// Nil for an event that names neither.
     public func cycle(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
         guard !event.scheduleId.isEmpty || event.scheduledFor != nil else { return nil }
-        return schedule(of: event, in: bytes).finalized()
+        return scheduleHash(of: event, in: bytes).finalized()
+    }
+
+    /// The hash of installation and schedule id; nil for an event without a schedule id.
+    public func schedule(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
+        event.scheduleId.isEmpty ? nil : scheduleHash(of: event, in: bytes).finalized()
     }
 
     /// What makes two batches the same: the `Idempotency-Key` of their sender.
@@ -48,7 +53,7 @@ extension IdentityKey {
         return hash.finalized()
     }
 
-    private func schedule(of event: Event, in bytes: Span<UInt8>) -> KeyedHash {
+    private func scheduleHash(of event: Event, in bytes: Span<UInt8>) -> KeyedHash {
         var hash = KeyedHash(self)
         hash.combine(event.installation?.high ?? 0)
         hash.combine(event.installation?.low ?? 0)
