@@ -14,6 +14,8 @@ public struct DecodedEvents: Sendable {
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// How many fields that the vocabulary does not know were dropped.
     public internal(set) var unknownFields = 0
+    /// The lines of a log; all zero for JSON.
+    public internal(set) var lines = LogLineCounts()
 
     /// How many events were refused.
     public var rejected: Int { rejectedByReason.reduce(0) { $0 + Int($1) } }
@@ -21,4 +23,21 @@ public struct DecodedEvents: Sendable {
     public var received: Int { events.count + rejected }
 
     init() {}
+
+    mutating func reject(_ rejection: Rejection) {
+        rejectedByReason[Int(rejection.reason.rawValue)] += 1
+        if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
+    }
+
+    /// Appends events that stood among the lines of a log; their rejections are named by the line.
+    mutating func append(_ other: DecodedEvents, firstLine: Int) {
+        events.append(other.events)
+        identities.append(contentsOf: other.identities)
+        for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
+        for var rejection in other.rejections where rejections.count < JSONLimits.namedRejections {
+            rejection.index += firstLine
+            rejections.append(rejection)
+        }
+        unknownFields += other.unknownFields
+    }
 }

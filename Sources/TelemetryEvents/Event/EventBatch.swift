@@ -29,6 +29,13 @@ public struct EventBatch: Sendable {
         ends.append(bytes.count)
     }
 
+    /// Appends the events of another batch.
+    mutating func append(_ other: EventBatch) {
+        let start = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        for end in other.ends { ends.append(start + end) }
+    }
+
     /// Empties the batch and keeps its memory.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)

@@ -13,6 +13,16 @@ public struct IdentityKey: Sendable {
     }
 }
 
+extension IdentityKey {
+    /// The hash of a text, never 0.
+    func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xD)
+        hash.combine(bytes, range)
+        return max(hash.finalized(), 1)
+    }
+}
+
 /// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one compression and
 /// three finalisation rounds, as hash tables use it).
 struct KeyedHash {

@@ -10,7 +10,11 @@
 /// | hashes | lower-case hexadecimal digits |
 struct EventTexts {
     /// The bytes that the event's text ranges point into.
-    private(set) var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8]
+
+    init(_ bytes: [UInt8] = []) {
+        self.bytes = bytes
+    }
 
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
@@ -24,6 +28,13 @@ struct EventTexts {
         } else {
             bytes.append(input, text.range)
         }
+        return start..<bytes.count
+    }
+
+    /// Appends an identifier that has been looked at before.
+    mutating func append(_ identifier: [UInt8]) -> Event.Text {
+        let start = bytes.count
+        bytes.append(contentsOf: identifier)
         return start..<bytes.count
     }
 

@@ -200,10 +200,6 @@ public struct JSONEventDecoder {
     }
 
     private mutating func reject(_ fault: JSONFault) {
-        let index = decoded.received
-        decoded.rejectedByReason[Int(fault.reason.rawValue)] += 1
-        if decoded.rejections.count < JSONLimits.namedRejections {
-            decoded.rejections.append(Rejection(index: index, reason: fault.reason, field: fault.field))
-        }
+        decoded.reject(Rejection(index: decoded.received, reason: fault.reason, field: fault.field))
     }
 }

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which cycle each line is about (SPEC 3.3): by the schedule id and the notification time that it names, else by the order
+/// of the lines in its stream and of the cycles on its device.
+///
+/// A stream is the lines of one process of one device; a cycle belongs to a device, since the system starts the app anew for
+/// the task and for the notification. Devices, streams, cycles and waiting events are bounded; the least recently used give
+/// way.
+struct LogBinding {
+    static let maximumDevices = 64
+    static let maximumStreams = 256
+
+    var devices: [LogDevice] = []
+    var streams: [LogStream] = []
+    /// The stream of the last line.
+    var lastStream = 0
+    /// The last absolute time in any message.
+    var anchor: Timestamp?
+    var lineCount: UInt64 = 0
+
+    /// Where a message belongs.
+    struct Place {
+        var device: Int
+        var stream: Int
+        /// The place of the cycle on the device; nil for a message that needs none.
+        var cycle: Int?
+    }
+
+    /// Finds the cycle of a message, opening one where the message begins one.
+    ///
+    /// - Parameters:
+    ///   - idHash: the hash of the schedule id that the message names; 0 for none.
+    ///   - id: the id as it may be stored.
+    ///   - time: when the line was written, where its stamp tells.
+    mutating func cycle(
+        of message: borrowing LogMessage,
+        stream: Int,
+        device: Int,
+        idHash: UInt64,
+        id: () -> [UInt8],
+        time: Timestamp?
+    ) -> Int? {
+        let due = message.event.scheduledFor
+        let phase = phase(of: message, in: streams[stream])
+        if phase == .plugin { return nil }
+        let context = devices[device].index(of: streams[stream][phase])
+        let found: Int?
+        if idHash != 0 {
+            found = named(idHash, due, context, device, stream, isDelivery: phase == .delivery)
+        } else if let due {
+            found = timed(due, phase, context, device, stream)
+        } else {
+            found = ordered(message, phase, context, device, stream, time)
+        }
+        guard var place = found ?? opened(by: message, idHash, due, device, stream) else { return nil }
+        if idHash != 0, devices[device].cycles[place].idHash == 0 {
+            devices[device].cycles[place].idHash = idHash
+            devices[device].cycles[place].id = id()
+        }
+        if let due, devices[device].cycles[place].due == nil { devices[device].cycles[place].due = due }
+        place = joined(place, device)
+        streams[stream][phase] = devices[device].cycles[place].serial
+        if phase == .summary || phase == .delivery { streams[stream].phase = .delivery } else { streams[stream].phase = phase }
+        return place
+    }
+
+    /// The phase of a line: its rule's, but for lines that are written in two of them.
+    private func phase(of message: borrowing LogMessage, in stream: LogStream) -> LogRule.Phase {
+        if message.event.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
+        return message.rule.phase
+    }
+
+    // MARK: By name
+
+    private func named(
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int,
+        isDelivery: Bool
+    ) -> Int? {
+        let cycles = devices[device]
+        let isContextPast = isDelivery && context.map { cycles.cycles[$0].isDelivered } == true
+        if let context, !isContextPast, cycles.cycles[context].idHash == idHash, agrees(cycles.cycles[context], due) {
+            return context
+        }
+        let sameId =
+            cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due }
+            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) }
+            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) }
+        if let sameId { return sameId }
+        if let context, !isContextPast, cycles.cycles[context].idHash == 0, agrees(cycles.cycles[context], due) {
+            return context
+        }
+        guard let due else { return nil }
+        let process = streams[stream].process
+        return cycles.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
+            ?? cycles.lastIndex { $0.idHash == 0 && $0.due == due }
+    }
+
+    private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
+        cycle.due == nil || due == nil || cycle.due == due
+    }
+
+    // MARK: By notification time
+
+    private func timed(
+        _ due: Timestamp,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int
+    ) -> Int? {
+        let cycles = devices[device]
+        let process = streams[stream].process
+        if let context, cycles.cycles[context].due == due { return context }
+        if let own = cycles.lastIndex(where: { $0.due == due && $0.process == process }) { return own }
+        if phase != .scheduling {
+            let other =
+                cycles.lastIndex { $0.due == due && $0.isWaiting } ?? cycles.lastIndex { $0.due == due }
+            if let other { return other }
+        }
+        if let context, cycles.cycles[context].due == nil, mayBeDue(cycles.cycles[context], at: due) { return context }
+        guard phase != .scheduling else { return nil }
+        return cycles.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
+    }
+
+    /// Whether a cycle without a notification time may have this one: its task may begin before it.
+    private func mayBeDue(_ cycle: KnownCycle, at due: Timestamp) -> Bool {
+        guard let begin = cycle.begin else { return !cycle.isDelivered }
+        return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
+    }
+
+    // MARK: By order
+
+    private func ordered(
+        _ message: borrowing LogMessage,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int,
+        _ time: Timestamp?
+    ) -> Int? {
+        switch phase {
+        case .plugin: return nil
+        case .scheduling: return orderedScheduling(message, context, device)
+        case .execution:
+            if message.event.kind == .prefetchExecuted { return nextToExecute(device, streams[stream]) }
+            return context ?? devices[device].lastIndex { $0.progress.contains(.executed) && !$0.progress.contains(.ended) }
+                ?? devices[device].lastIndex { !$0.isDelivered }
+        case .delivery, .summary:
+            if let context, !devices[device].cycles[context].isDelivered || message.event.kind == .notificationDrift {
+                return context
+            }
+            return nextToDeliver(device, time) ?? (message.event.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+        }
+    }
+
+    private func orderedScheduling(_ message: borrowing LogMessage, _ context: Int?, _ device: Int) -> Int? {
+        let cycles = devices[device]
+        if message.event.kind == .prefetchMissed {
+            return firstWaiting(device, process: nil) ?? context
+        }
+        let begin = message.event.earliestBeginDate
+        guard let context else {
+            guard let begin else { return nil }
+            return cycles.lastIndex { $0.begin == begin && $0.isWaiting }
+        }
+        let cycle = cycles.cycles[context]
+        if cycle.isDelivered { return nil }
+        if let begin, let due = cycle.due, begin > due { return nil }
+        if begin != nil, cycle.due == nil, cycle.progress.contains(.executed) { return nil }
+        return context
+    }
+
+    /// The cycle that the system runs next: of this process before those of others, the earliest first; else another attempt
+    /// of the last one.
+    private func nextToExecute(_ device: Int, _ stream: LogStream) -> Int? {
+        if let waiting = firstWaiting(device, process: stream.process) ?? firstWaiting(device, process: nil) {
+            return waiting
+        }
+        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered { return last }
+        return devices[device].lastIndex { !$0.isDelivered }
+    }
+
+    private func firstWaiting(_ device: Int, process: UInt64?) -> Int? {
+        let cycles = devices[device].cycles
+        var first: Int?
+        for index in cycles.indices
+        where cycles[index].isWaiting && (process == nil || cycles[index].process == process) {
+            if first.map({ cycles[index].order < cycles[$0].order }) ?? true { first = index }
+        }
+        return first
+    }
+
+    /// The undelivered cycle whose notification time is nearest to the line's time, or the earliest one.
+    private func nextToDeliver(_ device: Int, _ time: Timestamp?) -> Int? {
+        let cycles = devices[device].cycles
+        var first: Int?
+        for index in cycles.indices where !cycles[index].isDelivered {
+            guard let known = first else {
+                first = index
+                continue
+            }
+            let isNearer =
+                time.map { cycles[index].distance(to: $0) < cycles[known].distance(to: $0) }
+                ?? (cycles[index].order < cycles[known].order)
+            if isNearer { first = index }
+        }
+        return first
+    }
+
+    // MARK: Opening and joining
+
+    private mutating func opened(
+        by message: borrowing LogMessage,
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ device: Int,
+        _ stream: Int
+    ) -> Int? {
+        if idHash == 0, due == nil {
+            switch message.rule.meaning {
+            case .event(let kind) where kind.belongsToCycle: break
+            case .cycle where message.event.earliestBeginDate != nil: break
+            default: return nil
+            }
+        }
+        let place = devices[device].open(process: streams[stream].process)
+        devices[device].cycles[place].due = due
+        return place
+    }
+
+    /// A cycle that has just learned its id or its time may be one that is known already; the two become one.
+    private mutating func joined(_ place: Int, _ device: Int) -> Int {
+        let cycle = devices[device].cycles[place]
+        guard cycle.idHash != 0 else { return place }
+        let twin = devices[device].cycles.indices.last { other in
+            other != place && devices[device].cycles[other].idHash == cycle.idHash
+                && devices[device].cycles[other].due == cycle.due
+        }
+        guard let twin else { return place }
+        let kept = min(place, twin)
+        let dropped = max(place, twin)
+        let lost = devices[device].cycles[dropped]
+        devices[device].cycles[kept].progress.formUnion(lost.progress)
+        devices[device].cycles[kept].begin = lost.begin ?? devices[device].cycles[kept].begin
+        let serial = devices[device].cycles[kept].serial
+        for index in devices[device].held.indices where devices[device].held[index].cycle == lost.serial {
+            devices[device].held[index].cycle = serial
+        }
+        let name = devices[device].name
+        for index in streams.indices where streams[index].device == name { streams[index].replace(lost.serial, by: serial) }
+        devices[device].cycles.remove(at: dropped)
+        return kept
+    }
+}

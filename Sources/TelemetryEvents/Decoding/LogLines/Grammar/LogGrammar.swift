@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the rule of a message by its first eight bytes and compares the rest, so that a message costs one probe however
+/// many rules there are.
+final class LogGrammar: Sendable {
+    static let shared = LogGrammar(rules)
+
+    private static let places = 256
+
+    let rules: [LogRule]
+    private let openings: [[UInt8]]
+    /// For each place of the hash table the first eight bytes of an opening, and the first rule that begins so.
+    private let words: [UInt64]
+    private let firstRule: [UInt8]
+
+    init(_ unordered: [LogRule]) {
+        let ordered = unordered.map { (rule: $0, opening: $0.opening.bytes.map(\.folded)) }
+            .sorted { left, right in
+                let leftWord = left.opening.span.packedHead(0..<left.opening.count)
+                let rightWord = right.opening.span.packedHead(0..<right.opening.count)
+                return leftWord == rightWord ? left.opening.count > right.opening.count : leftWord < rightWord
+            }
+        rules = ordered.map(\.rule)
+        openings = ordered.map(\.opening)
+        var words = [UInt64](repeating: 0, count: Self.places)
+        var firstRule = [UInt8](repeating: 0, count: Self.places)
+        for index in ordered.indices {
+            let word = openings[index].span.word(at: 0)
+            var place = Self.home(of: word)
+            while words[place] != 0, words[place] != word { place = (place + 1) % Self.places }
+            guard words[place] == 0 else { continue }
+            words[place] = word
+            firstRule[place] = UInt8(index)
+        }
+        self.words = words
+        self.firstRule = firstRule
+    }
+
+    /// The rule whose opening the message has, and where the rest begins; nil for a message of no known form. O(opening).
+    func match(_ bytes: Span<UInt8>, _ text: Range<Int>) -> (rule: Int, rest: Int)? {
+        guard text.count >= 8 else { return nil }
+        let word = bytes.word(at: text.lowerBound) | UInt64.foldingBits
+        var place = Self.home(of: word)
+        while words[place] != word {
+            guard words[place] != 0 else { return nil }
+            place = (place + 1) % Self.places
+        }
+        var rule = Int(firstRule[place])
+        repeat {
+            if let end = endOfOpening(rule, bytes, text) { return (rule, end) }
+            rule += 1
+        } while rule < openings.count && openings[rule].span.word(at: 0) == word
+        return nil
+    }
+
+    private func endOfOpening(_ rule: Int, _ bytes: Span<UInt8>, _ text: Range<Int>) -> Int? {
+        let count = openings[rule].count
+        guard text.count >= count else { return nil }
+        let opening = openings[rule].span
+        var offset = 8
+        while offset + 8 <= count {
+            guard bytes.word(at: text.lowerBound + offset) | UInt64.foldingBits == opening.word(at: offset) else {
+                return nil
+            }
+            offset += 8
+        }
+        while offset < count {
+            guard bytes[text.lowerBound + offset].folded == opening[offset] else { return nil }
+            offset += 1
+        }
+        return text.lowerBound + count
+    }
+
+    private static func home(of word: UInt64) -> Int {
+        Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 56)
+    }
+}
+
+extension UInt64 {
+    /// Sets the bit that tells lower from upper case in eight bytes at once.
+    fileprivate static let foldingBits: UInt64 = 0x2020_2020_2020_2020
+}
+
+extension UInt8 {
+    fileprivate var folded: UInt8 { self | 0x20 }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Span<UInt8> {
+    /// Where a byte first stands in a range, looked for eight bytes at a time.
+    @inline(__always)
+    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let pattern = ones &* UInt64(byte)
+        var position = range.lowerBound
+        while position + 8 <= range.upperBound {
+            let difference = word(at: position) ^ pattern
+            let found = (difference &- ones) & ~difference & highs
+            if found != 0 { return position + found.trailingZeroBitCount / 8 }
+            position += 8
+        }
+        while position < range.upperBound {
+            if self[position] == byte { return position }
+            position += 1
+        }
+        return nil
+    }
+
+    /// The key that ends before an equals sign: letters, digits, underscores and dots.
+    func key(endingAt end: Int, from start: Int) -> Range<Int> {
+        var first = end
+        while first > start, self[first - 1].isPartOfKey { first -= 1 }
+        return first..<end
+    }
+
+    /// The value that begins at a position: what stands in quotes, or what ends before a comma or a closing parenthesis.
+    ///
+    /// - Parameter isSentence: whether commas and parentheses belong to it; it then ends before `, key=`.
+    func value(from start: Int, to end: Int, isSentence: Bool) -> Range<Int> {
+        if start < end, self[start] == UInt8(ascii: "\"") {
+            if let closing = firstIndex(of: UInt8(ascii: "\""), in: start + 1..<end) { return start + 1..<closing }
+        }
+        guard isSentence else {
+            var position = start
+            while position < end, self[position] != UInt8(ascii: ","), self[position] != UInt8(ascii: ")") { position += 1 }
+            return start..<position
+        }
+        var position = start
+        while let comma = firstIndex(of: UInt8(ascii: ","), in: position..<end) {
+            position = comma + 1
+            var name = position
+            while name < end, self[name] == UInt8(ascii: " ") { name += 1 }
+            var equals = name
+            while equals < end, self[equals].isPartOfKey { equals += 1 }
+            if equals < end, self[equals] == UInt8(ascii: "="), LogField.table.value(of: self, name..<equals) != nil {
+                return start..<comma
+            }
+        }
+        return start..<end
+    }
+
+    /// The first word of a range, which white space and closing brackets end.
+    func word(in range: Range<Int>) -> Range<Int> {
+        var start = range.lowerBound
+        while start < range.upperBound, self[start] == UInt8(ascii: " ") { start += 1 }
+        var end = start
+        while end < range.upperBound, self[end] > 0x20, self[end] != UInt8(ascii: ")"), self[end] != UInt8(ascii: ","),
+            self[end] != UInt8(ascii: ";")
+        { end += 1 }
+        return start..<end
+    }
+
+    /// Whether a value was left out, as documents write it.
+    func isPlaceholder(_ range: Range<Int>) -> Bool {
+        let text = trimmed(range)
+        return text.count >= 3 && equals("...", in: text.lowerBound..<text.lowerBound + 3)
+    }
+
+    /// A counter's name with its label, where one stands behind it.
+    func counterName(at start: Int, end: Int) -> Range<Int> {
+        var position = start
+        while position < end, self[position].isPartOfKey { position += 1 }
+        guard position < end, self[position] == UInt8(ascii: "{") else { return start..<position }
+        let limit = Swift.min(end, position + 64)
+        guard let closing = firstIndex(of: UInt8(ascii: "}"), in: position..<limit) else { return start..<position }
+        return start..<closing + 1
+    }
+}
+
+extension UInt8 {
+    fileprivate var isPartOfKey: Bool { isLetterOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: ".") }
+}

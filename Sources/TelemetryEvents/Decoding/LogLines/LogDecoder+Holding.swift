@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LogDecoder {
+    /// How long an event waits in a live log, in microseconds.
+    private static let longestWait: Int64 = 60_000_000
+
+    mutating func hold(_ event: HeldEvent, _ device: Int) {
+        if binding.devices[device].held.count >= LogDevice.maximumHeld { releaseFirst(device) }
+        binding.devices[device].held.append(event)
+    }
+
+    /// Lets go of the events that waited for the id of a cycle that has one now.
+    mutating func releaseNamed(_ device: Int, _ place: Int) {
+        let cycle = binding.devices[device].cycles[place]
+        guard cycle.isBound, !binding.devices[device].held.isEmpty else { return }
+        release(device) { $0.cycle == cycle.serial && !$0.isTentative && $0.yearless == nil }
+    }
+
+    /// The execution that waited for the line that names its cycle takes it; without one it keeps the cycle it was given.
+    mutating func settle(_ device: Int, _ process: UInt64, _ serial: UInt32?) {
+        guard
+            let waiting = binding.devices[device].held.lastIndex(where: { $0.isTentative && $0.process == process })
+        else { return }
+        binding.devices[device].held[waiting].isTentative = false
+        if let serial { binding.devices[device].held[waiting].cycle = serial }
+        if let place = binding.devices[device].index(of: binding.devices[device].held[waiting].cycle) {
+            binding.devices[device].cycles[place].execute()
+            releaseNamed(device, place)
+        }
+    }
+
+    /// Gives the events that waited for their year the one that is known now.
+    mutating func anchor(_ time: Timestamp, _ stream: Int, _ device: Int) {
+        binding.anchor = time
+        let isFirst = binding.streams[stream].anchor == nil
+        binding.streams[stream].anchor = time
+        guard isFirst, !binding.devices[device].held.isEmpty else { return }
+        let process = binding.streams[stream].process
+        for index in binding.devices[device].held.indices where binding.devices[device].held[index].process == process {
+            guard let stamp = binding.devices[device].held[index].yearless else { continue }
+            binding.devices[device].held[index].event.timestamp = dated(stamp, near: time, isPast: false)
+            binding.devices[device].held[index].yearless = nil
+        }
+        release(device) { held in
+            !held.isTentative && held.yearless == nil && (held.cycle == 0 && !held.event.kind.belongsToCycle)
+        }
+        for place in binding.devices[device].cycles.indices { releaseNamed(device, place) }
+    }
+
+    /// Forgets the oldest cycle of a device that has too many.
+    mutating func makeRoom(_ device: Int) {
+        guard binding.devices[device].cycles.count >= LogDevice.maximumCycles else { return }
+        let serial = binding.devices[device].cycles[0].serial
+        while let first = binding.devices[device].held.firstIndex(where: { $0.cycle == serial }) {
+            letGo(device, first)
+        }
+        binding.devices[device].cycles.removeFirst()
+    }
+
+    mutating func releaseOld() {
+        for device in binding.devices.indices {
+            while let first = binding.devices[device].held.first,
+                readAt.microseconds - first.readAt.microseconds > Self.longestWait
+            {
+                releaseFirst(device)
+            }
+        }
+    }
+
+    mutating func releaseAll(_ device: Int) {
+        while !binding.devices[device].held.isEmpty { releaseFirst(device) }
+    }
+
+    private mutating func releaseFirst(_ device: Int) {
+        letGo(device, 0)
+    }
+
+    /// Lets an event go that has waited in vain.
+    private mutating func letGo(_ device: Int, _ index: Int) {
+        var held = binding.devices[device].held.remove(at: index)
+        if let stamp = held.yearless {
+            held.event.timestamp = lastResort(stamp)
+            held.yearless = nil
+        }
+        var place = binding.devices[device].index(of: held.cycle)
+        if place == nil, held.event.kind.belongsToCycle {
+            place = binding.devices[device].open(process: held.process)
+        }
+        if let place {
+            if held.isTentative { binding.devices[device].cycles[place].execute() }
+            binding.devices[device].cycles[place].release(at: held.event.timestamp, identityKey)
+        }
+        emit(held, place.map { binding.devices[device].cycles[$0] })
+    }
+
+    /// Lets go of the events that wait no more, in their order.
+    private mutating func release(_ device: Int, _ isReady: (HeldEvent) -> Bool) {
+        var kept: [HeldEvent] = []
+        let held = binding.devices[device].held
+        guard held.contains(where: isReady) else { return }
+        binding.devices[device].held = []
+        for event in held {
+            guard isReady(event) else {
+                kept.append(event)
+                continue
+            }
+            emit(event, binding.devices[device].index(of: event.cycle).map { binding.devices[device].cycles[$0] })
+        }
+        binding.devices[device].held = kept
+    }
+
+    private mutating func emit(_ held: HeldEvent, _ cycle: KnownCycle?) {
+        texts = EventTexts(held.texts)
+        emit(held.event, cycle, line: held.line)
+    }
+}
+
+extension KnownCycle {
+    /// Stops waiting for an id. A cycle without a notification time gets an id from its first event, since events need one
+    /// of the two.
+    mutating func release(at time: Timestamp, _ key: IdentityKey) {
+        progress.insert(.released)
+        guard idHash == 0, due == nil else { return }
+        id = Array("unnamed-\(time)".utf8)
+        idHash = key.text(id.span, 0..<id.count)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LogDecoder {
+    /// The stream that a line belongs to; a line that names neither device nor process nor time belongs to the last one.
+    mutating func stream(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> Int {
+        binding.lineCount += 1
+        if line.device.isEmpty, line.process == 0, line.stamp == nil, !binding.streams.isEmpty {
+            return binding.use(binding.lastStream)
+        }
+        let isNamed = !line.device.isEmpty && !bytes.equals("localhost", in: line.device)
+        let name = isNamed ? identityKey.text(bytes, line.device) : 0
+        if let known = binding.stream(device: name, process: line.process) { return binding.use(known) }
+        if !binding.devices.contains(where: { $0.name == name }) {
+            let installation = isNamed ? devices.pseudonym(of: bytes.extracting(line.device), pseudonyms) : nil
+            openDevice(LogDevice(name: name, installation: installation))
+        }
+        return binding.use(binding.openStream(device: name, process: line.process))
+    }
+
+    private mutating func openDevice(_ device: LogDevice) {
+        if binding.devices.count >= LogBinding.maximumDevices {
+            let oldest = binding.devices.indices.min { binding.devices[$0].usedAt < binding.devices[$1].usedAt } ?? 0
+            releaseAll(oldest)
+            binding.dropDevice(oldest)
+        }
+        binding.devices.append(device)
+    }
+}
+
+extension LogBinding {
+    func stream(device: UInt64, process: UInt64) -> Int? {
+        if lastStream < streams.count, streams[lastStream].device == device, streams[lastStream].process == process {
+            return lastStream
+        }
+        return streams.firstIndex { $0.device == device && $0.process == process }
+    }
+
+    mutating func use(_ stream: Int) -> Int {
+        lastStream = stream
+        streams[stream].usedAt = lineCount
+        return stream
+    }
+
+    func device(ofStream stream: Int) -> Int {
+        let name = streams[stream].device
+        return devices.firstIndex { $0.name == name } ?? 0
+    }
+
+    /// Opens a stream in place of the one that was not used for longest when there are too many.
+    mutating func openStream(device: UInt64, process: UInt64) -> Int {
+        if streams.count >= Self.maximumStreams,
+            let oldest = streams.indices.min(by: { streams[$0].usedAt < streams[$1].usedAt })
+        {
+            streams.remove(at: oldest)
+        }
+        streams.append(LogStream(device: device, process: process))
+        return streams.count - 1
+    }
+
+    mutating func dropDevice(_ index: Int) {
+        let name = devices[index].name
+        devices.remove(at: index)
+        streams.removeAll { $0.device == name }
+        lastStream = 0
+    }
+}

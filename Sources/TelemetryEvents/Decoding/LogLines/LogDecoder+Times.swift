@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LogDecoder {
+    /// When a line was written.
+    enum LineTime {
+        case known(Timestamp)
+        /// Without a stamp in a log that is not live; the time only orders.
+        case assumed(Timestamp)
+        /// The year is still to be found.
+        case yearless(YearlessStamp)
+    }
+
+    /// A clock that is a little behind makes lines look as if they came from the future.
+    private static let clockTolerance: Int64 = 3_600_000_000
+
+    /// The time of a line (SPEC 3.3): its stamp, else the stream's last one, else the time of reading.
+    mutating func time(of line: UnwrappedLine, stream: Int) -> LineTime {
+        guard let stamp = line.stamp else {
+            if let last = binding.streams[stream].last { return .known(last) }
+            assumedTime.microseconds += 1
+            return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
+        }
+        if stamp.hasYear {
+            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds)
+            binding.streams[stream].last = time
+            return .known(time)
+        }
+        let yearless = YearlessStamp(wallMicroseconds: stamp.wallMicroseconds, offset: stamp.offsetSeconds)
+        guard let anchor = binding.streams[stream].anchor ?? (options.isLive ? readAt : nil) else {
+            return .yearless(yearless)
+        }
+        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil)
+        binding.streams[stream].last = time
+        return .known(time)
+    }
+
+    /// The time of a stamp whose stream has told no absolute time: near the last one of the log, else the latest past one.
+    func lastResort(_ stamp: YearlessStamp) -> Timestamp {
+        if let anchor = binding.anchor { return dated(stamp, near: anchor, isPast: false) }
+        return dated(stamp, near: readAt, isPast: true)
+    }
+
+    /// The stamp in the year that brings it nearest to a time, or in the latest one in which it is not after it.
+    func dated(_ stamp: YearlessStamp, near anchor: Timestamp, isPast: Bool) -> Timestamp {
+        let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
+        var best = Timestamp(microseconds: .min)
+        for candidate in year - 1...year + 1 {
+            guard let time = inYear(candidate, stamp) else { continue }
+            if isPast {
+                if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best, time) }
+            } else if best.microseconds == .min
+                || abs(time.microseconds - anchor.microseconds) < abs(best.microseconds - anchor.microseconds)
+            {
+                best = time
+            }
+        }
+        return best
+    }
+
+    private func inYear(_ year: Int64, _ stamp: YearlessStamp) -> Timestamp? {
+        let days = stamp.wallMicroseconds.flooredDivision(by: 86_400_000_000)
+        let date = CivilDate.date(daysSince1970: days)
+        guard date.day <= CivilDate.daysInMonth(date.month, year: year) else { return nil }
+        let inYear = CivilDate.daysSince1970(year: year, month: date.month, day: date.day)
+        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset)
+    }
+
+    private func utc(_ wall: Int64, _ offset: Int32?) -> Timestamp {
+        guard let offset else { return Timestamp(microseconds: options.zone.utcMicroseconds(wall: wall)) }
+        return Timestamp(microseconds: wall - Int64(offset) * 1_000_000)
+    }
+}
