@@ -2,10 +2,12 @@
 
 extension LogDecoder {
     /// Takes in a message: finds its stream, time and cycle, and lets its event out or holds it back.
-    mutating func take(_ message: consuming LogMessage, _ line: UnwrappedLine, _ bytes: Span<UInt8>) {
+    mutating func take(_ message: LogMessage, _ line: UnwrappedLine, _ bytes: Span<UInt8>) {
         let stream = stream(of: line, bytes)
         let device = binding.device(ofStream: stream)
-        if let absolute = message.event.scheduledFor ?? message.event.earliestBeginDate { anchor(absolute, stream, device) }
+        if let absolute = message.event.scheduledFor ?? message.event.earliestBeginDate {
+            anchor(absolute, stream, device)
+        }
         let time = time(of: line, stream: stream)
         if message.rule.meaning == .nothing { return }
 
@@ -30,7 +32,7 @@ extension LogDecoder {
     }
 
     /// Remembers what a message says about its cycle, for the lines that follow.
-    private mutating func note(_ message: borrowing LogMessage, _ place: Int, _ device: Int, _ process: UInt64) {
+    private mutating func note(_ message: LogMessage, _ place: Int, _ device: Int, _ process: UInt64) {
         let event = message.event.kind
         let isEvent = message.rule.meaning != .cycle
         if let begin = message.event.earliestBeginDate { binding.devices[device].cycles[place].begin = begin }
@@ -51,7 +53,7 @@ extension LogDecoder {
     }
 
     private mutating func send(
-        _ message: borrowing LogMessage,
+        _ message: LogMessage,
         _ place: Int?,
         _ device: Int,
         _ process: UInt64,
@@ -108,7 +110,9 @@ extension LogDecoder {
     }
 
     /// The schedule id as it may be stored; looked up among the device's cycles before it is made anew.
-    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ hash: UInt64, _ device: Int) -> [UInt8] {
+    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ hash: UInt64, _ device: Int)
+        -> [UInt8]
+    {
         if let known = binding.devices[device].lastIndex(where: { $0.idHash == hash }) {
             return binding.devices[device].cycles[known].id
         }

@@ -2,144 +2,144 @@
 
 /// Reads the times of log lines at fixed places. It remembers the last date, because most lines have the same.
 struct LogStampReader: Sendable {
-  private var dateHead: UInt64 = 0
-  private var dateTail: UInt16 = 0
-  private var dateMicroseconds: Int64 = 0
+    private var dateHead: UInt64 = 0
+    private var dateTail: UInt16 = 0
+    private var dateMicroseconds: Int64 = 0
 
-  /// Reads `yyyy-MM-dd`, `T` or a space, `HH:mm:ss`, decimals and a zone, the last two if they are there.
-  @inline(__always)
-  mutating func dateAndTime(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
-    let start = cursor.position
-    guard start + 19 <= cursor.end, bytes[start + 4] == UInt8(ascii: "-") else { return nil }
-    let separator = bytes[start + 10]
-    guard separator == UInt8(ascii: " ") || separator | 0x20 == UInt8(ascii: "t") else {
-      return nil
+    /// Reads `yyyy-MM-dd`, `T` or a space, `HH:mm:ss`, decimals and a zone, the last two if they are there.
+    @inline(__always)
+    mutating func dateAndTime(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> LogStamp? {
+        let start = cursor.position
+        guard start + 19 <= cursor.end, bytes[start + 4] == UInt8(ascii: "-") else { return nil }
+        let separator = bytes[start + 10]
+        guard separator == UInt8(ascii: " ") || separator | 0x20 == UInt8(ascii: "t") else {
+            return nil
+        }
+        guard let midnight = date(bytes, at: start), let seconds = bytes.timeOfDay(at: start + 11)
+        else { return nil }
+        cursor.position = start + 19
+        var stamp = LogStamp(wallMicroseconds: midnight &+ seconds &* 1_000_000)
+        stamp.wallMicroseconds &+= bytes.fraction(&cursor)
+        guard bytes.zone(&cursor, &stamp.offsetSeconds) else { return nil }
+        return stamp
     }
-    guard let midnight = date(bytes, at: start), let seconds = bytes.timeOfDay(at: start + 11)
-    else { return nil }
-    cursor.position = start + 19
-    var stamp = LogStamp(wallMicroseconds: midnight &+ seconds &* 1_000_000)
-    stamp.wallMicroseconds &+= bytes.fraction(&cursor)
-    guard bytes.zone(&cursor, &stamp.offsetSeconds) else { return nil }
-    return stamp
-  }
 
-  /// Microseconds of a date's midnight since 1970.
-  @inline(__always)
-  private mutating func date(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
-    let head = bytes.word(at: start)
-    let tail = UInt16(bytes[start + 8]) << 8 | UInt16(bytes[start + 9])
-    if head == dateHead, tail == dateTail { return dateMicroseconds }
-    guard let midnight = Self.midnight(bytes, at: start) else { return nil }
-    dateHead = head
-    dateTail = tail
-    dateMicroseconds = midnight
-    return midnight
-  }
-
-  @inline(never)
-  private static func midnight(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
-    guard bytes[start + 7] == UInt8(ascii: "-"),
-      let year = bytes.decimal(at: start, digits: 4),
-      let month = bytes.decimal(at: start + 5, digits: 2),
-      let day = bytes.decimal(at: start + 8, digits: 2)
-    else { return nil }
-    return microseconds(year: year, month: month, day: day)
-  }
-
-  /// Microseconds of a date's midnight since 1970; nil where there is no such date.
-  static func microseconds(year: Int64, month: Int64, day: Int64) -> Int64? {
-    guard month >= 1, month <= 12, day >= 1, day <= CivilDate.daysInMonth(month, year: year) else {
-      return nil
+    /// Microseconds of a date's midnight since 1970.
+    @inline(__always)
+    private mutating func date(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
+        let head = bytes.word(at: start)
+        let tail = UInt16(bytes[start + 8]) << 8 | UInt16(bytes[start + 9])
+        if head == dateHead, tail == dateTail { return dateMicroseconds }
+        guard let midnight = Self.midnight(bytes, at: start) else { return nil }
+        dateHead = head
+        dateTail = tail
+        dateMicroseconds = midnight
+        return midnight
     }
-    return CivilDate.daysSince1970(year: year, month: month, day: day) * 86_400_000_000
-  }
+
+    @inline(never)
+    private static func midnight(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
+        guard bytes[start + 7] == UInt8(ascii: "-"),
+            let year = bytes.decimal(at: start, digits: 4),
+            let month = bytes.decimal(at: start + 5, digits: 2),
+            let day = bytes.decimal(at: start + 8, digits: 2)
+        else { return nil }
+        return microseconds(year: year, month: month, day: day)
+    }
+
+    /// Microseconds of a date's midnight since 1970; nil where there is no such date.
+    static func microseconds(year: Int64, month: Int64, day: Int64) -> Int64? {
+        guard month >= 1, month <= 12, day >= 1, day <= CivilDate.daysInMonth(month, year: year) else {
+            return nil
+        }
+        return CivilDate.daysSince1970(year: year, month: month, day: day) * 86_400_000_000
+    }
 }
 
 extension Span<UInt8> {
-  /// The seconds since midnight that `HH:mm:ss` tells. The eight bytes are there.
-  @inline(__always)
-  func timeOfDay(at index: Int) -> Int64? {
-    let time = paddedWord(at: index) ^ 0x3030_3A30_303A_3030
-    // Digits are now 0 to 9 and colons 0: whatever else is there sets a high bit.
-    guard ((time &+ 0x7676_7F76_767F_7676) | time) & 0x8080_8080_8080_8080 == 0 else { return nil }
-    let hour = (time & 0xF) * 10 + (time >> 8 & 0xF)
-    let minute = (time >> 24 & 0xF) * 10 + (time >> 32 & 0xF)
-    let second = (time >> 48 & 0xF) * 10 + (time >> 56 & 0xF)
-    guard hour <= 23, minute <= 59, second <= 60 else { return nil }
-    return Int64(hour * 3_600 + minute * 60 + second)
-  }
+    /// The seconds since midnight that `HH:mm:ss` tells. The eight bytes are there.
+    @inline(__always)
+    func timeOfDay(at index: Int) -> Int64? {
+        let time = paddedWord(at: index) ^ 0x3030_3A30_303A_3030
+        // Digits are now 0 to 9 and colons 0: whatever else is there sets a high bit.
+        guard ((time &+ 0x7676_7F76_767F_7676) | time) & 0x8080_8080_8080_8080 == 0 else { return nil }
+        let hour = (time & 0xF) * 10 + (time >> 8 & 0xF)
+        let minute = (time >> 24 & 0xF) * 10 + (time >> 32 & 0xF)
+        let second = (time >> 48 & 0xF) * 10 + (time >> 56 & 0xF)
+        guard hour <= 23, minute <= 59, second <= 60 else { return nil }
+        return Int64(hour * 3_600 + minute * 60 + second)
+    }
 
-  /// Consumes decimals behind a point or a comma and returns microseconds; what is finer is dropped.
-  @inline(__always)
-  func fraction(_ cursor: inout LineCursor) -> Int64 {
-    let point = cursor.peek(self)
-    guard point == UInt8(ascii: ".") || point == UInt8(ascii: ",") else { return 0 }
-    var index = cursor.position + 1
-    guard index < cursor.end, self[index].isDigit else { return 0 }
-    var value: Int64 = 0
-    var scale: Int64 = 1_000_000
-    while index < cursor.end, self[index].isDigit {
-      if scale > 1 {
-        value = value &* 10 &+ Int64(self[index] &- 0x30)
-        scale /= 10
-      }
-      index += 1
+    /// Consumes decimals behind a point or a comma and returns microseconds; what is finer is dropped.
+    @inline(__always)
+    func fraction(_ cursor: inout LineCursor) -> Int64 {
+        let point = cursor.peek(self)
+        guard point == UInt8(ascii: ".") || point == UInt8(ascii: ",") else { return 0 }
+        var index = cursor.position + 1
+        guard index < cursor.end, self[index].isDigit else { return 0 }
+        var value: Int64 = 0
+        var scale: Int64 = 1_000_000
+        while index < cursor.end, self[index].isDigit {
+            if scale > 1 {
+                value = value &* 10 &+ Int64(self[index] &- 0x30)
+                scale /= 10
+            }
+            index += 1
+        }
+        cursor.position = index
+        return value &* scale
     }
-    cursor.position = index
-    return value &* scale
-  }
 
-  /// Consumes `Z`, `UTC`, `+hh:mm`, `+hhmm` or `+hh`, with at most one space in front, if one of them is there.
-  ///
-  /// - Returns: whether the time ends here: no letter or digit may touch it.
-  @inline(__always)
-  func zone(_ cursor: inout LineCursor, _ offset: inout Int32?) -> Bool {
-    guard cursor.position < cursor.end else { return true }
-    let isApart = self[cursor.position] == UInt8(ascii: " ")
-    var ahead = cursor
-    if isApart { ahead.position += 1 }
-    switch ahead.peek(self) {
-    case UInt8(ascii: "Z"), UInt8(ascii: "z"):
-      if ahead.peek(self, 1).isLetterOrDigit { return isApart }
-      ahead.position += 1
-      offset = 0
-    case UInt8(ascii: "+"), UInt8(ascii: "-"):
-      guard let seconds = numericOffset(&ahead, isApart: isApart) else { return true }
-      offset = seconds
-    case UInt8(ascii: "U"), UInt8(ascii: "G"):
-      let word = paddedWord(at: ahead.position) & 0xFF_FFFF
-      guard word == 0x43_5455 || word == 0x54_4D47, ahead.position + 3 <= ahead.end,
-        !ahead.peek(self, 3).isLetterOrDigit
-      else { return isApart }
-      ahead.position += 3
-      offset = 0
-    default:
-      return isApart || !self[cursor.position].isLetterOrDigit
+    /// Consumes `Z`, `UTC`, `+hh:mm`, `+hhmm` or `+hh`, with at most one space in front, if one of them is there.
+    ///
+    /// - Returns: whether the time ends here: no letter or digit may touch it.
+    @inline(__always)
+    func zone(_ cursor: inout LineCursor, _ offset: inout Int32?) -> Bool {
+        guard cursor.position < cursor.end else { return true }
+        let isApart = self[cursor.position] == UInt8(ascii: " ")
+        var ahead = cursor
+        if isApart { ahead.position += 1 }
+        switch ahead.peek(self) {
+        case UInt8(ascii: "Z"), UInt8(ascii: "z"):
+            if ahead.peek(self, 1).isLetterOrDigit { return isApart }
+            ahead.position += 1
+            offset = 0
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
+            guard let seconds = numericOffset(&ahead, isApart: isApart) else { return true }
+            offset = seconds
+        case UInt8(ascii: "U"), UInt8(ascii: "G"):
+            let word = paddedWord(at: ahead.position) & 0xFF_FFFF
+            guard word == 0x43_5455 || word == 0x54_4D47, ahead.position + 3 <= ahead.end,
+                !ahead.peek(self, 3).isLetterOrDigit
+            else { return isApart }
+            ahead.position += 3
+            offset = 0
+        default:
+            return isApart || !self[cursor.position].isLetterOrDigit
+        }
+        cursor = ahead
+        return true
     }
-    cursor = ahead
-    return true
-  }
 
-  /// Consumes a sign and `hh:mm`, `hhmm` or, where it touches the time, `hh`.
-  @inline(__always)
-  private func numericOffset(_ cursor: inout LineCursor, isApart: Bool) -> Int32? {
-    let start = cursor.position
-    guard start + 3 <= cursor.end, let hours = decimal(at: start + 1, digits: 2), hours <= 23 else {
-      return nil
+    /// Consumes a sign and `hh:mm`, `hhmm` or, where it touches the time, `hh`.
+    @inline(__always)
+    private func numericOffset(_ cursor: inout LineCursor, isApart: Bool) -> Int32? {
+        let start = cursor.position
+        guard start + 3 <= cursor.end, let hours = decimal(at: start + 1, digits: 2), hours <= 23 else {
+            return nil
+        }
+        var minutes: Int64 = 0
+        var index = start + 3
+        let minutesAt = cursor.peek(self, 3) == UInt8(ascii: ":") ? index + 1 : index
+        if minutesAt + 2 <= cursor.end, let read = decimal(at: minutesAt, digits: 2), read <= 59 {
+            minutes = read
+            index = minutesAt + 2
+        } else if isApart {
+            return nil
+        }
+        guard index == cursor.end || !self[index].isLetterOrDigit else { return nil }
+        cursor.position = index
+        let seconds = Int32(truncatingIfNeeded: hours * 3_600 + minutes * 60)
+        return self[start] == UInt8(ascii: "-") ? -seconds : seconds
     }
-    var minutes: Int64 = 0
-    var index = start + 3
-    let minutesAt = cursor.peek(self, 3) == UInt8(ascii: ":") ? index + 1 : index
-    if minutesAt + 2 <= cursor.end, let read = decimal(at: minutesAt, digits: 2), read <= 59 {
-      minutes = read
-      index = minutesAt + 2
-    } else if isApart {
-      return nil
-    }
-    guard index == cursor.end || !self[index].isLetterOrDigit else { return nil }
-    cursor.position = index
-    let seconds = Int32(truncatingIfNeeded: hours * 3_600 + minutes * 60)
-    return self[start] == UInt8(ascii: "-") ? -seconds : seconds
-  }
 }

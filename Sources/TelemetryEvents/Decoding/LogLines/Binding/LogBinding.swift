@@ -33,7 +33,7 @@ struct LogBinding {
     ///   - id: the id as it may be stored.
     ///   - time: when the line was written, where its stamp tells.
     mutating func cycle(
-        of message: borrowing LogMessage,
+        of message: LogMessage,
         stream: Int,
         device: Int,
         idHash: UInt64,
@@ -60,12 +60,16 @@ struct LogBinding {
         if let due, devices[device].cycles[place].due == nil { devices[device].cycles[place].due = due }
         place = joined(place, device)
         streams[stream][phase] = devices[device].cycles[place].serial
-        if phase == .summary || phase == .delivery { streams[stream].phase = .delivery } else { streams[stream].phase = phase }
+        if phase == .summary || phase == .delivery {
+            streams[stream].phase = .delivery
+        } else {
+            streams[stream].phase = phase
+        }
         return place
     }
 
     /// The phase of a line: its rule's, but for lines that are written in two of them.
-    private func phase(of message: borrowing LogMessage, in stream: LogStream) -> LogRule.Phase {
+    private func phase(of message: LogMessage, in stream: LogStream) -> LogRule.Phase {
         if message.event.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
         return message.rule.phase
     }
@@ -135,7 +139,7 @@ struct LogBinding {
     // MARK: By order
 
     private func ordered(
-        _ message: borrowing LogMessage,
+        _ message: LogMessage,
         _ phase: LogRule.Phase,
         _ context: Int?,
         _ device: Int,
@@ -147,17 +151,20 @@ struct LogBinding {
         case .scheduling: return orderedScheduling(message, context, device)
         case .execution:
             if message.event.kind == .prefetchExecuted { return nextToExecute(device, streams[stream]) }
-            return context ?? devices[device].lastIndex { $0.progress.contains(.executed) && !$0.progress.contains(.ended) }
+            return context ?? devices[device].lastIndex {
+                $0.progress.contains(.executed) && !$0.progress.contains(.ended)
+            }
                 ?? devices[device].lastIndex { !$0.isDelivered }
         case .delivery, .summary:
             if let context, !devices[device].cycles[context].isDelivered || message.event.kind == .notificationDrift {
                 return context
             }
-            return nextToDeliver(device, time) ?? (message.event.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+            return nextToDeliver(device, time)
+                ?? (message.event.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
     }
 
-    private func orderedScheduling(_ message: borrowing LogMessage, _ context: Int?, _ device: Int) -> Int? {
+    private func orderedScheduling(_ message: LogMessage, _ context: Int?, _ device: Int) -> Int? {
         let cycles = devices[device]
         if message.event.kind == .prefetchMissed {
             return firstWaiting(device, process: nil) ?? context
@@ -180,7 +187,9 @@ struct LogBinding {
         if let waiting = firstWaiting(device, process: stream.process) ?? firstWaiting(device, process: nil) {
             return waiting
         }
-        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered { return last }
+        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
+            return last
+        }
         return devices[device].lastIndex { !$0.isDelivered }
     }
 
@@ -214,7 +223,7 @@ struct LogBinding {
     // MARK: Opening and joining
 
     private mutating func opened(
-        by message: borrowing LogMessage,
+        by message: LogMessage,
         _ idHash: UInt64,
         _ due: Timestamp?,
         _ device: Int,
@@ -251,7 +260,9 @@ struct LogBinding {
             devices[device].held[index].cycle = serial
         }
         let name = devices[device].name
-        for index in streams.indices where streams[index].device == name { streams[index].replace(lost.serial, by: serial) }
+        for index in streams.indices where streams[index].device == name {
+            streams[index].replace(lost.serial, by: serial)
+        }
         devices[device].cycles.remove(at: dropped)
         return kept
     }

@@ -50,7 +50,12 @@ extension LogGrammar {
         LogRule("Preparing content for notification at", .cycle, .delivery, .notificationTime),
         LogRule("Preparing content", .cycle, .delivery),
         LogRule("Found cached content", .event(.prefetchUsedForNotification), .delivery),
-        LogRule("Using cached content for notification at", .event(.prefetchUsedForNotification), .delivery, .notificationTime),
+        LogRule(
+            "Using cached content for notification at",
+            .event(.prefetchUsedForNotification),
+            .delivery,
+            .notificationTime
+        ),
         LogRule("Using cached content", .event(.prefetchUsedForNotification), .delivery),
         LogRule("No cached content", .event(.contentMissing), .delivery),
         LogRule("Notification built", .cycle, .delivery),

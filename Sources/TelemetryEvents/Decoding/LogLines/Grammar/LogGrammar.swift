@@ -2,36 +2,42 @@
 
 /// Finds the rule of a message by its first eight bytes and compares the rest, so that a message costs one probe however
 /// many rules there are.
-final class LogGrammar: Sendable {
+struct LogGrammar: Sendable {
     static let shared = LogGrammar(rules)
 
     private static let places = 256
 
     let rules: [LogRule]
-    private let openings: [[UInt8]]
+    /// The openings one after the other, folded, and where each begins.
+    private let openings: [UInt8]
+    private let starts: [Int]
     /// For each place of the hash table the first eight bytes of an opening, and the first rule that begins so.
     private let words: [UInt64]
     private let firstRule: [UInt8]
 
     init(_ unordered: [LogRule]) {
-        let ordered = unordered.map { (rule: $0, opening: $0.opening.bytes.map(\.folded)) }
-            .sorted { left, right in
-                let leftWord = left.opening.span.packedHead(0..<left.opening.count)
-                let rightWord = right.opening.span.packedHead(0..<right.opening.count)
-                return leftWord == rightWord ? left.opening.count > right.opening.count : leftWord < rightWord
-            }
-        rules = ordered.map(\.rule)
-        openings = ordered.map(\.opening)
+        rules = unordered.sorted { left, right in
+            let first = left.folded
+            let second = right.folded
+            return first.prefix(8) == second.prefix(8)
+                ? first.count > second.count : first.prefix(8).lexicographicallyPrecedes(second.prefix(8))
+        }
+        var openings: [UInt8] = []
+        var starts = [0]
         var words = [UInt64](repeating: 0, count: Self.places)
         var firstRule = [UInt8](repeating: 0, count: Self.places)
-        for index in ordered.indices {
-            let word = openings[index].span.word(at: 0)
+        for (index, rule) in rules.enumerated() {
+            openings += rule.folded
+            let word = openings.span.word(at: starts[index])
+            starts.append(openings.count)
             var place = Self.home(of: word)
             while words[place] != 0, words[place] != word { place = (place + 1) % Self.places }
             guard words[place] == 0 else { continue }
             words[place] = word
             firstRule[place] = UInt8(index)
         }
+        self.openings = openings
+        self.starts = starts
         self.words = words
         self.firstRule = firstRule
     }
@@ -49,23 +55,25 @@ final class LogGrammar: Sendable {
         repeat {
             if let end = endOfOpening(rule, bytes, text) { return (rule, end) }
             rule += 1
-        } while rule < openings.count && openings[rule].span.word(at: 0) == word
+        } while rule < rules.count && openings.span.word(at: starts[rule]) == word
         return nil
     }
 
     private func endOfOpening(_ rule: Int, _ bytes: Span<UInt8>, _ text: Range<Int>) -> Int? {
-        let count = openings[rule].count
+        let start = starts[rule]
+        let count = starts[rule + 1] - start
         guard text.count >= count else { return nil }
-        let opening = openings[rule].span
+        let opening = openings.span
         var offset = 8
         while offset + 8 <= count {
-            guard bytes.word(at: text.lowerBound + offset) | UInt64.foldingBits == opening.word(at: offset) else {
+            guard bytes.word(at: text.lowerBound + offset) | UInt64.foldingBits == opening.word(at: start + offset)
+            else {
                 return nil
             }
             offset += 8
         }
         while offset < count {
-            guard bytes[text.lowerBound + offset].folded == opening[offset] else { return nil }
+            guard bytes[text.lowerBound + offset].folded == opening[start + offset] else { return nil }
             offset += 1
         }
         return text.lowerBound + count
@@ -74,6 +82,10 @@ final class LogGrammar: Sendable {
     private static func home(of word: UInt64) -> Int {
         Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 56)
     }
+}
+
+extension LogRule {
+    fileprivate var folded: [UInt8] { opening.bytes.map(\.folded) }
 }
 
 extension UInt64 {

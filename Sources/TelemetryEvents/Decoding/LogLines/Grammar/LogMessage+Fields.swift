@@ -143,9 +143,12 @@ extension LogMessage {
             guard let counter = counter(named: bytes, name) else { continue }
             var start = position
             while start < range.upperBound, start - position < 3,
-                bytes[start] == UInt8(ascii: "=") || bytes[start] == UInt8(ascii: ":") || bytes[start] == UInt8(ascii: " ")
+                bytes[start] == UInt8(ascii: "=") || bytes[start] == UInt8(ascii: ":")
+                    || bytes[start] == UInt8(ascii: " ")
             { start += 1 }
-            if let value = number(bytes, start..<range.upperBound, 0...Self.tebibyte) { counters[counter] = UInt64(value) }
+            if let value = number(bytes, start..<range.upperBound, 0...Self.tebibyte) {
+                counters[counter] = UInt64(value)
+            }
         }
     }
 

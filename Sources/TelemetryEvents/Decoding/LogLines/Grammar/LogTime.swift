@@ -22,7 +22,7 @@ struct LogTime {
             range.upperBound - start >= 19,
             let day = bytes.calendarDay(at: start),
             bytes[start + 10] | 0x20 == UInt8(ascii: "t") || bytes[start + 10] == UInt8(ascii: " "),
-            let time = bytes.timeOfDay(at: start + 11)
+            let time = bytes.clockTime(at: start + 11)
         else { return nil }
         var position = start + 19
         wallMicroseconds = day * 86_400_000_000 + time
@@ -53,7 +53,7 @@ extension Span<UInt8> {
     }
 
     /// The microseconds of `HH:mm:ss`; nil for anything else. Eight bytes must be there.
-    func timeOfDay(at start: Int) -> Int64? {
+    func clockTime(at start: Int) -> Int64? {
         guard
             let hour = decimal(at: start, digits: 2), self[start + 2] == UInt8(ascii: ":"),
             let minute = decimal(at: start + 3, digits: 2), self[start + 5] == UInt8(ascii: ":"),

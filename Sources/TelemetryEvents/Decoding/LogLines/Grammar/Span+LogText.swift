@@ -37,7 +37,9 @@ extension Span<UInt8> {
         }
         guard isSentence else {
             var position = start
-            while position < end, self[position] != UInt8(ascii: ","), self[position] != UInt8(ascii: ")") { position += 1 }
+            while position < end, self[position] != UInt8(ascii: ","), self[position] != UInt8(ascii: ")") {
+                position += 1
+            }
             return start..<position
         }
         var position = start
