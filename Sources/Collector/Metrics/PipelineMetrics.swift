@@ -9,21 +9,9 @@ internal import TelemetryEvents
 ///
 /// `publish(_:)` sets all of them as of one position in one update, which no scrape sees half of.
 struct PipelineMetrics: Sendable {
-    private enum Stage: String, CaseIterable {
-        case success
-        case used
-    }
-
     private let registry: MetricsRegistry
     private let created: Int64
-    private let scheduled: Counter
-    private let executed: Counter
-    private let success: Counter
-    private let failure: CaseFamily<FailureReason, Counter>
-    private let used: Counter
-    private let implied: CaseFamily<Stage, Counter>
-    private let openCycles: Gauge
-    private let evictedCycles: Counter
+    private let lifecycle: LifecycleMetrics
     private let identities: Gauge
     private let identityBytes: Gauge
     private let evictedIdentities: Counter
@@ -50,32 +38,7 @@ struct PipelineMetrics: Sendable {
         self.journal = journal.map { JournalSums(registry, $0) }
         self.registry = registry
         self.created = created
-        scheduled = registry.counter("dnp_prefetch_scheduled_total", help: "Prefetch tasks that were scheduled.")
-        executed = registry.counter("dnp_prefetch_executed_total", help: "Prefetch tasks that the system executed.")
-        success = registry.counter("dnp_prefetch_success_total", help: "Prefetch attempts that ended in success.")
-        failure = registry.counter(
-            "dnp_prefetch_failure_total",
-            help: "Prefetch attempts that ended in failure, by reason.",
-            label: "reason",
-            of: FailureReason.self,
-            onceUsed: [.other],
-            value: { "\($0.name)" }
-        )
-        used = registry.counter(
-            "dnp_prefetch_used_for_notification_total",
-            help: "Notifications that used prefetched content."
-        )
-        implied = registry.counter(
-            "dnp_telemetry_implied_stages_total",
-            help: "Stages that only the summary of a cycle told of.",
-            label: "stage",
-            of: Stage.self
-        )
-        openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
-        evictedCycles = registry.counter(
-            "dnp_telemetry_evicted_cycles_total",
-            help: "Cycles that were closed early because too many were open."
-        )
+        lifecycle = LifecycleMetrics(registry, created: created)
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."
@@ -135,15 +98,7 @@ struct PipelineMetrics: Sendable {
     private func set(_ projection: LedgerProjection) {
         let totals = projection.fold.totals
         let accounts = projection.accounts
-        scheduled.restore(to: totals.scheduled, created: created)
-        executed.restore(to: totals.executed, created: created)
-        success.restore(to: totals.success, created: created)
-        for reason in FailureReason.allCases { failure[reason].restore(to: totals.failure(reason), created: created) }
-        used.restore(to: totals.used, created: created)
-        implied[.success].restore(to: totals.impliedSuccess, created: created)
-        implied[.used].restore(to: totals.impliedUsed, created: created)
-        openCycles.set(projection.fold.openCycles)
-        evictedCycles.restore(to: totals.evictedCycles, created: created)
+        lifecycle.set(totals, openCycles: projection.fold.openCycles)
         identities.set(projection.fold.rememberedIdentities)
         identityBytes.set(projection.fold.identityBytes)
         evictedIdentities.restore(to: totals.evictedIdentities, created: created)

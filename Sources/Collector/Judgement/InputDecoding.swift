@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// Decodes one input from its first byte to its last, in pieces: the first of the two threads of a run.
+struct InputDecoding {
+    let options: JudgementOptions
+    let pseudonyms: OneRunPseudonyms
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - emit: takes what was decoded, in order.
+    ///   - progress: is told after each piece how many bytes of the input and lines have been read.
+    /// - Returns: what the input held.
+    func decode(
+        _ input: consuming InputBytes,
+        named name: String,
+        emit: (DecodedEvents) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var chunks = LineChunks(input)
+        if options.wrapper == nil || options.wrapper == .events {
+            if try chunks.beginDocument() { return try decodeDocument(&chunks, named: name, emit: emit) }
+        }
+        return try decodeLines(&chunks, named: name, emit: emit, progress: progress)
+    }
+
+    private func decodeLines(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (DecodedEvents) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var reading = LogDecoderOptions(wrapper: options.wrapper, zone: options.zone)
+        reading.unrecognisedLimit = options.explains ? JudgementOptions.explainedLines : 0
+        var decoder = LogDecoder(reading, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        while try chunks.next({ emit(decoder.decode($0, readAt: now())) }) {
+            progress(chunks.consumed, decoder.counts.read)
+        }
+        emit(decoder.flush(readAt: now()))
+        var judged = JudgedInput(name: name, lines: decoder.counts)
+        judged.unrecognised = decoder.unrecognised.map {
+            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
+        }
+        return judged
+    }
+
+    private func decodeDocument(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (DecodedEvents) -> Void
+    ) throws(InputError) -> JudgedInput {
+        guard let bytes = try chunks.whole(limit: JSONDocuments.limit) else {
+            throw InputError(
+                input: name,
+                problem: "a JSON document of more than \(JSONDocuments.limit >> 20) MiB; write one event on each line, "
+                    + "as `jq -c '.events[]? // .[]?'` does"
+            )
+        }
+        let decoded = JSONEventDecoder.decode(
+            bytes.span,
+            framing: .document,
+            receivedAt: now(),
+            pseudonyms: pseudonyms,
+            identityKey: pseudonyms.identityKey
+        )
+        if decoded.events.count == 0, let first = decoded.rejections.first {
+            throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
+        }
+        emit(decoded)
+        var judged = JudgedInput(name: name)
+        judged.lines.read = UInt64(decoded.received)
+        judged.lines.recognised = UInt64(decoded.events.count)
+        judged.lines.unrecognised = UInt64(decoded.rejected)
+        if options.explains {
+            judged.unrecognised = decoded.rejections.prefix(JudgementOptions.explainedLines).map {
+                UnexplainedLine(number: UInt64($0.index) + 1, text: "", why: $0.description)
+            }
+        }
+        return judged
+    }
+}

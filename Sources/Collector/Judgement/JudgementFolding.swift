@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// Folds decoded events into a judgement: the second of the two threads of a run.
+struct JudgementFolding {
+    private let detail: JudgementOptions.Detail
+    private let key: IdentityKey
+    private var fold: LifecycleFold
+    private var notes: CycleNotes
+    private var judgement = Judgement()
+
+    init(_ detail: JudgementOptions.Detail, key: IdentityKey, openCycles: Int) {
+        self.detail = detail
+        self.key = key
+        var limits = LifecycleLimits()
+        limits.openCycles = openCycles
+        fold = LifecycleFold(key: key, limits: limits, keepsClosedCycles: detail.needsCycles, deduplicates: false)
+        notes = CycleNotes(limit: openCycles, hasDetails: detail.isTestRun)
+    }
+
+    mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
+        if detail.needsCycles { notes.note(events, input: input, key: key) }
+        try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        takeCycles()
+    }
+
+    mutating func add(_ input: JudgedInput) {
+        judgement.inputs.append(input)
+    }
+
+    consuming func finish() -> Judgement {
+        fold.finish()
+        takeCycles()
+        judgement.totals = fold.totals
+        judgement.device = notes.device
+        judgement.cycles.sort { left, right in
+            left.order == right.order
+                ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
+        }
+        return judgement
+    }
+
+    private mutating func takeCycles() {
+        guard detail.needsCycles else { return }
+        for closed in fold.takeClosedCycles() {
+            for requirement in Requirement.allCases where requirement.isMet(by: closed) {
+                judgement.reached.insert(requirement)
+            }
+            var cycle = JudgedCycle(closed: closed)
+            if let note = notes.take(closed) {
+                cycle.scheduleId = note.scheduleId
+                cycle.input = note.input
+                cycle.details = note.details
+            }
+            list(cycle)
+        }
+    }
+
+    private mutating func list(_ cycle: JudgedCycle) {
+        switch detail {
+        case .counters: break
+        case .cycles:
+            if judgement.cycles.count < JudgementOptions.listedCycles {
+                judgement.cycles.append(cycle)
+            } else {
+                judgement.omittedCycles += 1
+            }
+        case .testRun(let scheduleId):
+            let isWanted = scheduleId == nil || cycle.scheduleId == scheduleId
+            let isLater = judgement.cycles.first.map { $0.order <= cycle.order } ?? true
+            if isWanted, isLater {
+                judgement.omittedCycles += UInt64(judgement.cycles.count)
+                judgement.cycles = [cycle]
+            } else {
+                judgement.omittedCycles += 1
+            }
+        }
+    }
+}
+
+extension JudgementOptions.Detail {
+    fileprivate var needsCycles: Bool {
+        if case .counters = self { false } else { true }
+    }
+
+    fileprivate var isTestRun: Bool {
+        if case .testRun = self { true } else { false }
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// Judges inputs in constant memory: one thread reads and decodes, the caller's folds.
+///
+/// Each input is a log of its own; the cycles of all of them are judged together.
+public struct JudgementRun: Sendable {
+    /// How many cycles are open at most; past it those that came first are judged early.
+    private static let openCycles = 262_144
+    /// How many decoded pieces wait for the fold at most.
+    private static let depth = 4
+
+    private let options: JudgementOptions
+    private let interruption: Interruption?
+
+    /// - Parameters:
+    ///   - options: how the inputs are read and what is kept.
+    ///   - interruption: what ends standard input early.
+    public init(_ options: JudgementOptions, interruption: Interruption? = nil) {
+        self.options = options
+        self.interruption = interruption
+    }
+
+    private enum Piece: Sendable {
+        case events(DecodedEvents, input: Int)
+        case input(JudgedInput)
+        case failure(InputError)
+        case end
+    }
+
+    /// Reads and judges the inputs, in their order.
+    ///
+    /// - Parameters:
+    ///   - paths: files; `-` is standard input.
+    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    /// - Throws: `InputError` for the first input that cannot be read.
+    public func judge(
+        _ paths: [String],
+        progress: @escaping @Sendable (JudgementProgress) -> Void = { _ in }
+    ) throws(InputError) -> Judgement {
+        let pseudonyms = OneRunPseudonyms()
+        let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
+        let pieces = Handover<Piece>(depth: Self.depth)
+        let interruption = interruption
+        let reader = Thread {
+            Self.read(paths, decoding, interruption, progress) { pieces.put($0) }
+            pieces.put(.end)
+        }
+        reader.stackSize = 4 << 20
+        reader.start()
+
+        var folding = JudgementFolding(options.detail, key: pseudonyms.identityKey, openCycles: Self.openCycles)
+        var failure: InputError?
+        reading: while true {
+            switch pieces.take() {
+            case .events(let decoded, let input): folding.add(decoded.events, input: input, receivedAt: Self.now)
+            case .input(let input): folding.add(input)
+            case .failure(let error): failure = error
+            case .end, nil: break reading
+            }
+        }
+        if let failure { throw failure }
+        return folding.finish()
+    }
+
+    private static func read(
+        _ paths: [String],
+        _ decoding: InputDecoding,
+        _ interruption: Interruption?,
+        _ progress: (JudgementProgress) -> Void,
+        _ put: (Piece) -> Void
+    ) {
+        do throws(InputError) {
+            var sofar = JudgementProgress(totalBytes: try totalSize(of: paths))
+            for (index, path) in paths.enumerated() {
+                let input = try InputBytes(InputFile(path, interruption: interruption))
+                let name = input.name
+                let before = sofar
+                let judged = try decoding.decode(input, named: name) {
+                    if $0.events.count > 0 { put(.events($0, input: index)) }
+                } progress: { bytes, lines in
+                    sofar.bytes = before.bytes + bytes
+                    sofar.lines = before.lines + lines
+                    progress(sofar)
+                }
+                put(.input(judged))
+            }
+        } catch {
+            put(.failure(error))
+        }
+    }
+
+    /// The size of all inputs together; also the check that all of them are there before the first is read.
+    private static func totalSize(of paths: [String]) throws(InputError) -> Int? {
+        var total: Int? = 0
+        for path in paths {
+            let file = try InputFile(path)
+            total = total.flatMap { sum in file.size.map { sum + $0 } }
+        }
+        return total
+    }
+
+    private static var now: Timestamp {
+        Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// The bytes of an input as they are once decompressed.
+struct InputBytes: ~Copyable {
+    private let file: InputFile
+    private var gzip: GzipStream?
+    private var head: [UInt8] = []
+    private var headOffset = 0
+    /// How many bytes of the file have been read, compressed ones where it is compressed.
+    private(set) var consumed = 0
+
+    /// Reads the first bytes, by which a compressed or foreign file is known.
+    init(_ file: consuming InputFile) throws(InputError) {
+        self.file = file
+        var head = [UInt8](repeating: 0, count: 4_096)
+        var count = 0
+        while count < 6 {
+            let read = try Self.read(self.file, into: &head, from: count)
+            if read == 0 { break }
+            count += read
+        }
+        consumed = count
+        head.removeSubrange(count...)
+        if head.starts(with: [0x1F, 0x8B]) {
+            do throws(GzipError) {
+                var stream = try GzipStream()
+                unsafe head.withUnsafeBytes { unsafe stream.prime($0) }
+                gzip = consume stream
+            } catch {
+                throw InputError(input: self.file.name, problem: Self.sentence(for: error))
+            }
+        } else if let problem = Self.foreignFormat(head) {
+            throw InputError(input: self.file.name, problem: problem)
+        } else {
+            self.head = head
+        }
+    }
+
+    var name: String { file.name }
+
+    /// Replaces bytes of the buffer from `start` on; returns how many, 0 at the end.
+    mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
+        if headOffset < head.count {
+            let count = min(head.count - headOffset, buffer.count - start)
+            for index in 0..<count { buffer[start + index] = head[headOffset + index] }
+            headOffset += count
+            return count
+        }
+        guard gzip != nil else {
+            let count = try Self.read(file, into: &buffer, from: start)
+            consumed += count
+            return count
+        }
+        return try inflate(into: &buffer, from: start)
+    }
+
+    private mutating func inflate(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
+        var problem: InputError?
+        var taken = 0
+        let result: Result<Int, GzipError> = unsafe buffer.withUnsafeMutableBytes { bytes in
+            do throws(InputError) {
+                return unsafe try gzip?.read(into: .init(rebasing: bytes[start...])) {
+                    target throws(InputError) in
+                    let count = unsafe try file.read(into: target)
+                    taken += count
+                    return count
+                } ?? .success(0)
+            } catch {
+                problem = error
+                return .success(0)
+            }
+        }
+        consumed += taken
+        if let problem { throw problem }
+        switch result {
+        case .success(let count): return count
+        case .failure(let error): throw InputError(input: file.name, problem: Self.sentence(for: error))
+        }
+    }
+
+    private static func read(
+        _ file: borrowing InputFile,
+        into buffer: inout [UInt8],
+        from start: Int
+    ) throws(InputError) -> Int {
+        var problem: InputError?
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            do throws(InputError) {
+                return unsafe try file.read(into: .init(rebasing: bytes[start...]))
+            } catch {
+                problem = error
+                return 0
+            }
+        }
+        if let problem { throw problem }
+        return count
+    }
+
+    private static func sentence(for error: GzipError) -> String {
+        switch error {
+        case .truncated: "its gzip ends before the content does; copy the file again"
+        case .outOfMemory: "there is no memory to decompress it"
+        case .damaged, .tooLarge, .suspiciousRatio: "its gzip is damaged; copy the file again"
+        }
+    }
+
+    /// What to do about a file that begins like a format that is not read here.
+    private static func foreignFormat(_ head: [UInt8]) -> String? {
+        let formats: [([UInt8], String)] = [
+            ([0xFF, 0xFE], "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`"),
+            ([0xFE, 0xFF], "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`"),
+            ([0x28, 0xB5, 0x2F, 0xFD], "it is compressed with zstd; pipe `zstd -dc` into `-`"),
+            ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "it is compressed with xz; pipe `xz -dc` into `-`"),
+            ([0x42, 0x5A, 0x68], "it is compressed with bzip2; pipe `bzip2 -dc` into `-`"),
+            ([0x50, 0x4B, 0x03, 0x04], "it is a zip archive; pipe `unzip -p` into `-`"),
+            (Array("LPKSHHRH".utf8), "it is a file of the journal; pipe `journalctl -o json --file` into `-`"),
+        ]
+        return formats.first { head.starts(with: $0.0) }?.1
+    }
+}

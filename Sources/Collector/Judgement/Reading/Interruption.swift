@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// The first Ctrl-C (SIGINT) while a live input is read: it ends the input, so that what came is still judged. The
+/// second ends the process.
+public struct Interruption: Sendable {
+    private static let raised = Atomic(false)
+
+    /// Takes the signal over from now on.
+    public init() {
+        Self.raised.store(false, ordering: .relaxed)
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.raised.store(true, ordering: .relaxed) }
+        action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+        unsafe sigaction(SIGINT, &action, nil)
+    }
+
+    var isRaised: Bool { Self.raised.load(ordering: .relaxed) }
+}

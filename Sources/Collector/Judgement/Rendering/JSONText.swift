@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// Writes JSON in the order in which members are added (RFC 8259).
+struct JSONText {
+    private(set) var bytes: [UInt8] = []
+    private var needsComma = false
+
+    mutating func object(_ body: (inout JSONText) -> Void) { enclosed("{", "}", body) }
+
+    mutating func array(_ body: (inout JSONText) -> Void) { enclosed("[", "]", body) }
+
+    private mutating func enclosed(_ open: StaticString, _ close: StaticString, _ body: (inout JSONText) -> Void) {
+        separate()
+        bytes.append(open)
+        needsComma = false
+        body(&self)
+        bytes.append(close)
+        needsComma = true
+    }
+
+    /// Names the value that comes next.
+    mutating func name(_ name: StaticString) {
+        separate()
+        quote("\(name)")
+        bytes.append(":")
+        needsComma = false
+    }
+
+    /// Breaks the line before the next member or element.
+    mutating func line(indent: Int) {
+        if needsComma { bytes.append(",") }
+        bytes.append("\n")
+        for _ in 0..<indent { bytes.append(UInt8(ascii: " ")) }
+        needsComma = false
+    }
+
+    /// Breaks the line before a closing bracket.
+    mutating func lastLine(indent: Int) {
+        needsComma = false
+        line(indent: indent)
+    }
+
+    mutating func value(_ text: String?) {
+        separate()
+        if let text { quote(text) } else { bytes.append("null") }
+        needsComma = true
+    }
+
+    mutating func value(_ number: UInt64) {
+        separate()
+        bytes.appendDecimal(number)
+        needsComma = true
+    }
+
+    mutating func value(_ number: Int64?) {
+        separate()
+        if let number { bytes.appendDecimal(number) } else { bytes.append("null") }
+        needsComma = true
+    }
+
+    mutating func value(_ truth: Bool?) {
+        separate()
+        bytes.append(truth.map { $0 ? "true" : "false" } ?? "null")
+        needsComma = true
+    }
+
+    mutating func value(_ time: Timestamp?) {
+        separate()
+        if let time {
+            bytes.append("\"")
+            time.appendRFC3339(to: &bytes)
+            bytes.append("\"")
+        } else {
+            bytes.append("null")
+        }
+        needsComma = true
+    }
+
+    private mutating func separate() {
+        if needsComma { bytes.append(",") }
+        needsComma = false
+    }
+
+    private mutating func quote(_ text: String) {
+        bytes.append("\"")
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): bytes.append(#"\""#)
+            case UInt8(ascii: "\\"): bytes.append(#"\\"#)
+            case 0x0A: bytes.append(#"\n"#)
+            case 0x0D: bytes.append(#"\r"#)
+            case 0x09: bytes.append(#"\t"#)
+            case 0..<0x20, 0x7F:
+                bytes.append(#"\u00"#)
+                for digit in [byte >> 4, byte & 0xF] { bytes.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append("\"")
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+extension Judgement {
+    /// The object of SPEC 10 with a line for each cycle, in UTF-8.
+    ///
+    /// Two members are added where there is need: `cyclesOmitted`, and `unrecognised` when asked to explain.
+    ///
+    /// - Parameters:
+    ///   - strict: whether rules of bucket B count like those of bucket A.
+    ///   - explains: whether the lines that nothing recognised are listed.
+    public func json(strict: Bool = false, explains: Bool = false) -> [UInt8] {
+        var text = JSONText()
+        text.object { text in
+            text.name("verdict")
+            text.value(verdict(strict: strict).rawValue)
+            text.line(indent: 1)
+            text.name("cycles")
+            text.array { text in
+                for cycle in cycles {
+                    text.line(indent: 2)
+                    append(cycle, to: &text)
+                }
+            }
+            if omittedCycles > 0 {
+                text.line(indent: 1)
+                text.name("cyclesOmitted")
+                text.value(omittedCycles)
+            }
+            text.line(indent: 1)
+            text.name("counters")
+            appendCounters(to: &text)
+            text.line(indent: 1)
+            text.name("lines")
+            append(lines, to: &text)
+            if explains {
+                text.line(indent: 1)
+                text.name("unrecognised")
+                appendUnrecognised(to: &text)
+            }
+        }
+        return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The counters alone, as in the object of SPEC 10.
+    public func countersJSON() -> [UInt8] {
+        var text = JSONText()
+        appendCounters(to: &text)
+        return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private func append(_ cycle: JudgedCycle, to text: inout JSONText) {
+        let closed = cycle.closed
+        text.object { text in
+            text.name("scheduleId")
+            text.value(cycle.scheduleId)
+            text.name("notificationTime")
+            text.value(closed.notificationTime)
+            text.name("outcome")
+            text.value("\(closed.outcome.name)")
+            text.name("stages")
+            append(closed.stages, to: &text)
+            text.name("failureReason")
+            text.value(closed.failureReason.map { "\($0.name)" })
+            text.name("violations")
+            text.array { text in
+                for violation in closed.violations {
+                    text.object { text in
+                        text.name("violation")
+                        text.value("\(violation.kind.name)")
+                        text.name("bucket")
+                        text.value(violation.kind.bucket.rawValue)
+                        text.name("detail")
+                        text.value(violation.detail)
+                    }
+                }
+            }
+        }
+    }
+
+    private func append(_ stages: CycleStages, to text: inout JSONText) {
+        text.object { text in
+            text.name("scheduled")
+            text.value(stages.scheduled)
+            text.name("executed")
+            text.value(stages.executed)
+            text.name("success")
+            text.value(stages.success)
+            text.name("failure")
+            text.value(stages.failure)
+            text.name("used")
+            text.value(stages.used)
+            text.name("delivered")
+            text.value(stages.delivered)
+        }
+    }
+
+    private func appendCounters(to text: inout JSONText) {
+        text.object { text in
+            text.name("dnp_prefetch_scheduled_total")
+            text.value(totals.scheduled)
+            text.name("dnp_prefetch_executed_total")
+            text.value(totals.executed)
+            text.name("dnp_prefetch_success_total")
+            text.value(totals.success)
+            text.name("dnp_prefetch_failure_total")
+            text.object { text in
+                for reason in [FailureReason.network, .auth, .system, .other]
+                where reason != .other || totals.failureOther > 0 {
+                    text.name(reason.name)
+                    text.value(totals.failure(reason))
+                }
+            }
+            text.name("dnp_prefetch_used_for_notification_total")
+            text.value(totals.used)
+        }
+    }
+
+    private func append(_ lines: LogLineCounts, to text: inout JSONText) {
+        text.object { text in
+            text.name("read")
+            text.value(lines.read)
+            text.name("recognised")
+            text.value(lines.recognised)
+            text.name("foreign")
+            text.value(lines.foreign)
+            text.name("unrecognised")
+            text.value(lines.unrecognised)
+        }
+    }
+
+    private func appendUnrecognised(to text: inout JSONText) {
+        text.array { text in
+            for input in inputs {
+                for line in input.unrecognised {
+                    text.line(indent: 2)
+                    text.object { text in
+                        text.name("input")
+                        text.value(input.name)
+                        text.name("line")
+                        text.value(line.number)
+                        text.name("text")
+                        text.value(line.text)
+                        text.name("why")
+                        text.value(line.why)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+extension Judgement {
+    /// The judgement as a JUnit report: a suite for each input with a case for each cycle, and one for the requirements.
+    ///
+    /// - Parameters:
+    ///   - requirements: what at least one cycle must have come to.
+    ///   - strict: whether rules of bucket B count like those of bucket A.
+    public func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
+        var suites = inputs.map { JUnitSuite(name: $0.name) }
+        for cycle in cycles where suites.indices.contains(cycle.input) {
+            suites[cycle.input].cases.append(JUnitCase(cycle, strict: strict))
+        }
+        if verdict() == .empty {
+            suites.append(JUnitSuite(name: "verdict", cases: [.failing("empty", "the input holds no lifecycle event")]))
+        }
+        if omittedCycles > 0 {
+            suites.append(JUnitSuite(name: "cycles not listed", cases: [omittedCase(strict: strict)]))
+        }
+        if !requirements.isEmpty {
+            let unmet = Set(unmet(requirements))
+            suites.append(JUnitSuite(name: "requirements", cases: requirements.map { JUnitCase($0, isUnmet: unmet.contains($0)) }))
+        }
+        let cases = suites.lazy.flatMap(\.cases)
+        var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        text += "<testsuites name=\"dnp-telemetry validate\" tests=\"\(cases.count)\" "
+        text += "failures=\"\(cases.count { !$0.failures.isEmpty })\" errors=\"0\">\n"
+        for suite in suites { suite.append(to: &text) }
+        text += "</testsuites>\n"
+        return text
+    }
+
+    private func omittedCase(strict: Bool) -> JUnitCase {
+        let listed = cycles.reduce(UInt64(0)) { $0 + UInt64($1.faults(strict: strict).count) }
+        let faults = faultCount(strict: strict)
+        guard faults > listed else { return JUnitCase(name: "\(omittedCycles) cycles") }
+        return .failing("\(omittedCycles) cycles", "\(faults - listed) violations")
+    }
+}
+
+private struct JUnitSuite {
+    var name: String
+    var cases: [JUnitCase] = []
+
+    func append(to text: inout String) {
+        let name = XMLText.escaped(name)
+        text += "  <testsuite name=\"\(name)\" tests=\"\(cases.count)\" "
+        text += "failures=\"\(cases.count { !$0.failures.isEmpty })\" errors=\"0\" skipped=\"0\">\n"
+        for testCase in cases { testCase.append(to: &text, suite: name) }
+        text += "  </testsuite>\n"
+    }
+}
+
+private struct JUnitCase {
+    var name: String
+    var seconds: Int64 = 0
+    var failures: [(type: String, message: String)] = []
+    var notes: [String] = []
+
+    init(name: String) {
+        self.name = name
+    }
+
+    static func failing(_ name: String, _ message: String) -> JUnitCase {
+        var testCase = JUnitCase(name: name)
+        testCase.failures = [(type: name, message: message)]
+        return testCase
+    }
+
+    init(_ cycle: JudgedCycle, strict: Bool) {
+        name = cycle.title
+        if cycle.scheduleId != nil, let time = cycle.closed.notificationTime { name += " (\(time))" }
+        if !cycle.closed.hasAssumedTimes, let first = cycle.firstStage, let last = cycle.lastStage {
+            seconds = (last.microseconds - first.microseconds) / 1_000_000
+        }
+        notes = ["outcome: \(cycle.closed.outcome.name)"]
+        if let reason = cycle.closed.failureReason { notes.append("failure reason: \(reason.name)") }
+        for violation in cycle.closed.violations {
+            let bucket = violation.kind.bucket
+            if bucket.isFault(strict: strict) {
+                failures.append((type: "\(violation.kind.name)", message: "\(bucket.rawValue): \(violation.detail)"))
+            } else {
+                notes.append("\(bucket.rawValue) \(violation.kind.name): \(violation.detail)")
+            }
+        }
+    }
+
+    init(_ requirement: Requirement, isUnmet: Bool) {
+        name = "--require \(requirement.rawValue)"
+        if isUnmet { failures = [(type: "unmet", message: requirement.unmetSentence)] }
+    }
+
+    func append(to text: inout String, suite: String) {
+        text += "    <testcase name=\"\(XMLText.escaped(name))\" classname=\"\(suite)\" time=\"\(seconds)\""
+        guard !failures.isEmpty || !notes.isEmpty else {
+            text += "/>\n"
+            return
+        }
+        text += ">\n"
+        for failure in failures {
+            let message = XMLText.escaped(failure.message)
+            text += "      <failure type=\"\(XMLText.escaped(failure.type))\" message=\"\(message)\">\(message)</failure>\n"
+        }
+        if !notes.isEmpty {
+            text += "      <system-out>\(notes.map(XMLText.escaped).joined(separator: "\n"))</system-out>\n"
+        }
+        text += "    </testcase>\n"
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+extension Judgement {
+    /// The judgement for people: a table of the cycles with what each broke, the counters, the lines; the verdict is the
+    /// last line.
+    ///
+    /// - Parameters:
+    ///   - style: whether there are colours.
+    ///   - strict: whether rules of bucket B count like those of bucket A.
+    ///   - explains: whether the lines that nothing recognised are listed.
+    public func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
+        var text = ""
+        if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
+        appendCounters(to: &text, style)
+        appendLines(to: &text, style)
+        if explains { appendUnrecognised(to: &text, style) }
+        text += verdictLine(style: style, strict: strict) + "\n"
+        return text
+    }
+
+    /// The verdict in one line without its end.
+    public func verdictLine(style: TextStyle = .plain, strict: Bool = false) -> String {
+        let verdict = verdict(strict: strict)
+        let word = style.text(verdict.rawValue, verdict == .coherent ? .good : .bad)
+        switch verdict {
+        case .empty: return "\(word): the input holds no lifecycle event"
+        case .coherent: return "\(word): \(outcomeSummary)"
+        case .incoherent:
+            let faults = faultCount(strict: strict)
+            return "\(word): \(faults) \(faults == 1 ? "violation" : "violations") in \(outcomeSummary)"
+        }
+    }
+
+    private var outcomeSummary: String {
+        let parts = CycleOutcome.allCases.filter { totals.cycles($0) > 0 }.map { "\(totals.cycles($0)) \($0.name)" }
+        return "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles") (\(parts.joined(separator: ", ")))"
+    }
+
+    private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool) {
+        let columns = CycleColumns(cycles)
+        text += columns.heading(style) + "\n"
+        for cycle in cycles {
+            text += columns.row(cycle, style) + "\n"
+            for violation in cycle.closed.violations {
+                let kind = violation.kind
+                let isFault = kind.bucket.isFault(strict: strict)
+                text += "    \(isFault ? "violation" : "note") "
+                text += style.text("\(kind.bucket.rawValue) \(kind.name)", isFault ? .bad : .note)
+                text += ": \(PlainText.line(violation.detail))\n"
+            }
+            if cycle.closed.hasAssumedTimes {
+                text += "    the lines have no times; rules about time were not judged\n"
+            }
+        }
+        if omittedCycles > 0 { text += "    and \(omittedCycles) more that are counted and not listed\n" }
+        text += "\n"
+    }
+
+    private func appendCounters(to text: inout String, _ style: TextStyle) {
+        var counters: [(String, UInt64)] = [
+            ("dnp_prefetch_scheduled_total", totals.scheduled),
+            ("dnp_prefetch_executed_total", totals.executed),
+            ("dnp_prefetch_success_total", totals.success),
+        ]
+        for reason in [FailureReason.network, .auth, .system, .other]
+        where reason != .other || totals.failureOther > 0 {
+            counters.append(("dnp_prefetch_failure_total{reason=\"\(reason.name)\"}", totals.failure(reason)))
+        }
+        counters.append(("dnp_prefetch_used_for_notification_total", totals.used))
+        let width = counters.map(\.0.count).max() ?? 0
+        text += style.text("Counters", .strong) + "\n"
+        for (name, value) in counters { text += "  \(name.padded(to: width))  \(value)\n" }
+        text += "\n"
+    }
+
+    private func appendLines(to text: inout String, _ style: TextStyle) {
+        let lines = lines
+        text += style.text("Lines", .strong)
+        text += "  \(lines.read) read, \(lines.recognised) recognised, \(lines.foreign) foreign, "
+        text += "\(lines.unrecognised) unrecognised\n\n"
+    }
+
+    private func appendUnrecognised(to text: inout String, _ style: TextStyle) {
+        let listed = inputs.reduce(0) { $0 + $1.unrecognised.count }
+        text += style.text("Unrecognised lines", .strong) + (listed == 0 ? "  none\n" : "\n")
+        for input in inputs {
+            for line in input.unrecognised {
+                text += "  \(PlainText.line(input.name)):\(line.number): \(PlainText.line(line.why))\n"
+                if !line.text.isEmpty { text += "      \(PlainText.line(line.text))\n" }
+            }
+        }
+        if UInt64(listed) < lines.unrecognised {
+            text += "  and \(lines.unrecognised - UInt64(listed)) more\n"
+        }
+        text += "\n"
+    }
+}
+
+/// The columns of the table of cycles.
+private struct CycleColumns {
+    private static let longestTitle = 40
+    private static let time = "2025-11-15T05:53:00Z".count
+    private let title: Int
+
+    init(_ cycles: [JudgedCycle]) {
+        let longest = cycles.lazy.map { $0.scheduleId?.count ?? 1 }.max() ?? 0
+        title = min(max(longest, "SCHEDULE".count), Self.longestTitle)
+    }
+
+    func heading(_ style: TextStyle) -> String {
+        let columns =
+            ["SCHEDULE".padded(to: title), "NOTIFICATION".padded(to: Self.time), "OUTCOME   "]
+            + ClosedCycle.stageColumns + ["REASON"]
+        return style.text(columns.joined(separator: "  "), .strong)
+    }
+
+    func row(_ cycle: JudgedCycle, _ style: TextStyle) -> String {
+        let closed = cycle.closed
+        let outcome = "\(closed.outcome.name)".padded(to: 10)
+        var cells = [
+            (cycle.scheduleId.map(PlainText.line) ?? "-").padded(to: title),
+            (closed.notificationTime.map(\.description) ?? "-").padded(to: Self.time),
+            style.text(outcome, colour(of: closed.outcome)),
+        ]
+        for (column, mark) in zip(ClosedCycle.stageColumns, closed.stageMarks) {
+            let left = (column.count - 1) / 2
+            let right = String(repeating: " ", count: column.count - 1 - left)
+            cells.append(String(repeating: " ", count: left) + style.text(mark.rawValue, mark.colour) + right)
+        }
+        cells.append(closed.failureReason.map { "\($0.name)" } ?? "-")
+        return cells.joined(separator: "  ")
+    }
+
+    private func colour(of outcome: CycleOutcome) -> TextStyle.Colour {
+        switch outcome {
+        case .used: .good
+        case .fallback, .incomplete: .note
+        case .failed, .missed: .bad
+        }
+    }
+}
+
+extension String {
+    /// With spaces behind, as wide as so many characters at least.
+    func padded(to width: Int) -> String {
+        let missing = width - count
+        return missing > 0 ? self + String(repeating: " ", count: missing) : self
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MetricsRegistry
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The families that are functions of the fold's totals alone, alike in the service and in `replay` (SPEC 6).
+struct LifecycleMetrics: Sendable {
+    private enum Stage: String, CaseIterable {
+        case success
+        case used
+    }
+
+    private let created: Int64
+    private let scheduled: Counter
+    private let executed: Counter
+    private let success: Counter
+    private let failure: CaseFamily<FailureReason, Counter>
+    private let used: Counter
+    private let implied: CaseFamily<Stage, Counter>
+    private let openCycles: Gauge
+    private let evictedCycles: Counter
+
+    /// - Parameters:
+    ///   - registry: where the families stand.
+    ///   - created: when counting began, in microseconds since 1970.
+    init(_ registry: MetricsRegistry, created: Int64) {
+        self.created = created
+        scheduled = registry.counter("dnp_prefetch_scheduled_total", help: "Prefetch tasks that were scheduled.")
+        executed = registry.counter("dnp_prefetch_executed_total", help: "Prefetch tasks that the system executed.")
+        success = registry.counter("dnp_prefetch_success_total", help: "Prefetch attempts that ended in success.")
+        failure = registry.counter(
+            "dnp_prefetch_failure_total",
+            help: "Prefetch attempts that ended in failure, by reason.",
+            label: "reason",
+            of: FailureReason.self,
+            onceUsed: [.other],
+            value: { "\($0.name)" }
+        )
+        used = registry.counter(
+            "dnp_prefetch_used_for_notification_total",
+            help: "Notifications that used prefetched content."
+        )
+        implied = registry.counter(
+            "dnp_telemetry_implied_stages_total",
+            help: "Stages that only the summary of a cycle told of.",
+            label: "stage",
+            of: Stage.self
+        )
+        openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
+        evictedCycles = registry.counter(
+            "dnp_telemetry_evicted_cycles_total",
+            help: "Cycles that were closed early because too many were open."
+        )
+    }
+
+    /// Sets all of them; called inside an update of the registry.
+    func set(_ totals: LifecycleTotals, openCycles open: Int) {
+        scheduled.restore(to: totals.scheduled, created: created)
+        executed.restore(to: totals.executed, created: created)
+        success.restore(to: totals.success, created: created)
+        for reason in FailureReason.allCases { failure[reason].restore(to: totals.failure(reason), created: created) }
+        used.restore(to: totals.used, created: created)
+        implied[.success].restore(to: totals.impliedSuccess, created: created)
+        implied[.used].restore(to: totals.impliedUsed, created: created)
+        openCycles.set(open)
+        evictedCycles.restore(to: totals.evictedCycles, created: created)
+    }
+}
