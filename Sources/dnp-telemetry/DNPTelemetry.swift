@@ -13,6 +13,6 @@ struct DNPTelemetry: AsyncParsableCommand {
             dnp_prefetch_* families for Prometheus, and are written to systemd-journald, each exactly once.
             """,
         version: BuildVersion.current,
-        subcommands: [Serve.self]
+        subcommands: [Serve.self, Validate.self, Replay.self, Report.self]
     )
 }

@@ -14,9 +14,6 @@ struct CycleNotes {
         var details = CycleDetails()
     }
 
-    /// How many failures of a cycle are kept.
-    private static let failuresPerCycle = 16
-
     /// The device as any event describes it.
     private(set) var device = DeviceNames()
 
@@ -49,63 +46,62 @@ struct CycleNotes {
     }
 
     private mutating func note(_ event: Event, _ bytes: Span<UInt8>, input: Int, key: IdentityKey) {
+        if hasDetails { device = DeviceNames(event, bytes).completed(by: device) }
         if let schedule = key.schedule(of: event, in: bytes) {
             guard hasDetails || schedule != lastSchedule else { return }
             lastSchedule = schedule
             if bySchedule[schedule] == nil {
                 guard bySchedule.count < limit else { return }
-                bySchedule[schedule] = Note(scheduleId: text(bytes, event.scheduleId), input: input)
+                bySchedule[schedule] = Note(scheduleId: bytes.text(event.scheduleId), input: input)
             }
-            if hasDetails { addDetails(of: event, bytes, to: &bySchedule[schedule]) }
+            if hasDetails { bySchedule[schedule]?.details.add(event, bytes) }
         } else if let time = event.scheduledFor {
             if byNotification[time] == nil {
                 guard byNotification.count < limit else { return }
                 byNotification[time] = Note(input: input)
             }
-            if hasDetails { addDetails(of: event, bytes, to: &byNotification[time]) }
-        } else if hasDetails {
-            device = names(of: event, bytes).completed(by: device)
+            if hasDetails { byNotification[time]?.details.add(event, bytes) }
         }
     }
+}
 
-    private mutating func addDetails(of event: Event, _ bytes: Span<UInt8>, to note: inout Note?) {
-        guard var details = note?.details else { return }
-        details.earliestBeginDate = event.earliestBeginDate ?? details.earliestBeginDate
-        let names = names(of: event, bytes)
-        details.device = names.completed(by: details.device)
-        device = names.completed(by: device)
-        if event.kind.tellsOfFailure {
-            details.failureCount += 1
-            if details.failures.count < Self.failuresPerCycle {
-                details.failures.append(
-                    FailureNote(
-                        time: event.timestamp,
-                        hasAssumedTime: event.isTimeAssumed,
-                        kind: event.kind,
-                        reason: event.reason,
-                        error: text(bytes, event.error),
-                        status: event.status
-                    )
-                )
-            }
-        }
-        note?.details = details
+extension CycleDetails {
+    /// How many failures of a cycle are kept.
+    private static let keptFailures = 16
+
+    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>) {
+        earliestBeginDate = event.earliestBeginDate ?? earliestBeginDate
+        device = DeviceNames(event, bytes).completed(by: device)
+        guard event.kind.tellsOfFailure else { return }
+        failureCount += 1
+        if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes)) }
     }
+}
 
-    private func names(of event: Event, _ bytes: Span<UInt8>) -> DeviceNames {
-        DeviceNames(
-            model: text(bytes, event.deviceModel),
-            system: text(bytes, event.osVersion),
-            app: text(bytes, event.appVersion)
-        )
+extension DeviceNames {
+    fileprivate init(_ event: Event, _ bytes: Span<UInt8>) {
+        model = bytes.text(event.deviceModel)
+        system = bytes.text(event.osVersion)
+        app = bytes.text(event.appVersion)
     }
+}
 
-    private func text(_ bytes: Span<UInt8>, _ range: Event.Text) -> String? {
+extension FailureNote {
+    fileprivate init(_ event: Event, _ bytes: Span<UInt8>) {
+        time = event.timestamp
+        hasAssumedTime = event.isTimeAssumed
+        kind = event.kind
+        reason = event.reason
+        error = bytes.text(event.error)
+        status = event.status
+    }
+}
+
+extension Span<UInt8> {
+    /// A text of an event; nil where it is empty.
+    fileprivate func text(_ range: Event.Text) -> String? {
         guard !range.isEmpty else { return nil }
-        var copy: [UInt8] = []
-        copy.reserveCapacity(range.count)
-        for index in range { copy.append(bytes[index]) }
-        return String(decoding: copy, as: UTF8.self)
+        return unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }
 

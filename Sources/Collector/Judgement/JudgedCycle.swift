@@ -30,6 +30,9 @@ struct JudgedCycle: Sendable {
             .compactMap(\.self)
     }
 
+    /// Whether the notification used prefetched content.
+    var isContentUsed: Bool { closed.stages.used != nil || closed.outcome == .used }
+
     /// The violations that make a judgement incoherent.
     func faults(strict: Bool) -> [CycleViolation] {
         closed.violations.filter { $0.kind.bucket.isFault(strict: strict) }

@@ -44,13 +44,11 @@ public struct JudgementOptions: Sendable {
             }
             self.wrapper = wrapper
         }
-        guard let zone = ZoneOffsets(named: timezone) else {
-            throw UnknownOption(
-                "expected --timezone as a name of the time zone database such as Europe/Berlin, "
-                    + "found \"\(timezone ?? "")\""
-            )
+        do throws(UnknownZone) {
+            zone = try timezone.map { name throws(UnknownZone) in try ZoneOffsets(named: name) } ?? .machine
+        } catch {
+            throw UnknownOption("\(error)")
         }
-        self.zone = zone
     }
 }
 

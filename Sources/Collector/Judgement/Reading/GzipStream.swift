@@ -3,6 +3,7 @@
 internal import CZlib
 
 /// Decompresses gzip of one or more members (RFC 1952) piece by piece, in constant memory.
+@safe
 struct GzipStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
     private let input: UnsafeMutableRawBufferPointer

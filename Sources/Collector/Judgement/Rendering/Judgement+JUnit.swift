@@ -22,7 +22,9 @@ extension Judgement {
         }
         if !requirements.isEmpty {
             let unmet = Set(unmet(requirements))
-            suites.append(JUnitSuite(name: "requirements", cases: requirements.map { JUnitCase($0, isUnmet: unmet.contains($0)) }))
+            suites.append(
+                JUnitSuite(name: "requirements", cases: requirements.map { JUnitCase($0, isUnmet: unmet.contains($0)) })
+            )
         }
         let cases = suites.lazy.flatMap(\.cases)
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -102,7 +104,8 @@ private struct JUnitCase {
         text += ">\n"
         for failure in failures {
             let message = XMLText.escaped(failure.message)
-            text += "      <failure type=\"\(XMLText.escaped(failure.type))\" message=\"\(message)\">\(message)</failure>\n"
+            text +=
+                "      <failure type=\"\(XMLText.escaped(failure.type))\" message=\"\(message)\">\(message)</failure>\n"
         }
         if !notes.isEmpty {
             text += "      <system-out>\(notes.map(XMLText.escaped).joined(separator: "\n"))</system-out>\n"

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A file that is written whole or not at all.
+public enum OutputFile {
+    /// Writes a file: first beside its place, then into it in one step.
+    ///
+    /// What is there and no regular file, such as a pipe, is written to as it is.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - path: the file's path.
+    ///   - mayReplace: whether a file that is there may go.
+    public static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws(OutputError) {
+        if isSpecial(path) {
+            return try write(bytes, to: path, flags: O_WRONLY)
+        }
+        let draft = "\(path).\(getpid()).part"
+        try write(bytes, to: draft, flags: O_WRONLY | O_CREAT | O_EXCL)
+        defer { unsafe unlink(draft) }
+        if !mayReplace {
+            if unsafe link(draft, path) == 0 { return }
+            switch errno {
+            case EEXIST: throw OutputError(path: path, problem: Self.isThere)
+            case EPERM, ENOTSUP:
+                // File systems without hard links.
+                if exists(path) { throw OutputError(path: path, problem: Self.isThere) }
+            default: throw OutputError(path, errno)
+            }
+        }
+        guard unsafe rename(draft, path) == 0 else { throw OutputError(path, errno) }
+    }
+
+    private static let isThere = "it is there already; --force replaces it"
+
+    /// Whether there is something of this name.
+    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+    private static func isSpecial(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
+    }
+
+    private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws(OutputError) {
+        let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw OutputError(path, errno) }
+        let problem = FileOutput.write(bytes, to: descriptor)
+        guard close(descriptor) == 0, problem == 0 else {
+            let number = problem == 0 ? errno : problem
+            if flags & O_CREAT != 0 { unsafe unlink(path) }
+            throw OutputError(path, number)
+        }
+    }
+}
+
+/// Writes to open descriptors.
+public enum FileOutput {
+    /// Writes all of the bytes; returns 0 or the number of the error that stopped it.
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        unsafe bytes.withUnsafeBytes { buffer in
+            var done = 0
+            while done < buffer.count {
+                let count = unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+                if count < 0, errno != EINTR { return errno }
+                done += max(count, 0)
+            }
+            return 0
+        }
+    }
+}
+
+/// A file that cannot be written, in words for the one who named it.
+public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file as it was named.
+    public let path: String
+    /// What is wrong, and what to do.
+    public let problem: String
+
+    init(path: String, problem: String) {
+        self.path = path
+        self.problem = problem
+    }
+
+    init(_ path: String, _ number: Int32) {
+        self.path = path
+        problem =
+            switch number {
+            case ENOENT: "there is no such directory"
+            case EACCES, EPERM: "permission to write it is denied"
+            case EISDIR: "it is a directory; name a file in it"
+            case ENOSPC: "no space is left"
+            default: unsafe "it cannot be written: \(String(cString: strerror(number)))"
+            }
+    }
+
+    /// The file and its problem.
+    public var description: String { "\(PlainText.line(path)): \(problem)" }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+extension TestRun {
+    /// The artifact of the testing guide, extended by what its template asks for, in UTF-8.
+    ///
+    /// Times that the log does not tell are null, and `timesKnown` is then false.
+    public func json() -> [UInt8] {
+        var text = JSONText()
+        text.object { text in
+            text.line(indent: 2)
+            text.name("testRun")
+            text.object { text in
+                appendCircumstances(to: &text)
+                text.line(indent: 4)
+                text.name("outcome")
+                text.object(appendOutcome)
+                text.line(indent: 4)
+                text.name("telemetry")
+                text.object(appendTelemetry)
+                text.line(indent: 4)
+                text.name("stateVerification")
+                text.object(appendVerification)
+                text.line(indent: 4)
+                text.name("violations")
+                text.array(appendViolations)
+                text.line(indent: 4)
+                text.name("failures")
+                text.array(appendFailures)
+                text.line(indent: 4)
+                text.name("notes")
+                text.value(circumstances.notes ?? "")
+                text.lastLine(indent: 2)
+            }
+            text.lastLine(indent: 0)
+        }
+        return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private func appendCircumstances(to text: inout JSONText) {
+        text.line(indent: 4)
+        text.name("date")
+        text.value(date)
+        for (name, value) in [("device", deviceModel), ("iosVersion", systemVersion), ("appBuild", build)]
+            as [(StaticString, String)]
+        {
+            text.line(indent: 4)
+            text.name(name)
+            text.value(value)
+        }
+        text.line(indent: 4)
+        text.name("leadTime")
+        text.value(leadSeconds)
+        text.line(indent: 4)
+        text.name("scenarios")
+        text.array { text in circumstances.scenarios.forEach { text.value($0) } }
+        text.line(indent: 4)
+        text.name("conditions")
+        text.value(circumstances.conditions ?? Self.unknown)
+        text.line(indent: 4)
+        text.name("scheduleId")
+        text.value(cycle.scheduleId)
+        text.line(indent: 4)
+        text.name("notificationTime")
+        text.value(cycle.closed.notificationTime)
+        text.line(indent: 4)
+        text.name("timesKnown")
+        text.value(areTimesKnown)
+    }
+
+    private func appendOutcome(to text: inout JSONText) {
+        let timing = ExecutionTiming(self)
+        text.line(indent: 6)
+        text.name("prefetchScheduledAt")
+        text.value(known(stages.scheduled))
+        text.line(indent: 6)
+        text.name("bgTaskExecutedAt")
+        text.value(known(stages.executed))
+        text.line(indent: 6)
+        text.name("notificationFiredAt")
+        text.value(known(stages.delivered))
+        text.line(indent: 6)
+        text.name("cachedContentUsed")
+        text.value(isContentUsed)
+        text.line(indent: 6)
+        text.name("outcome")
+        text.value("\(cycle.closed.outcome.name)")
+        text.line(indent: 6)
+        text.name("actualVsScheduled")
+        text.object { text in
+            text.name("startDelay")
+            text.value(timing.startDelay)
+            text.name("executedLead")
+            text.value(timing.executedLead)
+            text.name("notificationDrift")
+            text.value(timing.drift)
+            text.name("withinHeuristics")
+            text.value(timing.isWithinHeuristics)
+            text.name("summary")
+            text.value(timing.sentence)
+        }
+        text.line(indent: 6)
+        text.name("errors")
+        text.array { text in errors.forEach { text.value($0) } }
+        text.lastLine(indent: 4)
+    }
+
+    private func appendTelemetry(to text: inout JSONText) {
+        text.name("scheduled")
+        text.value(counters.scheduled)
+        text.name("executed")
+        text.value(counters.executed)
+        text.name("success")
+        text.value(counters.success)
+        text.name("used")
+        text.value(counters.used)
+    }
+
+    private func appendVerification(to text: inout JSONText) {
+        text.name("contentHashMatch")
+        text.value(cycle.closed.contentHashMatches)
+        text.name("scheduleHashMatch")
+        text.value(cycle.closed.scheduleHashMatches)
+        text.name("cachePersistence")
+        text.value(wasCacheKept)
+    }
+
+    private func appendViolations(to text: inout JSONText) {
+        for violation in cycle.closed.violations {
+            text.object { text in
+                text.name("violation")
+                text.value("\(violation.kind.name)")
+                text.name("bucket")
+                text.value(violation.kind.bucket.rawValue)
+                text.name("detail")
+                text.value(violation.detail)
+            }
+        }
+    }
+
+    private func appendFailures(to text: inout JSONText) {
+        for failure in cycle.details.failures {
+            text.line(indent: 6)
+            text.object { text in
+                text.name("time")
+                text.value(failure.hasAssumedTime ? nil : failure.time)
+                text.name("event")
+                text.value("\(failure.kind.name)")
+                text.name("reason")
+                text.value(failure.reason.map { "\($0.name)" })
+                text.name("error")
+                text.value(failure.error)
+                text.name("status")
+                text.value(failure.status)
+            }
+        }
+        if !cycle.details.failures.isEmpty { text.lastLine(indent: 4) }
+    }
+}

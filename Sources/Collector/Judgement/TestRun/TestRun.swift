@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The record of a test run: one cycle with what the plugin's testing guide asks to be written down.
+public struct TestRun: Sendable {
+    /// What a log cannot know, or does not tell.
+    public struct Circumstances: Sendable {
+        /// The device's model; nil: as the events say.
+        public var device: String?
+        /// The version of the operating system; nil: as the events say.
+        public var systemVersion: String?
+        /// The app's build or commit; nil: as the events say.
+        public var build: String?
+        /// The ids of the scenarios that were tested.
+        public var scenarios: [String] = []
+        /// Power, network and settings during the test.
+        public var conditions: String?
+        /// Notes and follow-ups.
+        public var notes: String?
+
+        /// Nothing but what the log tells.
+        public init() {}
+    }
+
+    let cycle: JudgedCycle
+    let circumstances: Circumstances
+    let device: DeviceNames
+    let counters: Counters
+    /// How many other cycles the log holds.
+    let otherCycles: UInt64
+
+    /// The counters of the artifact.
+    struct Counters {
+        var scheduled: UInt64
+        var executed: UInt64
+        var success: UInt64
+        var used: UInt64
+    }
+
+    /// The record of the cycle that a judgement with the detail `testRun` has found; nil when it has found none.
+    public init?(_ judgement: Judgement, _ circumstances: Circumstances) {
+        guard let cycle = judgement.cycles.last else { return nil }
+        self.cycle = cycle
+        self.circumstances = circumstances
+        otherCycles = judgement.closedCycles - 1
+        device = cycle.details.device.completed(by: judgement.device)
+        let closed = cycle.closed
+        let totals = judgement.totals
+        counters =
+            otherCycles == 0
+            ? Counters(
+                scheduled: totals.scheduled,
+                executed: totals.executed,
+                success: totals.success,
+                used: totals.used
+            )
+            : Counters(
+                scheduled: closed.stages.scheduled == nil ? 0 : 1,
+                executed: UInt64(max(closed.attempts, closed.stages.executed == nil ? 0 : 1)),
+                success: closed.stages.success == nil ? 0 : 1,
+                used: cycle.isContentUsed ? 1 : 0
+            )
+    }
+
+    var stages: CycleStages { cycle.closed.stages }
+    /// Whether the log tells when things happened, and not only in which order.
+    var areTimesKnown: Bool { !cycle.closed.hasAssumedTimes }
+    var isContentUsed: Bool { cycle.isContentUsed }
+
+    /// A time that the log tells.
+    func known(_ time: Timestamp?) -> Timestamp? { areTimesKnown ? time : nil }
+
+    /// When the run began.
+    var date: Timestamp? { known(cycle.firstStage) ?? cycle.closed.notificationTime }
+
+    var deviceModel: String { circumstances.device ?? device.model ?? Self.unknown }
+    var systemVersion: String { circumstances.systemVersion ?? device.system ?? Self.unknown }
+    var build: String { circumstances.build ?? device.app ?? Self.unknown }
+
+    /// How long before the notification the task may run, in seconds.
+    var leadSeconds: Int64? {
+        guard let due = cycle.closed.notificationTime, let begin = cycle.details.earliestBeginDate else { return nil }
+        return (due.microseconds - begin.microseconds) / 1_000_000
+    }
+
+    /// Whether what was cached was there when the notification was due; nil where nothing tells.
+    var wasCacheKept: Bool? {
+        if isContentUsed { return true }
+        return stages.success != nil && cycle.closed.outcome == .fallback ? false : nil
+    }
+
+    /// What went wrong, in sentences: failures that the events tell of, then broken rules of buckets A and B.
+    var errors: [String] {
+        var errors: [String] = []
+        for failure in cycle.details.failures where errors.last != failure.sentence { errors.append(failure.sentence) }
+        return errors + cycle.faults(strict: true).map { "\($0.kind.name): \($0.detail)" }
+    }
+
+    static let unknown = "unknown"
+}
+
+extension FailureNote {
+    /// The event's kind and what it tells, without its time.
+    var sentence: String {
+        var parts: [String] = []
+        if let reason { parts.append("\(reason.name)") }
+        if let error { parts.append(error) }
+        if let status { parts.append("HTTP status \(status)") }
+        return parts.isEmpty ? "\(kind.name)" : "\(kind.name): \(parts.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Collector
+
+/// How `validate`, `replay` and `report` read their input.
+struct InputOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Form of the lines; without it each line is told apart by itself.",
+            discussion: "One of \(JudgementOptions.inputFormats.joined(separator: ", ")).",
+            valueName: "format"
+        ),
+        completion: .list(JudgementOptions.inputFormats)
+    )
+    var inputFormat: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Zone of stamps that name none, such as Europe/Berlin or +02:00; without it the machine's.",
+            valueName: "zone"
+        )
+    )
+    var timezone: String?
+
+    @Flag(help: "Print only results and errors; of a judgement as text only the verdict.")
+    var quiet = false
+
+    func validate() throws {
+        _ = try judgementOptions()
+    }
+
+    /// - Throws: `ValidationError` for a value that means nothing.
+    func judgementOptions() throws -> JudgementOptions {
+        do throws(UnknownOption) {
+            return try JudgementOptions(inputFormat: inputFormat, timezone: timezone)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    /// Reads and judges the inputs with a progress line.
+    ///
+    /// - Throws: `ExitCode(2)` for an input that cannot be read, once it has been said.
+    func judge(_ inputs: [String], _ options: JudgementOptions) throws -> Judgement {
+        let isLive = inputs.contains("-")
+        if isLive, !quiet, Terminal.isTerminal(Terminal.input) {
+            Terminal.say("reading from the terminal; Ctrl-D ends the input")
+        }
+        let run = JudgementRun(options, interruption: isLive ? Interruption() : nil)
+        let progress = ProgressLine(isShown: !quiet && Terminal.isTerminal(Terminal.error))
+        do throws(InputError) {
+            let judgement = try run.judge(inputs) { progress.show($0) }
+            progress.clear()
+            return judgement
+        } catch {
+            progress.clear()
+            Terminal.say("error: \(error)")
+            throw ExitCode(2)
+        }
+    }
+}
+
+/// The form of results.
+enum ResultFormat: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+}

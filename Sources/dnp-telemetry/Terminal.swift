@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Collector
+import Foundation
+import Glibc
+
+/// Results go to standard output, everything else to standard error.
+enum Terminal {
+    static let input = STDIN_FILENO
+    static let output = STDOUT_FILENO
+    static let error = STDERR_FILENO
+
+    static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
+
+    /// The style of text on standard output.
+    static var style: TextStyle {
+        TextStyle(isTerminal: isTerminal(output), environment: ProcessInfo.processInfo.environment)
+    }
+
+    /// A line on standard error.
+    static func say(_ line: String) {
+        _ = FileOutput.write(Array((line + "\n").utf8), to: error)
+    }
+
+    /// Writes results. A reader that has gone away is no error: the exit status still tells the verdict.
+    static func print(_ bytes: [UInt8]) throws {
+        signal(SIGPIPE, SIG_IGN)
+        let problem = FileOutput.write(bytes, to: output)
+        guard problem != 0, problem != EPIPE else { return }
+        unsafe say("error: standard output cannot be written: \(String(cString: strerror(problem)))")
+        throw ExitCode(2)
+    }
+
+    static func print(_ text: String) throws { try print(Array(text.utf8)) }
+
+    /// Writes a file of results.
+    ///
+    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws {
+        do throws(OutputError) {
+            try OutputFile.write(bytes, to: path, mayReplace: mayReplace)
+        } catch {
+            say("error: \(error)")
+            throw ExitCode(2)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Collector
+
+struct Validate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Judge device logs or events.",
+        discussion: """
+            Reads the plugin's log lines in any form that they come in (bare, stamped, Apple's unified logging, \
+            idevicesyslog, Xcode, logcat, syslog, journalctl) or events as JSON, puts them into cycles, and says of each \
+            cycle how it ended and which rules of the lifecycle it broke. Files may be compressed with gzip. Each input \
+            is a log of its own; join the parts of a rotated one with cat.
+
+            Rules of bucket A (bugs of the plugin) make the verdict incoherent, with --strict those of bucket B (logic) \
+            too; bucket C (the system's own timing) is only noted.
+
+            The table marks each stage of a cycle: ✓ reached, ✗ missing although it should be there, · open.
+
+            EXAMPLES
+              dnp-telemetry validate device.log
+              dnp-telemetry validate device.log --format json | jq .verdict
+              dnp-telemetry validate device.log --junit result.xml --require used
+              adb logcat -d -v threadtime | dnp-telemetry validate -
+              xcrun simctl spawn booted log stream --style ndjson | dnp-telemetry validate -
+
+            Ctrl-C ends a live input; what came until then is judged.
+
+            EXIT STATUS
+              0   coherent, and every requirement met
+              1   incoherent, no lifecycle event at all, or a requirement unmet
+              2   an input cannot be read, or an output cannot be written
+              64  wrong usage
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp("Files to judge together; - is standard input.", valueName: "file"),
+        completion: .file()
+    )
+    var inputs: [String]
+
+    @Option(help: "Form of the result: text or json (one object, SPEC 10).")
+    var format = ResultFormat.text
+
+    @Flag(help: "Count rules of bucket B like those of bucket A.")
+    var strict = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A stage or outcome that at least one cycle must have come to; may be repeated, or be a list with commas.",
+            discussion: "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "name"
+        ),
+        completion: .list(Requirement.allCases.map(\.rawValue))
+    )
+    var require: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Write a JUnit report for CI, and replace the one that is there.", valueName: "file"),
+        completion: .file()
+    )
+    var junit: String?
+
+    @Flag(help: "List the lines of the plugin that no rule recognises, with what was expected.")
+    var explain = false
+
+    @OptionGroup(title: "Input")
+    var reading: InputOptions
+
+    func validate() throws {
+        _ = try requirements()
+        guard inputs.count(where: { $0 == "-" }) < 2 else {
+            throw ValidationError("expected - once, since standard input can be read only once")
+        }
+    }
+
+    func run() throws {
+        var options = try reading.judgementOptions()
+        options.explains = explain
+        let requirements = try requirements()
+        let judgement = try reading.judge(inputs, options)
+        if let junit {
+            let report = judgement.junit(requirements: requirements, strict: strict)
+            try Terminal.write(Array(report.utf8), to: junit, mayReplace: true)
+        }
+        switch format {
+        case .json: try Terminal.print(judgement.json(strict: strict, explains: explain))
+        case .text where reading.quiet:
+            try Terminal.print(judgement.verdictLine(style: Terminal.style, strict: strict) + "\n")
+        case .text: try Terminal.print(judgement.text(style: Terminal.style, strict: strict, explains: explain))
+        }
+        if !explain, !reading.quiet, judgement.unrecognisedLines > 0 {
+            Terminal.say("\(judgement.unrecognisedLines) lines were not recognised; --explain lists them")
+        }
+        let unmet = judgement.unmet(requirements)
+        for requirement in unmet {
+            Terminal.say("--require \(requirement.rawValue) is unmet: \(requirement.unmetSentence)")
+        }
+        if judgement.verdict(strict: strict) != .coherent || !unmet.isEmpty { throw ExitCode(1) }
+    }
+
+    private func requirements() throws -> [Requirement] {
+        var requirements: [Requirement] = []
+        for text in require {
+            guard let list = Requirement.list(text) else {
+                throw ValidationError(
+                    "expected --require as \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")), "
+                        + "found \"\(text)\""
+                )
+            }
+            for requirement in list where !requirements.contains(requirement) { requirements.append(requirement) }
+        }
+        return requirements
+    }
+}
