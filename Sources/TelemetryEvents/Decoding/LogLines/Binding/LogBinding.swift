@@ -177,7 +177,8 @@ struct LogBinding {
         let cycle = cycles.cycles[context]
         if cycle.isDelivered { return nil }
         if let begin, let due = cycle.due, begin > due { return nil }
-        if begin != nil, cycle.due == nil, cycle.progress.contains(.executed) { return nil }
+        let isRunning = cycles.held.contains { $0.isTentative && $0.cycle == cycle.serial }
+        if begin != nil, cycle.due == nil, isRunning || cycle.progress.contains(.executed) { return nil }
         return context
     }
 

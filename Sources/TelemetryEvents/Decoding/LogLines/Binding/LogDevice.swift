@@ -14,7 +14,7 @@ struct LogDevice {
     var cycles: [KnownCycle] = []
     var held: [HeldEvent] = []
     var usedAt: UInt64 = 0
-    private(set) var lastSerial: UInt32 = 0
+    var lastSerial: UInt32 = 0
 
     init(name: UInt64, installation: Pseudonym?) {
         self.name = name

@@ -21,11 +21,17 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// The key that ends before an equals sign: letters, digits, underscores and dots.
+    /// The key that ends before an equals sign: letters, digits, underscores and dots behind a space, a comma, a colon or a
+    /// parenthesis; empty for anything else, such as a URL's query.
     func key(endingAt end: Int, from start: Int) -> Range<Int> {
         var first = end
         while first > start, self[first - 1].isPartOfKey { first -= 1 }
-        return first..<end
+        guard first > 0 else { return first..<end }
+        switch self[first - 1] {
+        case UInt8(ascii: " "), UInt8(ascii: ","), UInt8(ascii: "("), UInt8(ascii: ":"), UInt8(ascii: "\t"):
+            return first..<end
+        default: return end..<end
+        }
     }
 
     /// The value that begins at a position: what stands in quotes, or what ends before a comma or a closing parenthesis.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension [UInt8] {
+    mutating func append(optional time: Timestamp?) {
+        append(time == nil ? 0 : 1)
+        if let time { appendVarint(zigzag: time.microseconds) }
+    }
+
+    mutating func append(_ device: LogDevice) {
+        appendLittleEndian(device.name)
+        append(device.installation == nil ? 0 : 1)
+        if let installation = device.installation {
+            appendLittleEndian(installation.high)
+            appendLittleEndian(installation.low)
+        }
+        appendVarint(device.usedAt)
+        appendVarint(UInt64(device.lastSerial))
+        appendVarint(UInt64(device.cycles.count))
+        for cycle in device.cycles { append(cycle) }
+        appendVarint(UInt64(device.held.count))
+        for held in device.held { append(held) }
+    }
+
+    mutating func append(_ stream: LogStream) {
+        appendLittleEndian(stream.device)
+        appendVarint(stream.process)
+        appendVarint(UInt64(stream.scheduling))
+        appendVarint(UInt64(stream.execution))
+        appendVarint(UInt64(stream.delivery))
+        append(stream.phase.rawValue)
+        append(optional: stream.last)
+        append(optional: stream.anchor)
+        appendVarint(stream.usedAt)
+    }
+
+    private mutating func append(_ cycle: KnownCycle) {
+        appendVarint(UInt64(cycle.serial))
+        appendVarint(cycle.process)
+        appendLittleEndian(cycle.idHash)
+        appendVarint(UInt64(cycle.id.count))
+        append(contentsOf: cycle.id)
+        append(optional: cycle.due)
+        append(optional: cycle.begin)
+        append(cycle.progress.rawValue)
+    }
+
+    private mutating func append(_ held: HeldEvent) {
+        EventRecord.append(held.event, texts: held.texts.span, to: &self)
+        appendVarint(UInt64(held.cycle))
+        append(held.yearless)
+        appendVarint(held.process)
+        append(held.isTentative ? 1 : 0)
+        appendVarint(zigzag: held.readAt.microseconds)
+    }
+
+    private mutating func append(_ stamp: YearlessStamp?) {
+        append(stamp == nil ? 0 : 1)
+        guard let stamp else { return }
+        appendVarint(zigzag: stamp.wallMicroseconds)
+        append(stamp.offset == nil ? 0 : 1)
+        if let offset = stamp.offset { appendVarint(zigzag: Int64(offset)) }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LogDecoder {
+    private static let stateVersion: UInt8 = 1
+    /// The most bytes that the state may have; devices that were not used for longest are left out.
+    private static let maximumState = 64 << 10
+
+    /// What a restart needs to go on in the middle of a log: streams, cycles and the events that wait. At most 64 KiB, and
+    /// nothing in it that an event could not hold.
+    public var state: [UInt8] {
+        var output: [UInt8] = [Self.stateVersion]
+        output.appendVarint(zigzag: assumedTime.microseconds)
+        output.append(optional: binding.anchor)
+        output.appendVarint(binding.lineCount)
+        for device in binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
+            var part: [UInt8] = [1]
+            part.append(device)
+            for stream in binding.streams where stream.device == device.name {
+                part.append(1)
+                part.append(stream)
+            }
+            part.append(0)
+            guard output.count + part.count < Self.maximumState else { break }
+            output += part
+        }
+        output.append(0)
+        return output
+    }
+
+    /// Goes on where a decoder with this state was.
+    ///
+    /// - Parameters: as for a new decoder; the line counts begin at zero.
+    /// - Throws: `LogStateError` for bytes that are no state of this version.
+    public init(
+        restoring state: [UInt8],
+        _ options: LogDecoderOptions,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey
+    ) throws(LogStateError) {
+        self.init(options, pseudonyms: pseudonyms, identityKey: identityKey)
+        guard state.count <= Self.maximumState else { throw LogStateError(problem: "\(state.count) bytes") }
+        do throws(EventRecordError) {
+            var reader = RecordReader(start: 0)
+            let bytes = state.span
+            guard try reader.byte(bytes) == Self.stateVersion else { throw reader.error("another version") }
+            assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
+            binding.anchor = try reader.optionalTime(bytes)
+            binding.lineCount = try reader.varint(bytes)
+            while try reader.byte(bytes) == 1 {
+                binding.devices.append(try reader.device(bytes))
+                while try reader.byte(bytes) == 1 {
+                    guard binding.streams.count < LogBinding.maximumStreams else { throw reader.error("too many streams") }
+                    binding.streams.append(try reader.stream(bytes))
+                }
+                guard binding.devices.count <= LogBinding.maximumDevices else { throw reader.error("too many devices") }
+            }
+            let names = Set(binding.devices.map(\.name))
+            guard names.count == binding.devices.count, binding.streams.allSatisfy({ names.contains($0.device) }) else {
+                throw reader.error("streams of other devices")
+            }
+            binding.lastStream = binding.streams.indices.max { binding.streams[$0].usedAt < binding.streams[$1].usedAt } ?? 0
+        } catch {
+            throw LogStateError(problem: "\(error.problem)")
+        }
+    }
+}

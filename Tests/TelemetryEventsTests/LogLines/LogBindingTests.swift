@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+import Testing
+
+@Suite("Lines find the cycle that they are about")
+struct LogBindingTests {
+    @Test("lines before the one that names the schedule bind to it")
+    func laterName() throws {
+        let reading = try LogReading(
+            """
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z, scheduleId=a)
+            [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            """
+        )
+        let cycle = "a 2025-11-15T05:53:00Z"
+        #expect(
+            Set(reading.bound) == [
+                "prefetch_scheduled \(cycle)", "prefetch_executed \(cycle)", "prefetch_started \(cycle)",
+                "prefetch_success \(cycle)",
+            ]
+        )
+        #expect(reading.events.count == 4)
+    }
+
+    @Test("a schedule that keeps its id is another cycle each day")
+    func daily() throws {
+        func day(_ day: Int) -> String {
+            """
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-\(day)T05:48:00Z)
+            2025-11-\(day)T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=daily, type=DAILY, time=2025-11-\(day)T05:53:00Z)
+            2025-11-\(day)T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-\(day)T05:50:01Z [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            2025-11-\(day)T05:53:00Z [DNP-FETCH] Using cached content MD5: abcd
+            2025-11-\(day)T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=daily, title=x)
+
+            """
+        }
+        let reading = try LogReading(day(14) + day(15) + day(16))
+        for day in 14...16 {
+            #expect(reading.bound.count { $0.hasSuffix("daily 2025-11-\(day)T05:53:00Z") } == 5, "day \(day)")
+        }
+        #expect(reading.events.count == 15)
+    }
+
+    @Test("the next day's task that is scheduled inside an attempt does not take the attempt's lines")
+    func nextDayScheduledInside() throws {
+        let reading = try LogReading(
+            """
+            2025-11-14T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
+            2025-11-14T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)
+            2025-11-14T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-14T05:50:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-14T05:50:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-14T05:50:01Z [DNP-FETCH] Starting fetch from https://x.test (notificationTime=2025-11-14T05:53:00Z, jwtPresent=true)
+            2025-11-14T05:50:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            2025-11-14T05:50:02Z [DNP-FETCH] Task completed (success=true)
+            2025-11-14T05:53:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-14T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            """
+        )
+        let first = "- 2025-11-14T05:53:00Z"
+        let second = "- 2025-11-15T05:53:00Z"
+        #expect(
+            Set(reading.bound) == [
+                "prefetch_scheduled \(first)", "prefetch_executed \(first)", "prefetch_started \(first)",
+                "prefetch_success \(first)", "prefetch_completed \(first)", "prefetch_used_for_notification \(first)",
+                "notification_delivered \(first)", "prefetch_scheduled \(second)", "prefetch_executed \(second)",
+                "prefetch_success \(second)",
+            ]
+        )
+        #expect(reading.events.count == 10)
+    }
+
+    @Test("an execution waits for the line that names its cycle")
+    func executionIsNamedLater() throws {
+        let reading = try LogReading(
+            """
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-14T05:53:00Z)
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=b, type=DAILY, time=2025-11-15T05:53:00Z)
+            [DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Resolved next notification needing content (time=2025-11-15T05:53:00Z, scheduleId=b)
+            """
+        )
+        #expect(reading.bound.contains("prefetch_executed b 2025-11-15T05:53:00Z"))
+    }
+
+    @Test("two processes with the same notification time are two cycles")
+    func interleavedProcesses() throws {
+        let lines = [
+            "Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "Persisted schedule to DB (id=%, type=DAILY, time=2025-11-15T05:53:00Z)",
+            "BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "Fetch success (status=200, bytes=1234, ttl=86400)",
+            "Task completed (success=true)",
+            "Preparing content for notification at 2025-11-15T05:53:00Z",
+            "Found cached content (age=180s, source=prefetch)",
+            "Notification delivered (id=%, title=x)",
+        ]
+        var log = ""
+        for line in lines {
+            for (process, id) in [(100, "a"), (200, "b")] {
+                log += "2025-11-15T05:41:00+0000 phone app[\(process)]: [DNP-FETCH] \(line.replacing("%", with: id))\n"
+            }
+        }
+        let reading = try LogReading(log)
+        #expect(reading.events.count == 12)
+        for id in ["a", "b"] {
+            #expect(Set(reading.bound.filter { $0.contains(" \(id) ") }).count == 6, "\(id)")
+        }
+    }
+
+    @Test("an app that is started anew for its task goes on with the cycle that it had")
+    func relaunch() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00+0000 phone app[200]: [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:00+0000 phone app[200]: [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            2025-11-15T05:53:00+0000 phone app[300]: [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-15T05:53:00+0000 phone app[300]: [DNP-SCHEDULER] Notification scheduled/delivered
+            """
+        )
+        #expect(reading.events.count == 5)
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") })
+    }
+
+    @Test("a log of the test harness, which names neither schedule nor time, is one cycle an attempt")
+    func harness() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=Optional(2025-11-15 05:46:00 +0000))
+            2025-11-15T05:47:00Z [DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:47:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=Optional(2025-11-16 05:46:00 +0000))
+            2025-11-15T05:47:00Z [DNP-FETCH] PrefetchOperation: starting fake fetch...
+            2025-11-15T05:47:02Z [DNP-FETCH] PrefetchOperation: finished fake fetch.
+            2025-11-15T05:47:02Z [DNP-FETCH] Task completionBlock (success=true)
+            """
+        )
+        #expect(reading.rejections.isEmpty)
+        let cycles = Dictionary(grouping: reading.events.compactMap { LogReading.value(of: "scheduleId", in: $0) }) { $0 }
+        #expect(cycles.mapValues(\.count).values.sorted() == [1, 4])
+    }
+
+    @Test("where the pieces of a log are cut changes nothing, nor does a restart between them")
+    func pieces() throws {
+        let log = """
+            [DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)
+            11-15 05:41:00.000  4242  4260 I DNP-FETCH: Startup complete (hasPendingSchedules=false)
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:01Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:00Z [DNP-FETCH] Cached content MD5: abcd
+            2025-11-15T05:50:03Z [DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)
+            2025-11-15T05:53:00Z [DNP-FETCH] No cached content, falling back to on-demand fetch
+            2025-11-15T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
+
+            """
+        let whole = try LogReading(log).events.sorted()
+        let lines = log.split(separator: "\n", omittingEmptySubsequences: false).map { Array("\($0)\n".utf8) }
+        #expect(try LogReading(lines).events.sorted() == whole)
+
+        for cut in 1..<lines.count {
+            var first = logDecoder()
+            let head = Array(lines[..<cut].joined())
+            let tail = Array(lines[cut...].joined())
+            var events = try canonical(first.decode(head.span, readAt: readingTime))
+            var second = try LogDecoder(
+                restoring: first.state,
+                LogDecoderOptions(),
+                pseudonyms: PlainPseudonyms(),
+                identityKey: IdentityKey(1, 2)
+            )
+            #expect(second.state == first.state)
+            events += try canonical(second.decode(tail.span, readAt: readingTime))
+            events += try canonical(second.flush(readAt: readingTime))
+            #expect(events.sorted() == whole, "cut at \(cut)")
+        }
+    }
+
+    @Test("a damaged state is an error that says what to do, never a trap")
+    func damagedState() throws {
+        var decoder = logDecoder()
+        let log = Array(
+            """
+            11-15 05:41:00.000  4242  4260 I DNP-FETCH: Registering BGTaskScheduler task (id=x)
+            2025-11-15T05:41:00+0000 phone app[7]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[7]: [DNP-FETCH] Cached content MD5: abcd
+            """.utf8
+        )
+        _ = decoder.decode(log.span, readAt: readingTime)
+        let state = decoder.state
+        func restore(_ state: [UInt8]) -> LogDecoder? {
+            try? LogDecoder(
+                restoring: state,
+                LogDecoderOptions(),
+                pseudonyms: PlainPseudonyms(),
+                identityKey: IdentityKey(1, 2)
+            )
+        }
+        for end in state.indices { #expect(restore(Array(state[..<end])) == nil) }
+        for index in state.indices {
+            for bit in 0..<8 {
+                var damaged = state
+                damaged[index] ^= 1 << UInt8(bit)
+                guard var survivor = restore(damaged) else { continue }
+                _ = survivor.decode(log.span, readAt: readingTime)
+                _ = survivor.flush(readAt: readingTime)
+            }
+        }
+    }
+
+    @Test("cycles and events that wait are bounded; the oldest give way and none is lost")
+    func bounded() throws {
+        var log = ""
+        for index in 0..<500 {
+            let minute = index % 60 < 10 ? "0\(index % 60)" : "\(index % 60)"
+            log += "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T0\(index / 60):\(minute):00Z\n"
+            log += "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)\n"
+        }
+        let reading = try LogReading(log)
+        #expect(reading.events.count == 500)
+        #expect(Set(reading.bound).count == 500)
+    }
+}
