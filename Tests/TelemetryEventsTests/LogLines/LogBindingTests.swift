@@ -153,7 +153,9 @@ struct LogBindingTests {
             """
         )
         #expect(reading.rejections.isEmpty)
-        let cycles = Dictionary(grouping: reading.events.compactMap { LogReading.value(of: "scheduleId", in: $0) }) { $0 }
+        let cycles = Dictionary(grouping: reading.events.compactMap { LogReading.value(of: "scheduleId", in: $0) }) {
+            $0
+        }
         #expect(cycles.mapValues(\.count).values.sorted() == [1, 4])
     }
 

@@ -20,7 +20,9 @@ struct LogReading {
     }
 
     /// Reads a log in pieces, each of whole lines.
-    init(_ pieces: [[UInt8]], _ options: LogDecoderOptions = LogDecoderOptions(), at time: Timestamp = readingTime) throws {
+    init(_ pieces: [[UInt8]], _ options: LogDecoderOptions = LogDecoderOptions(), at time: Timestamp = readingTime)
+        throws
+    {
         var options = options
         options.unrecognisedLimit = 10
         var decoder = logDecoder(options)

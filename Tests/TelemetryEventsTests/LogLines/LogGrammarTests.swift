@@ -7,8 +7,14 @@ import Testing
 struct LogGrammarTests {
     /// A line, and the members of the event that it makes beside kind and time.
     static let lines: [(line: String, event: String)] = [
-        ("[DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)", #""prefetch_registered""#),
-        ("[DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch", #""prefetch_registered""#),
+        (
+            "[DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)",
+            #""prefetch_registered""#
+        ),
+        (
+            "[DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch",
+            #""prefetch_registered""#
+        ),
         ("[DNP-PLUGIN] Startup complete (hasPendingSchedules=true)", #""plugin_started""#),
         ("[DNP-PLUGIN] configure() called", #""plugin_started""#),
         ("[DNP-PLUGIN] status = ready", #""plugin_started""#),
@@ -31,7 +37,10 @@ struct LogGrammarTests {
         ),
         ("[DNP-FETCH] Prefetch lead too small, capping at minimum (60s)", #""lead_capped""#),
         ("[DNP-FETCH] BGTask missed window; rescheduling", #""prefetch_missed""#),
-        ("[DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)", #""prefetch_executed""#),
+        (
+            "[DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)",
+            #""prefetch_executed""#
+        ),
         ("[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)", #""prefetch_executed""#),
         (
             "[DNP-FETCH] Starting fetch (notificationTime=2025-11-14T05:53:00Z, scheduleId=notif-1)",
@@ -67,7 +76,10 @@ struct LogGrammarTests {
             "[DNP-FETCH] Fetch failed: error=AuthError, httpStatus=401, willRetry=false",
             #""prefetch_failure","status":401,"reason":"AUTH","error":"AuthError","willRetry":false"#
         ),
-        ("[DNP-FETCH] Fetch failed: error=Odd, willRetry=false", #""prefetch_failure","error":"Odd","willRetry":false"#),
+        (
+            "[DNP-FETCH] Fetch failed: error=Odd, willRetry=false",
+            #""prefetch_failure","error":"Odd","willRetry":false"#
+        ),
         ("[DNP-FETCH] JWT expired, authentication failed", #""prefetch_failure","reason":"AUTH""#),
         ("[DNP-FETCH] Task expired", #""prefetch_expired","reason":"SYSTEM""#),
         ("[DNP-FETCH] Task completed (success=true)", #""prefetch_completed","fetched":true"#),
@@ -84,7 +96,10 @@ struct LogGrammarTests {
         ("[DNP-FETCH] Cached content MD5: ABCDEF", #""content_cached","contentHash":"abcdef""#),
         ("[DNP-STORAGE] Cache write failed: error=SQLITE_FULL", #""content_cache_failed","error":"SQLITE_FULL""#),
         ("[DNP-FETCH] Storage unavailable, will fetch on-demand", #""content_cache_failed""#),
-        ("[DNP-FETCH] Found cached content (age=180s, source=prefetch)", #""prefetch_used_for_notification","age":180"#),
+        (
+            "[DNP-FETCH] Found cached content (age=180s, source=prefetch)",
+            #""prefetch_used_for_notification","age":180"#
+        ),
         ("[DNP-FETCH] Using cached content MD5: abcdef", #""prefetch_used_for_notification","contentHash":"abcdef""#),
         (
             "[DNP-FETCH] Using cached content for notification at 2025-11-14T05:53:00Z",

@@ -5,42 +5,38 @@ extension LogDecoder {
     mutating func take(_ message: LogMessage, _ line: UnwrappedLine, _ bytes: Span<UInt8>) {
         let stream = stream(of: line, bytes)
         let device = binding.device(ofStream: stream)
-        if let absolute = message.event.scheduledFor ?? message.event.earliestBeginDate {
-            anchor(absolute, stream, device)
-        }
+        if let absolute = message.due ?? message.begin { anchor(absolute, stream, device) }
         let time = time(of: line, stream: stream)
-        if message.rule.meaning == .nothing { return }
+        if message.form.meaning == .nothing { return }
 
         let process = binding.streams[stream].process
-        if message.event.kind == .prefetchExecuted || message.rule.phase == .delivery { settle(device, process, nil) }
-        makeRoom(device)
-        let idHash = message.event.scheduleId.isEmpty ? 0 : identityKey.text(bytes, message.event.scheduleId)
-        let id = message.event.scheduleId.isEmpty ? [] : identifier(bytes, message.event.scheduleId, idHash, device)
-        let place = binding.cycle(
-            of: message,
-            stream: stream,
-            device: device,
-            idHash: idHash,
-            id: { id },
-            time: { if case .known(let time) = time { time } else { nil } }()
-        )
-        if let place { note(message, place, device, process) }
-        if case .event = message.rule.meaning {
-            send(message, place, device, process, time, bytes)
+        if !binding.devices[device].held.isEmpty,
+            message.form.kind == .prefetchExecuted || message.form.phase == .delivery
+        {
+            settle(device, process, nil)
         }
+        makeRoom(device)
+        var idHash: UInt64 = 0
+        var id: [UInt8] = []
+        if !message.scheduleId.isEmpty {
+            idHash = identityKey.text(bytes, message.scheduleId)
+            if !binding.devices[device].knows(idHash) { id = identifier(bytes, message.scheduleId) }
+        }
+        let place = binding.cycle(of: message, stream: stream, device: device, idHash: idHash, id: id, time: time.known)
+        if let place { note(message, place, device, process) }
+        if message.form.meaning != .cycle { send(message, place, device, process, time, bytes) }
         if let place { releaseNamed(device, place) }
     }
 
     /// Remembers what a message says about its cycle, for the lines that follow.
     private mutating func note(_ message: LogMessage, _ place: Int, _ device: Int, _ process: UInt64) {
-        let event = message.event.kind
-        let isEvent = message.rule.meaning != .cycle
-        if let begin = message.event.earliestBeginDate { binding.devices[device].cycles[place].begin = begin }
-        if message.rule.phase == .execution, !(isEvent && event == .prefetchExecuted) {
+        if let begin = message.begin { binding.devices[device].cycles[place].begin = begin }
+        if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
+            !binding.devices[device].held.isEmpty
+        {
             settle(device, process, binding.devices[device].cycles[place].serial)
         }
-        guard isEvent else { return }
-        switch event {
+        switch message.form.kind {
         case .prefetchScheduled:
             binding.devices[device].cycles[place].progress.insert(.scheduled)
             binding.devices[device].cycles[place].progress.remove(.missed)
@@ -60,40 +56,25 @@ extension LogDecoder {
         _ time: LineTime,
         _ bytes: Span<UInt8>
     ) {
-        if message.event.kind == .prefetchUsedForNotification, message.isFromElsewhere { return }
-        var event = message.event
-        texts.removeAll()
-        event.scheduleId = 0..<0
-        if !event.error.isEmpty {
-            let copy = texts.copy(JSONText(range: event.error, isEscaped: false), from: bytes)
-            event.error = texts.errorIdentifier(copy)
+        guard let kind = message.form.kind else { return }
+        if kind == .prefetchUsedForNotification, message.isFromElsewhere { return }
+        let message = withOwnTexts(message, bytes)
+        let isTentative = kind == .prefetchExecuted && message.scheduleId.isEmpty
+        if kind == .prefetchExecuted, !isTentative, let place { binding.devices[device].cycles[place].execute() }
+        let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
+        if isBound, !isTentative, let known = time.any {
+            let cycle = place.map { binding.devices[device].cycles[$0] }
+            return emit(message, known, isTimeAssumed: time.isAssumed, cycle, binding.devices[device].installation)
         }
-        if !event.contentHash.isEmpty { event.contentHash = lowercased(bytes, event.contentHash) }
-        if !event.scheduleHash.isEmpty { event.scheduleHash = lowercased(bytes, event.scheduleHash) }
-        if event.kind == .telemetrySnapshot { event.clientCounters = texts.append(message.counters) }
-        event.installation = binding.devices[device].installation
         var yearless: YearlessStamp?
-        switch time {
-        case .known(let time): event.timestamp = time
-        case .assumed(let time):
-            event.timestamp = time
-            event.isTimeAssumed = true
-        case .yearless(let stamp): yearless = stamp
-        }
-        let isTentative = event.kind == .prefetchExecuted && message.event.scheduleId.isEmpty
-        let serial = place.map { binding.devices[device].cycles[$0].serial } ?? 0
-        if event.kind == .prefetchExecuted, !isTentative, let place {
-            binding.devices[device].cycles[place].execute()
-        }
-        let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !event.kind.belongsToCycle
-        guard isTentative || yearless != nil || !isBound else {
-            return emit(event, place.map { binding.devices[device].cycles[$0] })
-        }
+        if case .yearless(let stamp) = time { yearless = stamp }
         hold(
             HeldEvent(
-                event: event,
+                message: message,
+                timestamp: time.any ?? .earliestAccepted,
+                isTimeAssumed: time.isAssumed,
                 texts: texts.bytes,
-                cycle: serial,
+                cycle: place.map { binding.devices[device].cycles[$0].serial } ?? 0,
                 yearless: yearless,
                 process: process,
                 isTentative: isTentative,
@@ -104,38 +85,73 @@ extension LogDecoder {
         )
     }
 
+    /// Moves the texts of a message to `texts`, in the form in which they may leave.
+    private mutating func withOwnTexts(_ message: LogMessage, _ bytes: Span<UInt8>) -> LogMessage {
+        var message = message
+        texts.removeAll()
+        if !message.error.isEmpty {
+            let copy = texts.copy(JSONText(range: message.error, isEscaped: false), from: bytes)
+            message.error = texts.errorIdentifier(copy)
+        }
+        if !message.contentHash.isEmpty { message.contentHash = lowercased(bytes, message.contentHash) }
+        if !message.scheduleHash.isEmpty { message.scheduleHash = lowercased(bytes, message.scheduleHash) }
+        if !message.counters.isEmpty { message.counters = texts.append(bytes.counters(message.counters)) }
+        return message
+    }
+
     private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
         let copy = texts.copy(JSONText(range: range, isEscaped: false), from: bytes)
         return texts.hash(copy) ?? 0..<0
     }
 
-    /// The schedule id as it may be stored; looked up among the device's cycles before it is made anew.
-    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ hash: UInt64, _ device: Int)
-        -> [UInt8]
-    {
-        if let known = binding.devices[device].lastIndex(where: { $0.idHash == hash }) {
-            return binding.devices[device].cycles[known].id
-        }
+    /// The schedule id as it may be stored.
+    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         texts.removeAll()
         let copy = texts.copy(JSONText(range: range, isEscaped: false), from: bytes)
         let safe = texts.identifier(copy, pseudonyms)
         return texts.bytes.validUTF8(safe)
     }
 
-    /// Lets an event out with what is known of its cycle; its texts are those of `texts`.
-    mutating func emit(_ event: Event, _ cycle: KnownCycle?, line: Int? = nil) {
-        var event = event
+    /// Lets an event out with what is known of its cycle; the message's texts are those of `texts`.
+    mutating func emit(
+        _ message: LogMessage,
+        _ time: Timestamp,
+        isTimeAssumed: Bool,
+        _ cycle: KnownCycle?,
+        _ installation: Pseudonym?,
+        line: Int? = nil
+    ) {
+        guard let kind = message.form.kind else { return }
+        guard time >= .earliestAccepted else { return reject(.timestampTooOld, line) }
+        guard time.microseconds - readAt.microseconds <= Timestamp.acceptedLead else {
+            return reject(.timestampInFuture, line)
+        }
+        var event = Event(kind: kind, timestamp: time)
+        event.isTimeAssumed = isTimeAssumed
+        event.installation = installation
+        event.scheduledFor = message.due
+        event.earliestBeginDate = message.begin
+        event.duration = message.duration
+        event.age = message.age
+        event.byteCount = message.byteCount
+        event.itemCount = message.itemCount
+        event.ttl = message.ttl.map { Int64($0) }
+        event.status = message.status.map { Int64($0) }
+        event.reason = message.reason
+        event.willRetry = message.willRetry
+        event.fetched = message.isSuccessful
+        event.usedCached = message.usedCached
+        event.error = message.error
+        event.contentHash = message.contentHash
+        event.scheduleHash = message.scheduleHash
+        event.clientCounters = message.counters
         if let cycle {
             if !cycle.id.isEmpty { event.scheduleId = texts.append(cycle.id) }
             event.scheduledFor = event.scheduledFor ?? cycle.due
         }
-        guard event.timestamp >= .earliestAccepted else { return reject(.timestampTooOld, line) }
-        guard event.timestamp.microseconds - readAt.microseconds <= Timestamp.acceptedLead else {
-            return reject(.timestampInFuture, line)
-        }
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)
-        decoded.identities.append(identityKey.identity(of: event, in: held.span))
+        if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int?) {
@@ -150,6 +166,17 @@ extension KnownCycle {
     mutating func execute() {
         progress.insert(.executed)
         progress.remove(.ended)
+    }
+}
+
+extension LogDevice {
+    func knows(_ idHash: UInt64) -> Bool {
+        cycles.contains { $0.idHash == idHash }
+    }
+
+    /// The id of a cycle with this hash, as it may be stored.
+    func id(of idHash: UInt64) -> [UInt8] {
+        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? []
     }
 }
 

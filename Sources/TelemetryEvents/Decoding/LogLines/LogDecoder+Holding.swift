@@ -13,7 +13,7 @@ extension LogDecoder {
     mutating func releaseNamed(_ device: Int, _ place: Int) {
         let cycle = binding.devices[device].cycles[place]
         guard cycle.isBound, !binding.devices[device].held.isEmpty else { return }
-        release(device) { $0.cycle == cycle.serial && !$0.isTentative && $0.yearless == nil }
+        release(device, ofCycle: cycle.serial)
     }
 
     /// The execution that waited for the line that names its cycle takes it; without one it keeps the cycle it was given.
@@ -38,12 +38,10 @@ extension LogDecoder {
         let process = binding.streams[stream].process
         for index in binding.devices[device].held.indices where binding.devices[device].held[index].process == process {
             guard let stamp = binding.devices[device].held[index].yearless else { continue }
-            binding.devices[device].held[index].event.timestamp = dated(stamp, near: time, isPast: false)
+            binding.devices[device].held[index].timestamp = dated(stamp, near: time, isPast: false)
             binding.devices[device].held[index].yearless = nil
         }
-        release(device) { held in
-            !held.isTentative && held.yearless == nil && (held.cycle == 0 && !held.event.kind.belongsToCycle)
-        }
+        release(device, ofCycle: 0)
         for place in binding.devices[device].cycles.indices { releaseNamed(device, place) }
     }
 
@@ -79,39 +77,52 @@ extension LogDecoder {
     private mutating func letGo(_ device: Int, _ index: Int) {
         var held = binding.devices[device].held.remove(at: index)
         if let stamp = held.yearless {
-            held.event.timestamp = lastResort(stamp)
+            held.timestamp = lastResort(stamp)
             held.yearless = nil
         }
         var place = binding.devices[device].index(of: held.cycle)
-        if place == nil, held.event.kind.belongsToCycle {
+        if place == nil, held.belongsToCycle {
             place = binding.devices[device].open(process: held.process)
         }
         if let place {
             if held.isTentative { binding.devices[device].cycles[place].execute() }
-            binding.devices[device].cycles[place].release(at: held.event.timestamp, identityKey)
+            binding.devices[device].cycles[place].release(at: held.timestamp, identityKey)
         }
-        emit(held, place.map { binding.devices[device].cycles[$0] })
+        emit(held, device, place)
     }
 
-    /// Lets go of the events that wait no more, in their order.
-    private mutating func release(_ device: Int, _ isReady: (HeldEvent) -> Bool) {
-        var kept: [HeldEvent] = []
-        let held = binding.devices[device].held
-        guard held.contains(where: isReady) else { return }
-        binding.devices[device].held = []
-        for event in held {
-            guard isReady(event) else {
-                kept.append(event)
+    /// Lets go of the events of a cycle that wait no more, in their order; 0 are those that belong to none.
+    private mutating func release(_ device: Int, ofCycle serial: UInt32) {
+        let place = binding.devices[device].index(of: serial)
+        var index = 0
+        while index < binding.devices[device].held.count {
+            guard binding.devices[device].held[index].isReady(ofCycle: serial) else {
+                index += 1
                 continue
             }
-            emit(event, binding.devices[device].index(of: event.cycle).map { binding.devices[device].cycles[$0] })
+            emit(binding.devices[device].held.remove(at: index), device, place)
         }
-        binding.devices[device].held = kept
     }
 
-    private mutating func emit(_ held: HeldEvent, _ cycle: KnownCycle?) {
+    private mutating func emit(_ held: HeldEvent, _ device: Int, _ place: Int?) {
         texts = EventTexts(held.texts)
-        emit(held.event, cycle, line: held.line)
+        emit(
+            held.message,
+            held.timestamp,
+            isTimeAssumed: held.isTimeAssumed,
+            place.map { binding.devices[device].cycles[$0] },
+            binding.devices[device].installation,
+            line: held.line
+        )
+    }
+}
+
+extension HeldEvent {
+    var belongsToCycle: Bool { message.form.kind?.belongsToCycle == true }
+
+    /// Whether it waits for nothing but its cycle, and that is this one.
+    func isReady(ofCycle serial: UInt32) -> Bool {
+        cycle == serial && !isTentative && yearless == nil && (serial != 0 || !belongsToCycle)
     }
 }
 

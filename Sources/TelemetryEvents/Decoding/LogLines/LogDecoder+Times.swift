@@ -8,6 +8,21 @@ extension LogDecoder {
         case assumed(Timestamp)
         /// The year is still to be found.
         case yearless(YearlessStamp)
+
+        var known: Timestamp? {
+            if case .known(let time) = self { time } else { nil }
+        }
+
+        var any: Timestamp? {
+            switch self {
+            case .known(let time), .assumed(let time): time
+            case .yearless: nil
+            }
+        }
+
+        var isAssumed: Bool {
+            if case .assumed = self { true } else { false }
+        }
     }
 
     /// A clock that is a little behind makes lines look as if they came from the future.

@@ -11,6 +11,7 @@ public struct LogDecoder: Sendable {
     let identityKey: IdentityKey
 
     var unwrapper: LineUnwrapper
+    private var messages: LogMessageReader
     var binding = LogBinding()
     var devices = PseudonymCache()
     var texts = EventTexts()
@@ -37,6 +38,7 @@ public struct LogDecoder: Sendable {
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
         unwrapper = LineUnwrapper(wrapper: options.wrapper)
+        messages = LogMessageReader(zone: options.zone)
     }
 
     /// Decodes whole lines; each ends with a line feed, but for the last one of the log.
@@ -98,7 +100,7 @@ public struct LogDecoder: Sendable {
             decoded.lines.foreign += 1
             return
         }
-        guard line.component != nil, let message = LogMessage(bytes, line.text, zone: options.zone) else {
+        guard line.component != nil, let message = messages.read(bytes, line.text) else {
             return keepUnrecognised(
                 line.component == nil ? "the plugin has no such component" : "no known form begins like this",
                 bytes,

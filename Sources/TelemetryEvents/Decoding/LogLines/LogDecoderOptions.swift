@@ -8,6 +8,8 @@ public struct LogDecoderOptions: Sendable {
     public var zone: ZoneOffsets
     /// Whether lines are read as they are written, so that a line without a stamp happened when it was read.
     public var isLive: Bool
+    /// Whether the identities of events are told; without them a log is read faster.
+    public var identifies = true
     /// How many unrecognised lines are kept, for people to look at.
     public var unrecognisedLimit = 0
 

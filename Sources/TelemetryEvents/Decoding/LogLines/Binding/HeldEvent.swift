@@ -2,8 +2,10 @@
 
 /// An event that waits: for the schedule id of its cycle, for the line that names its cycle, or for the year of its stamp.
 struct HeldEvent {
-    var event: Event
-    /// What the event's texts are ranges of.
+    var message: LogMessage
+    var timestamp: Timestamp
+    var isTimeAssumed: Bool
+    /// What the texts of the message are ranges of.
     var texts: [UInt8]
     /// The cycle, by its serial; 0 for none.
     var cycle: UInt32

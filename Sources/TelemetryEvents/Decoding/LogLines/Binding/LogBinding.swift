@@ -30,17 +30,17 @@ struct LogBinding {
     ///
     /// - Parameters:
     ///   - idHash: the hash of the schedule id that the message names; 0 for none.
-    ///   - id: the id as it may be stored.
+    ///   - id: the id as it may be stored; empty when the device knows it.
     ///   - time: when the line was written, where its stamp tells.
     mutating func cycle(
         of message: LogMessage,
         stream: Int,
         device: Int,
         idHash: UInt64,
-        id: () -> [UInt8],
+        id: [UInt8],
         time: Timestamp?
     ) -> Int? {
-        let due = message.event.scheduledFor
+        let due = message.due
         let phase = phase(of: message, in: streams[stream])
         if phase == .plugin { return nil }
         let context = devices[device].index(of: streams[stream][phase])
@@ -53,12 +53,17 @@ struct LogBinding {
             found = ordered(message, phase, context, device, stream, time)
         }
         guard var place = found ?? opened(by: message, idHash, due, device, stream) else { return nil }
+        var hasLearned = false
         if idHash != 0, devices[device].cycles[place].idHash == 0 {
+            devices[device].cycles[place].id = id.isEmpty ? devices[device].id(of: idHash) : id
             devices[device].cycles[place].idHash = idHash
-            devices[device].cycles[place].id = id()
+            hasLearned = true
         }
-        if let due, devices[device].cycles[place].due == nil { devices[device].cycles[place].due = due }
-        place = joined(place, device)
+        if let due, devices[device].cycles[place].due == nil {
+            devices[device].cycles[place].due = due
+            hasLearned = true
+        }
+        if hasLearned { place = joined(place, device) }
         streams[stream][phase] = devices[device].cycles[place].serial
         if phase == .summary || phase == .delivery {
             streams[stream].phase = .delivery
@@ -70,8 +75,8 @@ struct LogBinding {
 
     /// The phase of a line: its rule's, but for lines that are written in two of them.
     private func phase(of message: LogMessage, in stream: LogStream) -> LogRule.Phase {
-        if message.event.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
-        return message.rule.phase
+        if message.form.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
+        return message.form.phase
     }
 
     // MARK: By name
@@ -150,26 +155,26 @@ struct LogBinding {
         case .plugin: return nil
         case .scheduling: return orderedScheduling(message, context, device)
         case .execution:
-            if message.event.kind == .prefetchExecuted { return nextToExecute(device, streams[stream]) }
+            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream]) }
             return context ?? devices[device].lastIndex {
                 $0.progress.contains(.executed) && !$0.progress.contains(.ended)
             }
                 ?? devices[device].lastIndex { !$0.isDelivered }
         case .delivery, .summary:
-            if let context, !devices[device].cycles[context].isDelivered || message.event.kind == .notificationDrift {
+            if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
                 return context
             }
             return nextToDeliver(device, time)
-                ?? (message.event.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+                ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
     }
 
     private func orderedScheduling(_ message: LogMessage, _ context: Int?, _ device: Int) -> Int? {
         let cycles = devices[device]
-        if message.event.kind == .prefetchMissed {
+        if message.form.kind == .prefetchMissed {
             return firstWaiting(device, process: nil) ?? context
         }
-        let begin = message.event.earliestBeginDate
+        let begin = message.begin
         guard let context else {
             guard let begin else { return nil }
             return cycles.lastIndex { $0.begin == begin && $0.isWaiting }
@@ -231,9 +236,9 @@ struct LogBinding {
         _ stream: Int
     ) -> Int? {
         if idHash == 0, due == nil {
-            switch message.rule.meaning {
+            switch message.form.meaning {
             case .event(let kind) where kind.belongsToCycle: break
-            case .cycle where message.event.earliestBeginDate != nil: break
+            case .cycle where message.begin != nil: break
             default: return nil
             }
         }

@@ -7,7 +7,7 @@ struct LogGrammar: Sendable {
 
     private static let places = 256
 
-    let rules: [LogRule]
+    let forms: [LogRule.Form]
     /// The openings one after the other, folded, and where each begins.
     private let openings: [UInt8]
     private let starts: [Int]
@@ -16,7 +16,7 @@ struct LogGrammar: Sendable {
     private let firstRule: [UInt8]
 
     init(_ unordered: [LogRule]) {
-        rules = unordered.sorted { left, right in
+        let rules = unordered.sorted { left, right in
             let first = left.folded
             let second = right.folded
             return first.prefix(8) == second.prefix(8)
@@ -36,14 +36,15 @@ struct LogGrammar: Sendable {
             words[place] = word
             firstRule[place] = UInt8(index)
         }
+        forms = rules.map(\.form)
         self.openings = openings
         self.starts = starts
         self.words = words
         self.firstRule = firstRule
     }
 
-    /// The rule whose opening the message has, and where the rest begins; nil for a message of no known form. O(opening).
-    func match(_ bytes: Span<UInt8>, _ text: Range<Int>) -> (rule: Int, rest: Int)? {
+    /// What a message says by its opening, and where the rest begins; nil for a message of no known form. O(opening).
+    func match(_ bytes: Span<UInt8>, _ text: Range<Int>) -> (form: LogRule.Form, rest: Int)? {
         guard text.count >= 8 else { return nil }
         let word = bytes.word(at: text.lowerBound) | UInt64.foldingBits
         var place = Self.home(of: word)
@@ -53,9 +54,9 @@ struct LogGrammar: Sendable {
         }
         var rule = Int(firstRule[place])
         repeat {
-            if let end = endOfOpening(rule, bytes, text) { return (rule, end) }
+            if let end = endOfOpening(rule, bytes, text) { return (forms[rule], end) }
             rule += 1
-        } while rule < rules.count && openings.span.word(at: starts[rule]) == word
+        } while rule < forms.count && openings.span.word(at: starts[rule]) == word
         return nil
     }
 

@@ -1,67 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message of a known form says: an event with texts that are ranges into the line, and what binds it to a cycle.
+/// What a message of a known form says. Its texts are ranges of the bytes that it was read from.
 struct LogMessage {
-    var rule: LogRule
-    /// The event, or what a line without one tells about its cycle; its time is still to be set.
-    var event: Event
+    var form: LogRule.Form
+    var scheduleId: Event.Text = 0..<0
+    /// When the notification is due.
+    var due: Timestamp?
+    /// The earliest time of the task.
+    var begin: Timestamp?
+    /// Microseconds.
+    var duration: Int64?
+    /// Microseconds.
+    var age: Int64?
+    var byteCount: Int64?
+    var itemCount: Int64?
+    /// Seconds.
+    var ttl: Int32?
+    var status: Int16?
+    var reason: FailureReason?
+    var willRetry: Bool?
+    /// Whether the attempt, or in a summary the cycle, was successful.
+    var isSuccessful: Bool?
+    var usedCached: Bool?
     /// Whether the message tells where the content came from, and that it was not the prefetch.
     var isFromElsewhere = false
-    /// The counters of a snapshot.
-    var counters = ClientCounts()
+    var error: Event.Text = 0..<0
+    var contentHash: Event.Text = 0..<0
+    var scheduleHash: Event.Text = 0..<0
+    /// Where the counters of a snapshot stand.
+    var counters: Event.Text = 0..<0
 
-    /// Reads a message; nil when no rule fits.
-    init?(_ bytes: Span<UInt8>, _ text: Range<Int>, zone: ZoneOffsets) {
-        let grammar = LogGrammar.shared
-        guard let (index, rest) = grammar.match(bytes, text) else { return nil }
-        rule = grammar.rules[index]
-        event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
-        if case .event(let kind) = rule.meaning { event.kind = kind }
-        let remainder = rest..<text.upperBound
-        switch rule.remainder {
-        case .nothing: break
-        case .fields: readFields(bytes, remainder, zone)
-        case .notificationTime:
-            if let time = LogTime(bytes, remainder) {
-                event.scheduledFor = planned(time, zone)
-            } else {
-                readFields(bytes, remainder, zone)
-            }
-        case .error:
-            event.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
-        case .counters: readCounters(bytes, remainder)
-        }
-        complete(bytes)
+    init(_ form: LogRule.Form) {
+        self.form = form
     }
 
-    /// Derives what the form or the fields leave to derive (SPEC 3.4).
-    private mutating func complete(_ bytes: Span<UInt8>) {
-        switch event.kind {
+    /// Derives what the form and the fields leave to derive (SPEC 3.4).
+    mutating func complete(_ bytes: Span<UInt8>) {
+        error = error.prefix(Self.readError)
+        switch form.kind {
         case .prefetchFailure:
-            event.reason =
-                rule.reason ?? event.reason ?? event.status.flatMap { FailureReason(httpStatus: $0) }
-                ?? FailureReason(error: bytes, event.error.prefix(Self.readError))
-        case .prefetchExpired: event.reason = .system
-        case .prefetchCompleted:
-            if event.fetched == false {
-                event.reason = event.reason ?? rule.reason
-            } else {
-                event.reason = nil
-            }
+            reason =
+                form.reason ?? reason ?? status.flatMap { FailureReason(httpStatus: Int64($0)) }
+                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error))
+        case .prefetchExpired: reason = .system
+        case .prefetchCompleted: reason = isSuccessful == false ? reason ?? form.reason : nil
         default: break
         }
-        event.error = event.error.prefix(Self.readError)
     }
 
     /// How much of an error's text is looked at.
     private static let readError = 1_024
-    private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
-
-    /// A planned time inside the limits of SPEC 3.1.
-    func planned(_ time: LogTime, _ zone: ZoneOffsets) -> Timestamp? {
-        let timestamp = time.timestamp(in: zone)
-        return timestamp >= .earliestAccepted && timestamp < Self.latestPlanned ? timestamp : nil
-    }
 }
 
 extension Span<UInt8> {

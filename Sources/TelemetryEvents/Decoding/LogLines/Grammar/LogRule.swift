@@ -37,13 +37,24 @@ struct LogRule: Sendable {
 
     /// How the message begins, in any letter case.
     let opening: StaticString
-    let meaning: Meaning
-    let phase: Phase
-    let remainder: Remainder
-    /// Whether `id` names the task and not the schedule.
-    var idNamesTask = false
-    /// The reason that the form itself tells.
-    var reason: FailureReason?
+    /// What it says.
+    let form: Form
+
+    /// What a message of one opening says.
+    struct Form: Sendable {
+        var meaning: Meaning
+        var phase: Phase
+        var remainder: Remainder
+        /// Whether `id` names the task and not the schedule.
+        var idNamesTask: Bool
+        /// The reason that the form itself tells.
+        var reason: FailureReason?
+
+        /// The kind of event; nil for a line that makes none.
+        var kind: EventKind? {
+            if case .event(let kind) = meaning { kind } else { nil }
+        }
+    }
 
     init(
         _ opening: StaticString,
@@ -54,10 +65,12 @@ struct LogRule: Sendable {
         reason: FailureReason? = nil
     ) {
         self.opening = opening
-        self.meaning = meaning
-        self.phase = phase
-        self.remainder = remainder
-        self.idNamesTask = idNamesTask
-        self.reason = reason
+        form = Form(
+            meaning: meaning,
+            phase: phase,
+            remainder: remainder,
+            idNamesTask: idNamesTask,
+            reason: reason
+        )
     }
 }

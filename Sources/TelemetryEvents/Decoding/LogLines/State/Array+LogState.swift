@@ -45,12 +45,38 @@ extension [UInt8] {
     }
 
     private mutating func append(_ held: HeldEvent) {
-        EventRecord.append(held.event, texts: held.texts.span, to: &self)
+        append(held.message)
+        appendVarint(UInt64(held.texts.count))
+        append(contentsOf: held.texts)
+        appendVarint(zigzag: held.timestamp.microseconds)
+        append(held.isTimeAssumed ? 1 : 0)
         appendVarint(UInt64(held.cycle))
         append(held.yearless)
         appendVarint(held.process)
         append(held.isTentative ? 1 : 0)
         appendVarint(zigzag: held.readAt.microseconds)
+    }
+
+    private mutating func append(_ message: LogMessage) {
+        append(message.form.kind?.rawValue ?? 0)
+        append(optional: message.due)
+        append(optional: message.begin)
+        for number in [message.duration, message.age, message.byteCount, message.itemCount] { append(optional: number) }
+        append(optional: message.ttl.map { Int64($0) })
+        append(optional: message.status.map { Int64($0) })
+        append(message.reason.map { $0.rawValue + 1 } ?? 0)
+        for flag in [message.willRetry, message.isSuccessful, message.usedCached] {
+            append(flag.map { $0 ? 2 : 1 } ?? 0)
+        }
+        for text in [message.error, message.contentHash, message.scheduleHash, message.counters] {
+            appendVarint(UInt64(text.lowerBound))
+            appendVarint(UInt64(text.count))
+        }
+    }
+
+    private mutating func append(optional number: Int64?) {
+        append(number == nil ? 0 : 1)
+        if let number { appendVarint(zigzag: number) }
     }
 
     private mutating func append(_ stamp: YearlessStamp?) {

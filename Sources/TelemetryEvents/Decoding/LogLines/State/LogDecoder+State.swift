@@ -49,7 +49,9 @@ extension LogDecoder {
             while try reader.byte(bytes) == 1 {
                 binding.devices.append(try reader.device(bytes))
                 while try reader.byte(bytes) == 1 {
-                    guard binding.streams.count < LogBinding.maximumStreams else { throw reader.error("too many streams") }
+                    guard binding.streams.count < LogBinding.maximumStreams else {
+                        throw reader.error("too many streams")
+                    }
                     binding.streams.append(try reader.stream(bytes))
                 }
                 guard binding.devices.count <= LogBinding.maximumDevices else { throw reader.error("too many devices") }
@@ -58,7 +60,8 @@ extension LogDecoder {
             guard names.count == binding.devices.count, binding.streams.allSatisfy({ names.contains($0.device) }) else {
                 throw reader.error("streams of other devices")
             }
-            binding.lastStream = binding.streams.indices.max { binding.streams[$0].usedAt < binding.streams[$1].usedAt } ?? 0
+            binding.lastStream =
+                binding.streams.indices.max { binding.streams[$0].usedAt < binding.streams[$1].usedAt } ?? 0
         } catch {
             throw LogStateError(problem: "\(error.problem)")
         }

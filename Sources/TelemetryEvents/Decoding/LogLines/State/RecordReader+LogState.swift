@@ -50,15 +50,17 @@ extension RecordReader {
     }
 
     private mutating func held(_ bytes: Span<UInt8>) throws(EventRecordError) -> HeldEvent {
-        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
-        let start = position
-        let end = try EventRecord.read(bytes, at: start, into: &event)
-        self = RecordReader(start: end)
+        let message = try message(bytes)
         var texts: [UInt8] = []
-        texts.append(bytes, start..<end)
-        event.moveTexts(by: -start)
+        texts.append(bytes, try text(bytes))
+        for text in LogMessage.texts where message[keyPath: text].upperBound > texts.count {
+            throw error("a text outside its event")
+        }
+        let timestamp = try time(try zigzag(bytes))
         return HeldEvent(
-            event: event,
+            message: message,
+            timestamp: timestamp,
+            isTimeAssumed: try flag(bytes),
             texts: texts,
             cycle: try serial(bytes),
             yearless: try yearless(bytes),
@@ -67,6 +69,43 @@ extension RecordReader {
             readAt: Timestamp(microseconds: try zigzag(bytes)),
             line: 0
         )
+    }
+
+    private mutating func message(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogMessage {
+        guard let kind = EventKind(rawValue: try byte(bytes)) else { throw error("an unknown kind") }
+        var message = LogMessage(
+            LogRule.Form(meaning: .event(kind), phase: .plugin, remainder: .nothing, idNamesTask: false)
+        )
+        message.due = try optionalTime(bytes)
+        message.begin = try optionalTime(bytes)
+        message.duration = try optionalNumber(bytes)
+        message.age = try optionalNumber(bytes)
+        message.byteCount = try optionalNumber(bytes)
+        message.itemCount = try optionalNumber(bytes)
+        message.ttl = try optionalNumber(bytes).map { Int32(truncatingIfNeeded: $0) }
+        message.status = try optionalNumber(bytes).map { Int16(truncatingIfNeeded: $0) }
+        let reason = try byte(bytes)
+        message.reason = reason == 0 ? nil : FailureReason(rawValue: reason - 1)
+        message.willRetry = try optionalFlag(bytes)
+        message.isSuccessful = try optionalFlag(bytes)
+        message.usedCached = try optionalFlag(bytes)
+        for text in LogMessage.texts {
+            let start = try count(bytes, upTo: 1 << 20)
+            message[keyPath: text] = start..<start + (try count(bytes, upTo: 1 << 20))
+        }
+        return message
+    }
+
+    private mutating func optionalNumber(_ bytes: Span<UInt8>) throws(EventRecordError) -> Int64? {
+        try flag(bytes) ? try zigzag(bytes) : nil
+    }
+
+    private mutating func optionalFlag(_ bytes: Span<UInt8>) throws(EventRecordError) -> Bool? {
+        switch try byte(bytes) {
+        case 0: nil
+        case 1: false
+        default: true
+        }
     }
 
     private mutating func yearless(_ bytes: Span<UInt8>) throws(EventRecordError) -> YearlessStamp? {
@@ -93,16 +132,9 @@ extension RecordReader {
     }
 }
 
-extension Event {
-    /// Shifts the ranges of the texts.
-    fileprivate mutating func moveTexts(by offset: Int) {
-        let texts: [WritableKeyPath<Event, Text>] = [
-            \.scheduleId, \.eventId, \.error, \.contentHash, \.scheduleHash, \.platform, \.appVersion, \.osVersion,
-            \.deviceModel, \.clientCounters,
-        ]
-        for text in texts where !self[keyPath: text].isEmpty {
-            let range = self[keyPath: text]
-            self[keyPath: text] = range.lowerBound + offset..<range.upperBound + offset
-        }
+extension LogMessage {
+    /// The texts of an event that waits, in the order in which the state has them.
+    fileprivate static var texts: [WritableKeyPath<LogMessage, Event.Text>] {
+        [\.error, \.contentHash, \.scheduleHash, \.counters]
     }
 }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads messages of the known forms: their opening, then the `key=value` pairs, the time or the sentence behind it.
+struct LogMessageReader: Sendable {
+    static let secondsInTenYears: Int64 = 315_360_000
+    static let microsecondsInADay: Int64 = 86_400_000_000
+    static let tebibyte: Int64 = 1 << 40
+    private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
+
+    private let grammar = LogGrammar.shared
+    private let fields = LogField.table
+    private let zone: ZoneOffsets
+    private var times = LogStampReader()
+
+    /// - Parameter zone: of times that name none.
+    init(zone: ZoneOffsets) {
+        self.zone = zone
+    }
+
+    /// Reads a message; nil when no rule fits.
+    mutating func read(_ bytes: Span<UInt8>, _ text: Range<Int>) -> LogMessage? {
+        guard let (form, rest) = grammar.match(bytes, text) else { return nil }
+        var message = LogMessage(form)
+        let remainder = rest..<text.upperBound
+        switch form.remainder {
+        case .nothing: break
+        case .fields: readFields(bytes, remainder, &message)
+        case .notificationTime:
+            message.due = time(bytes, remainder)
+            if message.due == nil { readFields(bytes, remainder, &message) }
+        case .error: message.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
+        case .counters: message.counters = remainder
+        }
+        message.complete(bytes)
+        return message
+    }
+
+    /// Reads the pairs of a list, and a hash behind `MD5:`. What is no pair of a known key is passed over.
+    private mutating func readFields(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
+        var position = range.lowerBound
+        while let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: position..<range.upperBound) {
+            let key = bytes.key(endingAt: equals, from: position)
+            position = equals + 1
+            guard let field = fields.value(of: bytes, key) else { continue }
+            if field == .freeText {
+                if message.scheduleId.isEmpty { readLastIdentifier(bytes, position..<range.upperBound, &message) }
+                return
+            }
+            let value = bytes.value(from: position, to: range.upperBound, isSentence: field == .error)
+            read(field, bytes, value, &message)
+            position = value.upperBound
+        }
+        if position == range.lowerBound { readDigest(bytes, range, &message) }
+    }
+
+    private mutating func read(
+        _ field: LogField,
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        _ message: inout LogMessage
+    ) {
+        switch field {
+        case .scheduleId:
+            let id = bytes.word(in: range)
+            let isPlaceholder = id.count == 3 && bytes.equals("...", in: id)
+            if !message.form.idNamesTask, (1...128).contains(id.count), !isPlaceholder { message.scheduleId = id }
+        case .notificationTime: message.due = time(bytes, range) ?? message.due
+        case .earliestBeginDate: message.begin = time(bytes, range)
+        case .status: message.status = bytes.number(range, 0...999).map { Int16($0) }
+        case .bytes: message.byteCount = bytes.number(range, 0...Self.tebibyte)
+        case .items: message.itemCount = bytes.number(range, 0...Self.tebibyte)
+        case .ttl: message.ttl = bytes.number(range, 0...Self.secondsInTenYears).map { Int32($0) }
+        case .age: message.age = bytes.number(range, power: 6, 0...Self.secondsInTenYears * 1_000_000)
+        case .durationMs: message.duration = bytes.number(range, power: 3, 0...Self.microsecondsInADay)
+        case .duration: message.duration = bytes.number(range, power: 6, 0...Self.microsecondsInADay)
+        case .source: message.isFromElsewhere = !bytes.equalsIgnoringCase("prefetch", in: bytes.word(in: range))
+        case .error: message.error = bytes.isPlaceholder(range) ? 0..<0 : range
+        case .reason: message.reason = FailureReason(named: bytes, bytes.word(in: range)) ?? told(by: range, bytes)
+        case .willRetry: message.willRetry = bytes.boolean(range)
+        case .success, .fetched: message.isSuccessful = bytes.boolean(range)
+        case .usedCached: message.usedCached = bytes.boolean(range)
+        case .contentHash: message.contentHash = bytes.hash(range)
+        case .scheduleHash: message.scheduleHash = bytes.hash(range)
+        case .freeText: break
+        }
+    }
+
+    /// The reason that words outside the set tell, `OTHER` when they tell nothing.
+    private func told(by range: Range<Int>, _ bytes: Span<UInt8>) -> FailureReason? {
+        let text = bytes.trimmed(range)
+        if text.isEmpty || bytes.isPlaceholder(text) { return nil }
+        return FailureReason(error: bytes, text.prefix(256)) ?? .other
+    }
+
+    private func readDigest(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
+        let text = bytes.trimmed(range)
+        guard text.count > 4, bytes.equalsIgnoringCase("md5:", in: text.lowerBound..<text.lowerBound + 4) else {
+            return
+        }
+        message.contentHash = bytes.hash(bytes.trimmed(text.lowerBound + 4..<text.upperBound))
+    }
+
+    /// Reads the `id` that follows free text: the last one that stands behind a comma.
+    private func readLastIdentifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
+        var position = range.upperBound - 3
+        while position >= range.lowerBound + 2 {
+            if bytes.equals(", id=", in: position - 2..<position + 3) {
+                let id = bytes.word(in: position + 3..<range.upperBound)
+                if (1...128).contains(id.count) { message.scheduleId = id }
+                return
+            }
+            position -= 1
+        }
+    }
+
+    /// A planned time inside the limits of SPEC 3.1, in the forms that Swift and Kotlin print: RFC 3339, or a date with a
+    /// space before the time and before the offset, with or without a zone, perhaps inside `Optional(...)`.
+    private mutating func time(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
+        var cursor = LineCursor(range)
+        while cursor.position < cursor.end, bytes[cursor.position] == UInt8(ascii: " ") { cursor.position += 1 }
+        if cursor.position + 9 <= cursor.end, bytes[cursor.position] == UInt8(ascii: "O"),
+            bytes.equals("Optional(", in: cursor.position..<cursor.position + 9)
+        {
+            cursor.position += 9
+        }
+        guard let stamp = times.dateAndTime(bytes, &cursor) else { return nil }
+        let time =
+            stamp.offsetSeconds.map { Timestamp(microseconds: stamp.wallMicroseconds &- Int64($0) &* 1_000_000) }
+            ?? Timestamp(microseconds: zone.utcMicroseconds(wall: stamp.wallMicroseconds))
+        return time >= .earliestAccepted && time < Self.latestPlanned ? time : nil
+    }
+}
