@@ -15,8 +15,15 @@ extension Span<UInt8> {
     }
 
     /// Up to eight leading bytes of the range as one word, the first the highest.
+    @inline(__always)
     func packedHead(_ range: Range<Int>) -> UInt64 {
         if range.count >= 8 { return word(at: range.lowerBound).byteSwapped }
+        guard range.lowerBound + 8 <= count, !range.isEmpty else { return packedHeadAtEnd(range) }
+        return word(at: range.lowerBound).byteSwapped >> UInt64(64 - 8 * range.count)
+    }
+
+    @inline(never)
+    private func packedHeadAtEnd(_ range: Range<Int>) -> UInt64 {
         var word: UInt64 = 0
         for index in range.lowerBound..<Swift.min(range.upperBound, range.lowerBound + 8) {
             word = word << 8 | UInt64(self[index])

@@ -25,7 +25,7 @@ extension LogDecoder {
         let place = binding.cycle(of: message, stream: stream, device: device, idHash: idHash, id: id, time: time.known)
         if let place { note(message, place, device, process) }
         if message.form.meaning != .cycle { send(message, place, device, process, time, bytes) }
-        if let place { releaseNamed(device, place) }
+        if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }
     }
 
     /// Remembers what a message says about its cycle, for the lines that follow.
@@ -58,13 +58,13 @@ extension LogDecoder {
     ) {
         guard let kind = message.form.kind else { return }
         if kind == .prefetchUsedForNotification, message.isFromElsewhere { return }
-        let message = withOwnTexts(message, bytes)
+        texts.removeAll()
+        let message = message.hasTexts ? withOwnTexts(message, bytes) : message
         let isTentative = kind == .prefetchExecuted && message.scheduleId.isEmpty
         if kind == .prefetchExecuted, !isTentative, let place { binding.devices[device].cycles[place].execute() }
         let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
         if isBound, !isTentative, let known = time.any {
-            let cycle = place.map { binding.devices[device].cycles[$0] }
-            return emit(message, known, isTimeAssumed: time.isAssumed, cycle, binding.devices[device].installation)
+            return emit(message, known, isTimeAssumed: time.isAssumed, place, device)
         }
         var yearless: YearlessStamp?
         if case .yearless(let stamp) = time { yearless = stamp }
@@ -88,7 +88,6 @@ extension LogDecoder {
     /// Moves the texts of a message to `texts`, in the form in which they may leave.
     private mutating func withOwnTexts(_ message: LogMessage, _ bytes: Span<UInt8>) -> LogMessage {
         var message = message
-        texts.removeAll()
         if !message.error.isEmpty {
             let copy = texts.copy(JSONText(range: message.error, isEscaped: false), from: bytes)
             message.error = texts.errorIdentifier(copy)
@@ -117,8 +116,8 @@ extension LogDecoder {
         _ message: LogMessage,
         _ time: Timestamp,
         isTimeAssumed: Bool,
-        _ cycle: KnownCycle?,
-        _ installation: Pseudonym?,
+        _ place: Int?,
+        _ device: Int,
         line: Int? = nil
     ) {
         guard let kind = message.form.kind else { return }
@@ -128,7 +127,7 @@ extension LogDecoder {
         }
         var event = Event(kind: kind, timestamp: time)
         event.isTimeAssumed = isTimeAssumed
-        event.installation = installation
+        event.installation = binding.devices[device].installation
         event.scheduledFor = message.due
         event.earliestBeginDate = message.begin
         event.duration = message.duration
@@ -145,9 +144,9 @@ extension LogDecoder {
         event.contentHash = message.contentHash
         event.scheduleHash = message.scheduleHash
         event.clientCounters = message.counters
-        if let cycle {
-            if !cycle.id.isEmpty { event.scheduleId = texts.append(cycle.id) }
-            event.scheduledFor = event.scheduledFor ?? cycle.due
+        if let place {
+            event.scheduleId = texts.append(binding.devices[device].cycles[place].id)
+            event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[place].due
         }
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)

@@ -11,9 +11,8 @@ extension LogDecoder {
 
     /// Lets go of the events that waited for the id of a cycle that has one now.
     mutating func releaseNamed(_ device: Int, _ place: Int) {
-        let cycle = binding.devices[device].cycles[place]
-        guard cycle.isBound, !binding.devices[device].held.isEmpty else { return }
-        release(device, ofCycle: cycle.serial)
+        guard !binding.devices[device].held.isEmpty, binding.devices[device].cycles[place].isBound else { return }
+        release(device, ofCycle: binding.devices[device].cycles[place].serial)
     }
 
     /// The execution that waited for the line that names its cycle takes it; without one it keeps the cycle it was given.
@@ -110,8 +109,8 @@ extension LogDecoder {
             held.message,
             held.timestamp,
             isTimeAssumed: held.isTimeAssumed,
-            place.map { binding.devices[device].cycles[$0] },
-            binding.devices[device].installation,
+            place,
+            device,
             line: held.line
         )
     }

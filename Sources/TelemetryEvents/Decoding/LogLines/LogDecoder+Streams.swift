@@ -42,6 +42,7 @@ extension LogBinding {
     }
 
     func device(ofStream stream: Int) -> Int {
+        if devices.count == 1 { return 0 }
         let name = streams[stream].device
         return devices.firstIndex { $0.name == name } ?? 0
     }

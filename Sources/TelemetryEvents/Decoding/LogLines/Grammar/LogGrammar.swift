@@ -73,10 +73,11 @@ struct LogGrammar: Sendable {
             }
             offset += 8
         }
-        while offset < count {
-            guard bytes[text.lowerBound + offset].folded == opening[start + offset] else { return nil }
-            offset += 1
-        }
+        guard
+            offset == count
+                || bytes.word(at: text.lowerBound + count - 8) | UInt64.foldingBits
+                    == opening.word(at: start + count - 8)
+        else { return nil }
         return text.lowerBound + count
     }
 

@@ -30,6 +30,9 @@ struct LogMessage {
     /// Where the counters of a snapshot stand.
     var counters: Event.Text = 0..<0
 
+    /// Whether it has texts beside the schedule id.
+    var hasTexts: Bool { !error.isEmpty || !contentHash.isEmpty || !scheduleHash.isEmpty || !counters.isEmpty }
+
     init(_ form: LogRule.Form) {
         self.form = form
     }

@@ -21,6 +21,24 @@ extension Span<UInt8> {
         return nil
     }
 
+    /// Where one of two bytes first stands in a range; its end when neither does.
+    @inline(__always)
+    func firstIndex(of byte: UInt8, or other: UInt8, in range: Range<Int>) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        var position = range.lowerBound
+        while position + 8 <= range.upperBound {
+            let word = word(at: position)
+            let first = word ^ ones &* UInt64(byte)
+            let second = word ^ ones &* UInt64(other)
+            let found = ((first &- ones) & ~first | (second &- ones) & ~second) & highs
+            if found != 0 { return position + found.trailingZeroBitCount / 8 }
+            position += 8
+        }
+        while position < range.upperBound, self[position] != byte, self[position] != other { position += 1 }
+        return position
+    }
+
     /// The key that ends before an equals sign: letters, digits, underscores and dots behind a space, a comma, a colon or a
     /// parenthesis; empty for anything else, such as a URL's query.
     func key(endingAt end: Int, from start: Int) -> Range<Int> {
@@ -42,11 +60,7 @@ extension Span<UInt8> {
             if let closing = firstIndex(of: UInt8(ascii: "\""), in: start + 1..<end) { return start + 1..<closing }
         }
         guard isSentence else {
-            var position = start
-            while position < end, self[position] != UInt8(ascii: ","), self[position] != UInt8(ascii: ")") {
-                position += 1
-            }
-            return start..<position
+            return start..<firstIndex(of: UInt8(ascii: ","), or: UInt8(ascii: ")"), in: start..<end)
         }
         var position = start
         while let comma = firstIndex(of: UInt8(ascii: ","), in: position..<end) {
@@ -91,5 +105,10 @@ extension Span<UInt8> {
 }
 
 extension UInt8 {
-    fileprivate var isPartOfKey: Bool { isLetterOrDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: ".") }
+    /// Digits and the point, then letters and the underscore, one bit each.
+    @inline(__always)
+    fileprivate var isPartOfKey: Bool {
+        let set: UInt64 = self < 64 ? 0x03FF_4000_0000_0000 : self < 128 ? 0x07FF_FFFE_87FF_FFFE : 0
+        return set >> UInt64(self & 63) & 1 == 1
+    }
 }
