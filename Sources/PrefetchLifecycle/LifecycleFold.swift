@@ -2,7 +2,7 @@
 
 public import TelemetryEvents
 
-/// The fold over the ledger: accepted events and the ledger's clock go in, counts come out.
+/// The fold over the ledger: accepted events and the ledger's clock go in, counts and judged cycles come out.
 ///
 /// Pure: the same batches in the same order give the same totals and the same checkpoint, whether they come live, from a
 /// recovery or from a file. It never reads a clock; time comes with each batch and tick. Folding an event costs O(facts of
@@ -12,19 +12,22 @@ public import TelemetryEvents
 /// transaction are in it or are not; `apply(_:receivedAt:)` remembers those that did.
 public struct LifecycleFold: Sendable {
     /// What has been counted.
-    public private(set) var totals = LifecycleTotals()
+    public internal(set) var totals = LifecycleTotals()
     /// The latest time that the ledger has told.
-    public private(set) var clock = Timestamp(microseconds: 0)
+    public internal(set) var clock = Timestamp(microseconds: 0)
 
-    private let key: IdentityKey
-    private let limits: LifecycleLimits
-    private var identities: RememberedIdentities
-    private var cycles = CycleTable()
+    let key: IdentityKey
+    let limits: LifecycleLimits
+    let keepsClosedCycles: Bool
+    let deduplicates: Bool
+    let anonymousIsOneInstallation: Bool
+    var identities: RememberedIdentities
+    var cycles: CycleTable
+    var installations: InstallationTable
+    /// The time of the latest event.
+    var latest = Timestamp(microseconds: 0)
+    var closedCycles: [ClosedCycle] = []
     private var proposed = IdentityTable()
-
-    private let keepsClosedCycles: Bool
-    private let deduplicates: Bool
-    private var closedCycles: [ClosedCycle] = []
 
     /// Starts from nothing.
     ///
@@ -33,21 +36,29 @@ public struct LifecycleFold: Sendable {
     ///   - limits: how much is remembered.
     ///   - keepsClosedCycles: whether closed cycles are kept for `takeClosedCycles()`.
     ///   - deduplicates: whether the identities of applied events are remembered; a run over one input needs none.
+    ///   - anonymousIsOneInstallation: whether events without an installation come from a single one, as in a device's
+    ///     log. If not, the rules that look beyond one cycle leave them out.
     public init(
         key: IdentityKey,
         limits: LifecycleLimits = LifecycleLimits(),
         keepsClosedCycles: Bool = false,
-        deduplicates: Bool = true
+        deduplicates: Bool = true,
+        anonymousIsOneInstallation: Bool = true
     ) {
         self.key = key
         self.limits = limits
         self.keepsClosedCycles = keepsClosedCycles
         self.deduplicates = deduplicates
+        self.anonymousIsOneInstallation = anonymousIsOneInstallation
         identities = RememberedIdentities(window: limits.deduplicationWindow, limit: limits.identities)
+        cycles = CycleTable(key: key)
+        installations = InstallationTable(limit: limits.installations)
     }
 
     /// How many cycles are open.
     public var openCycles: Int { cycles.count }
+    /// The bytes that the open cycles and what finds them take.
+    public var cycleBytes: Int { cycles.byteCount }
     /// How many identities are remembered.
     public var rememberedIdentities: Int { identities.count }
     /// The bytes that the remembered identities take.
@@ -81,9 +92,13 @@ public struct LifecycleFold: Sendable {
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
+            guard deduplicates else {
+                fold(event, schedule: key.schedule(of: event, in: records), in: records)
+                continue
+            }
             let hashes = key.hashes(of: event, in: records)
-            if deduplicates { identities.insert(hashes.identity) }
-            if let cycle = hashes.cycle { fold(event, into: cycle) }
+            identities.insert(hashes.identity)
+            fold(event, schedule: hashes.schedule, in: records)
         }
     }
 
@@ -96,12 +111,7 @@ public struct LifecycleFold: Sendable {
     /// Lets time pass without events: cycles whose time has come close, old identities are forgotten.
     public mutating func tick(to now: Timestamp) {
         advance(to: now)
-        cycles.closeDue(at: seconds(clock), into: &totals)
-    }
-
-    /// Closes every cycle: the input has ended.
-    public mutating func finish() {
-        cycles.closeDue(at: .max, into: &totals)
+        closeDue(at: seconds(clock))
     }
 
     /// The cycles that were closed since the last call, in the order in which they were closed.
@@ -115,77 +125,7 @@ public struct LifecycleFold: Sendable {
         totals.evictedIdentities += identities.advance(to: clock)
     }
 
-    private mutating func fold(_ event: Event, into cycleKey: UInt64) {
-        var known = cycles.slot(of: cycleKey)
-        if let slot = known, !Fact.canTell(event.timestamp, from: cycles.base(at: slot)) {
-            cycles.closeEarly(slot, into: &totals)
-            known = nil
-        }
-        let fact = Fact(event, base: known.map { cycles.base(at: $0) } ?? event.timestamp)
-        guard known != nil || fact != nil else { return }
-        var slot = known ?? open(cycleKey, base: event.timestamp)
-        if let fact, !cycles.add(fact, at: slot, limit: limits.factsPerCycle, into: &totals) {
-            cycles.closeEarly(slot, into: &totals)
-            slot = open(cycleKey, base: event.timestamp)
-            if let first = Fact(event, base: event.timestamp) {
-                _ = cycles.add(first, at: slot, limit: limits.factsPerCycle, into: &totals)
-            }
-        }
-        postpone(slot, by: event)
-    }
-
-    private mutating func open(_ key: UInt64, base: Timestamp) -> Int {
-        if cycles.count >= limits.openCycles { cycles.evict(into: &totals) }
-        return cycles.open(Cycle(key: key, base: base, closesAt: 0))
-    }
-
-    /// Moves the time at which a cycle closes (SPEC 5.1).
-    private mutating func postpone(_ slot: Int, by event: Event) {
-        let ends = event.kind == .notificationDelivered || event.kind == .prefetchCycleComplete
-        let grace = seconds(clock) &+ UInt32(clamping: limits.graceSeconds)
-        let open = seconds(event.scheduledFor ?? clock) &+ UInt32(clamping: limits.openSeconds)
-        cycles.update(slot) { cycle in
-            cycle.isEnding = cycle.isEnding || ends
-            cycle.closesAt = cycle.isEnding ? grace : max(cycle.closesAt, open, grace)
-        }
-    }
-
-    private func seconds(_ time: Timestamp) -> UInt32 {
+    func seconds(_ time: Timestamp) -> UInt32 {
         UInt32(clamping: time.microseconds / 1_000_000)
-    }
-}
-
-extension LifecycleFold {
-    private static let totalsKey = "totals"
-
-    /// What has changed since the last call, for a checkpoint: the whole state the first time.
-    public mutating func takeChanges() -> StateDelta {
-        var delta = StateDelta()
-        var value = StateWriter()
-        value.append(clock.microseconds)
-        for member in LifecycleTotals.members { value.append(totals[keyPath: member]) }
-        delta.upserts.append(StatePage(key: Self.totalsKey, value: value.bytes))
-        identities.takeChanges(into: &delta)
-        cycles.takeChanges(into: &delta)
-        return delta
-    }
-
-    /// Takes in a page of the last checkpoint. Pages come in the order of their keys, before anything is folded.
-    ///
-    /// - Throws: `StateError` for a page that cannot be read.
-    public mutating func restore(_ page: StatePage) throws(StateError) {
-        if page.key.hasPrefix(IdentityPage.prefix) {
-            identities.restore(try IdentityPage(page))
-        } else if page.key.hasPrefix(CyclePage.prefix) {
-            try cycles.restore(page)
-        } else if page.key == Self.totalsKey {
-            var reader = StateReader(page)
-            clock = Timestamp(microseconds: try reader.integer())
-            for member in LifecycleTotals.members where reader.remaining > 0 {
-                totals[keyPath: member] = try reader.word()
-            }
-        } else {
-            throw StateError(key: page.key, problem: "a name that this version does not know")
-        }
     }
 }

@@ -6,14 +6,18 @@ public struct LifecycleLimits: Sendable {
     public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
     /// How many identities are remembered at most, at no more than 12 bytes each.
     public var identities = 20_000_000
-    /// How many cycles are open at most, at no more than 96 bytes each.
+    /// How many cycles are open at most, at 96 bytes each and some 17 of its indexes.
     public var openCycles = 2_000_000
     /// How long a cycle stays open after its delivery or its summary, in seconds.
     public var graceSeconds: Int64 = 15 * 60
     /// How long a cycle stays open after its notification time, in seconds.
     public var openSeconds: Int64 = 24 * 3_600
-    /// How many facts of one cycle are kept at most.
-    public var factsPerCycle = 1_024
+    /// How many facts of one cycle are kept at most; never more than 255.
+    public var factsPerCycle = 255
+    /// How many cycles of one schedule, at different notification times, are open at most.
+    public var cyclesPerSchedule = 32
+    /// How many installations are remembered at most, at 104 bytes each, for the rules that look beyond one cycle.
+    public var installations = 500_000
 
     /// The documented defaults.
     public init() {}

@@ -30,6 +30,8 @@ public struct LifecycleTotals: Hashable, Sendable {
     var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
     /// Cycles closed before their time because too many were open.
     public internal(set) var evictedCycles: UInt64 = 0
+    /// Installations forgotten because too many were remembered.
+    public internal(set) var evictedInstallations: UInt64 = 0
     /// Identities forgotten before their time because too many were remembered.
     public internal(set) var evictedIdentities: UInt64 = 0
 
@@ -61,12 +63,30 @@ public struct LifecycleTotals: Hashable, Sendable {
         }
     }
 
-    /// Every member, in the order in which a checkpoint stores them; new ones go to the end.
-    static var members: [WritableKeyPath<LifecycleTotals, UInt64>] {
+    mutating func add(_ judgement: Judgement) {
+        outcomes[Int(judgement.outcome.rawValue)] += 1
+        for kind in ViolationKind.allCases where judgement.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
+    }
+}
+
+extension LifecycleTotals {
+    /// Every simple member, in the order in which a checkpoint stores them.
+    private static var members: [WritableKeyPath<LifecycleTotals, UInt64>] {
         [
             \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
-            \.failureOther,
-            \.impliedSuccess, \.impliedUsed, \.evictedCycles, \.evictedIdentities,
+            \.failureOther, \.impliedSuccess, \.impliedUsed, \.evictedCycles, \.evictedInstallations,
+            \.evictedIdentities,
         ]
+    }
+
+    func append(to writer: inout StateWriter) {
+        for member in Self.members { writer.append(self[keyPath: member]) }
+        for count in outcomes + violations { writer.append(count) }
+    }
+
+    mutating func restore(_ reader: inout StateReader) throws(StateError) {
+        for member in Self.members { self[keyPath: member] = try reader.word() }
+        for index in outcomes.indices { outcomes[index] = try reader.word() }
+        for index in violations.indices { violations[index] = try reader.word() }
     }
 }

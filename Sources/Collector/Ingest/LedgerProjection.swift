@@ -17,7 +17,7 @@ struct LedgerProjection: Sendable {
 
     init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
-        fold = LifecycleFold(key: identityKey, limits: limits)
+        fold = LifecycleFold(key: identityKey, limits: limits, anonymousIsOneInstallation: false)
     }
 
     /// Applies a batch of the ledger.

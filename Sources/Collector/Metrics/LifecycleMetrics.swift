@@ -18,6 +18,8 @@ struct LifecycleMetrics: Sendable {
     private let failure: CaseFamily<FailureReason, Counter>
     private let used: Counter
     private let implied: CaseFamily<Stage, Counter>
+    private let cycles: CaseFamily<CycleOutcome, Counter>
+    private let violations: CaseFamily<ViolationKind, Counter>
     private let openCycles: Gauge
     private let evictedCycles: Counter
 
@@ -47,6 +49,20 @@ struct LifecycleMetrics: Sendable {
             label: "stage",
             of: Stage.self
         )
+        cycles = registry.counter(
+            "dnp_prefetch_cycles_total",
+            help: "Cycles that were closed, by their outcome.",
+            label: "outcome",
+            of: CycleOutcome.self,
+            value: { "\($0.name)" }
+        )
+        violations = registry.counter(
+            "dnp_prefetch_sequence_violations_total",
+            help: "Closed cycles that broke a rule of the lifecycle, by rule.",
+            label: "violation",
+            of: ViolationKind.self,
+            value: { "\($0.name)" }
+        )
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
         evictedCycles = registry.counter(
             "dnp_telemetry_evicted_cycles_total",
@@ -63,6 +79,8 @@ struct LifecycleMetrics: Sendable {
         used.restore(to: totals.used, created: created)
         implied[.success].restore(to: totals.impliedSuccess, created: created)
         implied[.used].restore(to: totals.impliedUsed, created: created)
+        for outcome in CycleOutcome.allCases { cycles[outcome].restore(to: totals.cycles(outcome), created: created) }
+        for kind in ViolationKind.allCases { violations[kind].restore(to: totals.violations(kind), created: created) }
         openCycles.set(open)
         evictedCycles.restore(to: totals.evictedCycles, created: created)
     }

@@ -2,27 +2,84 @@
 
 import TelemetryEvents
 
-/// An open cycle: its facts in their order, and how much of them has been counted. 80 bytes.
+/// An open cycle: its facts in their order, what is kept of it once, and how much of it has been counted. 96 bytes.
+///
+/// Everything in it is a union, an earliest or a largest of what was told, so that the order of arrival cannot matter.
 struct Cycle: Sendable {
-    static let inlineFacts = 6
+    static let inlineFacts = 5
 
-    let key: UInt64
-    /// What the facts' times are relative to.
-    let base: Timestamp
-    /// When the cycle closes, in seconds since 1970 by the ledger's clock.
-    var closesAt: UInt32
-    /// Whether it has been delivered or summed up, so that it closes after the grace period.
-    var isEnding = false
-    /// Whether its facts stand in a list of their own because they are too many.
-    var isLong = false
+    /// The hash of installation and schedule id; 0 where no id was told.
+    var schedule: UInt64
+    /// The fingerprint of the installation; 0 where none was told.
+    let installation: UInt64
+    private var facts: InlineArray<5, UInt64> = [0, 0, 0, 0, 0]
     var counted = CountedStages()
+    /// The second that all its times are relative to.
+    private let baseSecond: UInt32
+    private var dueSecond: UInt32 = 0
+    /// When the cycle closes, in seconds since 1970 by the ledger's clock.
+    var closesAt: UInt32 = 0
+    var used = EarliestTime()
+    var delivered = EarliestTime()
+    /// The earliest time at which the task may be executed.
+    var window = EarliestTime()
+    /// The largest time to live of its content, in seconds and plus one; 0 where none was told.
+    private var ttlPlusOne: UInt32 = 0
+    var flags: Flags = []
+    private var dueMilliseconds: UInt16 = 0
     private(set) var factCount: UInt8 = 0
-    private var facts: InlineArray<6, UInt64> = [0, 0, 0, 0, 0, 0]
 
-    init(key: UInt64, base: Timestamp, closesAt: UInt32) {
-        self.key = key
-        self.base = base
-        self.closesAt = closesAt
+    struct Flags: OptionSet, Sendable {
+        var rawValue: UInt16
+        /// It has been delivered or summed up, so that it closes after the grace period.
+        static let isEnding = Flags(rawValue: 1 << 0)
+        /// Its facts stand in a list of their own because they are too many.
+        static let isLong = Flags(rawValue: 1 << 1)
+        static let hasDue = Flags(rawValue: 1 << 2)
+        /// It is the one that is found by its notification time alone.
+        static let ownsDue = Flags(rawValue: 1 << 3)
+        static let hasAssumedTimes = Flags(rawValue: 1 << 4)
+        static let contentMissing = Flags(rawValue: 1 << 5)
+        static let drifted = Flags(rawValue: 1 << 6)
+        static let contentMatches = Flags(rawValue: 1 << 7)
+        static let scheduleMatches = Flags(rawValue: 1 << 8)
+        static let ageKnown = Flags(rawValue: 1 << 9)
+        /// Its task was scheduled while another one waited.
+        static let isSecond = Flags(rawValue: 1 << 10)
+        /// Its task was scheduled right after the installation was denied notifications.
+        static let scheduledWhileDenied = Flags(rawValue: 1 << 11)
+        /// It was closed and judged before.
+        static let isReopened = Flags(rawValue: 1 << 12)
+    }
+
+    init(schedule: UInt64, installation: UInt64, base: Timestamp) {
+        self.schedule = schedule
+        self.installation = installation
+        baseSecond = UInt32(clamping: base.microseconds / 1_000_000)
+    }
+
+    /// What its times are relative to.
+    var base: Timestamp { Timestamp(seconds: Int64(baseSecond)) }
+
+    /// When the notification is due, in whole milliseconds.
+    var due: Timestamp? {
+        get {
+            guard flags.contains(.hasDue) else { return nil }
+            return Timestamp(microseconds: Int64(dueSecond) * 1_000_000 + Int64(dueMilliseconds) * 1_000)
+        }
+        set {
+            guard let newValue else { return }
+            let milliseconds = newValue.microseconds / 1_000
+            flags.insert(.hasDue)
+            dueSecond = UInt32(clamping: milliseconds / 1_000)
+            dueMilliseconds = UInt16(truncatingIfNeeded: milliseconds % 1_000)
+        }
+    }
+
+    /// How long its content may be used, in seconds.
+    var ttl: Int64? {
+        get { ttlPlusOne == 0 ? nil : Int64(ttlPlusOne) - 1 }
+        set { ttlPlusOne = newValue.map { UInt32(clamping: $0 + 1) } ?? 0 }
     }
 
     enum Insertion {
@@ -44,24 +101,39 @@ struct Cycle: Sendable {
         return .inserted
     }
 
+    mutating func removeFact(at index: Int) {
+        for place in index + 1..<max(Int(factCount), index + 1) { facts[place - 1] = facts[place] }
+        factCount -= 1
+    }
+
     /// The facts, for a checkpoint or for a list that outgrows the cycle.
     var factList: [UInt64] { (0..<Int(factCount)).map { facts[$0] } }
 
-    /// Counts what its facts tell beyond what was counted before.
-    mutating func count(into totals: inout LifecycleTotals) {
+    /// Calls `body` with the inline facts.
+    func withFacts<Result>(_ body: (Span<UInt64>) -> Result) -> Result {
         let facts = facts
-        counted.count(StageCounts(facts.span.extracting(first: Int(factCount)), isClosing: false), into: &totals)
+        return body(facts.span.extracting(first: Int(factCount)))
     }
 }
 
-/// How often each stage of a cycle has been counted; a counter cannot be taken back.
-struct CountedStages: Hashable, Sendable {
-    var scheduled: UInt16 = 0
-    var executed: UInt16 = 0
-    var success: UInt16 = 0
-    var used: UInt8 = 0
-    var failureNetwork: UInt8 = 0
-    var failureAuth: UInt8 = 0
-    var failureSystem: UInt8 = 0
-    var failureOther: UInt8 = 0
+/// The earliest of some times, in whole milliseconds after a cycle's base. Four bytes; a time more than 24 days from the
+/// base is not taken.
+struct EarliestTime: Hashable, Sendable {
+    private(set) var rawValue: Int32 = .max
+
+    init(rawValue: Int32 = .max) {
+        self.rawValue = rawValue
+    }
+
+    var isKnown: Bool { rawValue != .max }
+
+    mutating func take(_ time: Timestamp, base: Timestamp) {
+        let offset = time.microseconds &- base.microseconds
+        guard let milliseconds = Int32(exactly: offset / 1_000 - (offset % 1_000 < 0 ? 1 : 0)) else { return }
+        rawValue = min(rawValue, milliseconds)
+    }
+
+    func time(base: Timestamp) -> Timestamp? {
+        isKnown ? Timestamp(microseconds: base.microseconds + Int64(rawValue) * 1_000) : nil
+    }
 }

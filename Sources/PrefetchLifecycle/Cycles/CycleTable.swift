@@ -3,125 +3,172 @@
 import TelemetryEvents
 
 /// The open cycles, in pages of 256 without gaps: a page is what a checkpoint writes when something in it changed.
+///
+/// A cycle is found by its schedule, and by its notification time when no older cycle of the installation has the same.
 struct CycleTable: Sendable {
     static let pageSize = 256
 
+    private let key: IdentityKey
     private var pages: [[Cycle]] = []
-    private var index = CycleIndex()
-    /// The facts of the few cycles that have more than a cycle holds inline, by their key.
-    private var longLists: [UInt64: [UInt64]] = [:]
+    private var schedules = CycleIndex()
+    private var dues = CycleIndex()
+    /// The facts of the few cycles that have more than a cycle holds inline, by their slot.
+    private var longLists: [Int: [UInt64]] = [:]
     private var isDirty: [Bool] = []
     private var savedPages = 0
     private(set) var count = 0
 
-    private func cycle(at slot: Int) -> Cycle { pages[slot / Self.pageSize][slot % Self.pageSize] }
-
-    func slot(of key: UInt64) -> Int? {
-        index.slot(of: key) { pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
+    init(key: IdentityKey) {
+        self.key = key
     }
 
-    mutating func open(_ cycle: Cycle) -> Int {
+    subscript(slot: Int) -> Cycle { pages[slot &>> 8][slot & 0xFF] }
+
+    /// The bytes that the cycles and their indexes take, without the long lists.
+    var byteCount: Int {
+        pages.reduce(0) { $0 + $1.capacity * MemoryLayout<Cycle>.stride } + schedules.byteCount + dues.byteCount
+    }
+
+    /// Changes a cycle in its place.
+    mutating func update<Result>(_ slot: Int, _ body: (inout Cycle) -> Result) -> Result {
+        isDirty[slot &>> 8] = true
+        return body(&pages[slot &>> 8][slot & 0xFF])
+    }
+
+    /// The facts of a cycle that has too many to hold them itself.
+    func longList(at slot: Int) -> [UInt64]? {
+        self[slot].flags.contains(.isLong) ? longLists[slot] ?? [] : nil
+    }
+
+    /// Changes the facts of a cycle that has too many to hold them itself.
+    mutating func updateLongList<Result>(_ slot: Int, _ body: (inout [UInt64]) -> Result) -> Result {
+        isDirty[slot &>> 8] = true
+        return body(&longLists[slot, default: []])
+    }
+
+    /// Calls `body` with the facts of a cycle.
+    func withFacts<Result>(at slot: Int, _ body: (Span<UInt64>) -> Result) -> Result {
+        if let facts = longList(at: slot) { return body(facts.span) }
+        return self[slot].withFacts(body)
+    }
+}
+
+extension CycleTable {
+    /// The first cycle with this schedule for which `matches` is true.
+    func slot(schedule: UInt64, where matches: (Int) -> Bool) -> Int? {
+        schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }
+    }
+
+    /// The cycle that is found by its installation and notification time alone.
+    func slot(installation: UInt64, due: Timestamp) -> Int? {
+        dues.slot(dueHash(installation, due)) { slot in
+            let cycle = self[slot]
+            return cycle.installation == installation && cycle.due == due
+        }
+    }
+
+    private func dueHash(_ installation: UInt64, _ due: Timestamp) -> UInt64 {
+        key.hash(installation, UInt64(bitPattern: due.microseconds))
+    }
+
+    private mutating func index(_ slot: Int, schedule: UInt64) {
+        schedules.insert(slot, schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
+    }
+
+    private mutating func indexDue(_ slot: Int) {
+        dues.insert(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
+    }
+
+    /// Opens a cycle; its notification time is indexed unless another cycle has the same.
+    mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
+        let slot = append(Cycle(schedule: address.schedule, installation: address.installation, base: base))
+        if address.schedule != 0 { index(slot, schedule: address.schedule) }
+        if let due = address.due { learn(due: due, at: slot) }
+        return slot
+    }
+
+    private mutating func append(_ cycle: Cycle) -> Int {
         let slot = count
-        if slot / Self.pageSize == pages.count {
+        if slot &>> 8 == pages.count {
             pages.append([])
             pages[pages.count - 1].reserveCapacity(Self.pageSize)
             if isDirty.count < pages.count { isDirty.append(true) }
         }
-        pages[slot / Self.pageSize].append(cycle)
-        index.insert(slot, key: cycle.key) { [pages] in pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
+        pages[slot &>> 8].append(cycle)
+        isDirty[slot &>> 8] = true
         count += 1
-        isDirty[slot / Self.pageSize] = true
         return slot
     }
 
-    /// Changes a cycle in its place.
-    mutating func update(_ slot: Int, _ body: (inout Cycle) -> Void) {
-        body(&pages[slot / Self.pageSize][slot % Self.pageSize])
-        isDirty[slot / Self.pageSize] = true
+    /// Tells a cycle its notification time.
+    mutating func learn(due: Timestamp, at slot: Int) {
+        let isFree = self.slot(installation: self[slot].installation, due: due) == nil
+        update(slot) { cycle in
+            cycle.due = due
+            if isFree { cycle.flags.insert(.ownsDue) }
+        }
+        if isFree { indexDue(slot) }
     }
 
-    func base(at slot: Int) -> Timestamp { cycle(at: slot).base }
+    /// Tells a cycle its schedule.
+    mutating func learn(schedule: UInt64, at slot: Int) {
+        update(slot) { $0.schedule = schedule }
+        index(slot, schedule: schedule)
+    }
 
-    /// Adds a fact to a cycle and counts what it tells; false when the cycle has as many facts as it may.
-    mutating func add(_ fact: Fact, at slot: Int, limit: Int, into totals: inout LifecycleTotals) -> Bool {
-        let page = slot / Self.pageSize
-        let place = slot % Self.pageSize
-        let key = pages[page][place].key
-        if !pages[page][place].isLong {
-            switch pages[page][place].insert(fact) {
-            case .known: return true
-            case .inserted:
-                pages[page][place].count(into: &totals)
-                isDirty[page] = true
-                return true
-            case .full:
-                pages[page][place].isLong = true
-                longLists[key] = pages[page][place].factList
-            }
+    /// Takes a cycle out; the last one moves into its slot.
+    mutating func remove(_ slot: Int) {
+        let cycle = self[slot]
+        if cycle.schedule != 0 {
+            schedules.remove(slot, cycle.schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
         }
-        guard var facts = longLists.removeValue(forKey: key) else { return true }
-        defer { longLists[key] = facts }
-        let position = facts.firstIndex { $0 >= fact.rawValue } ?? facts.count
-        if position < facts.count, facts[position] == fact.rawValue { return true }
-        guard facts.count < limit else { return false }
-        facts.insert(fact.rawValue, at: position)
-        pages[page][place].counted.count(StageCounts(facts.span, isClosing: false), into: &totals)
-        isDirty[page] = true
-        return true
+        if cycle.flags.contains(.ownsDue) {
+            dues.remove(slot, cycle.dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
+        }
+        if cycle.flags.contains(.isLong) { longLists[slot] = nil }
+        let last = count - 1
+        if slot != last {
+            let moved = self[last]
+            update(slot) { $0 = moved }
+            if moved.schedule != 0 { schedules.move(moved.schedule, from: last, to: slot) }
+            if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(key), from: last, to: slot) }
+            if moved.flags.contains(.isLong) { longLists[slot] = longLists.removeValue(forKey: last) }
+        }
+        pages[last &>> 8].removeLast()
+        isDirty[last &>> 8] = true
+        if pages[last &>> 8].isEmpty { pages.removeLast() }
+        count = last
+    }
+
+    /// Takes all cycles out.
+    mutating func removeAll() {
+        pages = []
+        schedules = CycleIndex()
+        dues = CycleIndex()
+        longLists = [:]
+        count = 0
     }
 
     func isAnyDue(at seconds: UInt32) -> Bool {
         pages.contains { page in page.contains { $0.closesAt <= seconds } }
     }
+}
 
-    /// Closes every cycle whose time has come, counting what was held back.
-    mutating func closeDue(at seconds: UInt32, into totals: inout LifecycleTotals) {
-        var slot = 0
-        while slot < count {
-            if cycle(at: slot).closesAt <= seconds {
-                close(slot, into: &totals)
-            } else {
-                slot += 1
-            }
-        }
+extension Cycle {
+    fileprivate func dueHash(_ key: IdentityKey) -> UInt64 {
+        key.hash(installation, UInt64(bitPattern: due?.microseconds ?? 0))
     }
+}
 
-    /// Closes one cycle to make room; the cycles take turns.
-    mutating func evict(into totals: inout LifecycleTotals) {
-        guard count > 0 else { return }
-        closeEarly(Int(totals.evictedCycles % UInt64(count)), into: &totals)
-    }
-
-    /// Closes a cycle that can take no more facts, as an eviction.
-    mutating func closeEarly(_ slot: Int, into totals: inout LifecycleTotals) {
-        close(slot, into: &totals)
-        totals.evictedCycles += 1
-    }
-
-    private mutating func close(_ slot: Int, into totals: inout LifecycleTotals) {
-        let closing = cycle(at: slot)
-        let facts = closing.isLong ? longLists.removeValue(forKey: closing.key) ?? [] : closing.factList
-        var counted = closing.counted
-        counted.count(StageCounts(facts.span, isClosing: true), into: &totals)
-
-        index.remove(key: closing.key, slot: slot) { [pages] in pages[$0 / Self.pageSize][$0 % Self.pageSize].key }
-        let last = count - 1
-        if slot != last {
-            let moved = cycle(at: last)
-            pages[slot / Self.pageSize][slot % Self.pageSize] = moved
-            index.move(key: moved.key, from: last, to: slot)
-            isDirty[slot / Self.pageSize] = true
-        }
-        pages[last / Self.pageSize].removeLast()
-        isDirty[last / Self.pageSize] = true
-        if pages[last / Self.pageSize].isEmpty { pages.removeLast() }
-        count = last
-    }
-
+extension CycleTable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
-            delta.upserts.append(CyclePage.encode(pages[page], longLists: longLists, number: UInt32(page)))
+            var writer = CyclePage(number: UInt32(page))
+            for (place, cycle) in pages[page].enumerated() {
+                writer.append(cycle, facts: longList(at: page &<< 8 | place) ?? cycle.factList)
+            }
+            delta.upserts.append(writer.page)
         }
         for page in pages.count..<max(pages.count, savedPages) {
             delta.deletedPrefixes.append(CyclePage.key(UInt32(page)))
@@ -133,8 +180,10 @@ struct CycleTable: Sendable {
     /// Takes in a page of a checkpoint; pages come in their order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         for (cycle, facts) in try CyclePage.decode(page) {
-            _ = open(cycle)
-            if cycle.isLong { longLists[cycle.key] = facts }
+            let slot = append(cycle)
+            if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
+            if cycle.flags.contains(.ownsDue) { indexDue(slot) }
+            if cycle.flags.contains(.isLong) { longLists[slot] = facts }
         }
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)

@@ -6,9 +6,11 @@ import TelemetryEvents
 ///
 /// | bits | what |
 /// | --- | --- |
-/// | 63-32 | milliseconds since the cycle's first known time, plus 2^31 |
-/// | 31-24 | stage, so that simultaneous facts stand in the order of the lifecycle |
-/// | 7-0 | detail of a failure, a completion or a summary |
+/// | 63-22 | microseconds since the cycle's base, plus 2^41; in a fact without a time its value |
+/// | 21-16 | stage, so that simultaneous facts stand in the order of the lifecycle |
+/// | 15-0 | detail |
+///
+/// Only what may be told again for each attempt, or is rare, is a fact; the rest has a place of its own in `Cycle`.
 struct Fact: Comparable, Sendable {
     enum Stage: UInt8 {
         case scheduled = 1
@@ -16,19 +18,36 @@ struct Fact: Comparable, Sendable {
         case success = 3
         case failure = 4
         case completed = 5
-        case used = 6
-        case summary = 7
+        case summary = 6
+        case missed = 7
+        case denied = 8
+        /// Facts without a time: a hash of the schedule or the content, or an age in seconds.
+        case scheduleHashScheduled = 16
+        case scheduleHashExecuted = 17
+        case contentHashCached = 18
+        case contentHashUsed = 19
+        case age = 20
     }
 
+    /// The detail of a failure, a completion or a summary.
     struct Detail: OptionSet {
-        var rawValue: UInt8
+        var rawValue: UInt16
         static let reasonMask = Detail(rawValue: 0b11)
         static let reasonKnown = Detail(rawValue: 1 << 2)
         static let willRetry = Detail(rawValue: 1 << 3)
         static let unsuccessful = Detail(rawValue: 1 << 4)
         static let fetched = Detail(rawValue: 1 << 5)
         static let usedCached = Detail(rawValue: 1 << 6)
+        static let expired = Detail(rawValue: 1 << 7)
     }
+
+    /// How far a time may be from its cycle's base, in microseconds.
+    static let reach: Int64 = 24 * 86_400 * 1_000_000
+    /// The values that a fact without a time can hold.
+    static let values: UInt64 = 1 << 42
+
+    private static let bias: Int64 = 1 << 41
+    private static let noLead: Int64 = -1 << 15
 
     var rawValue: UInt64
 
@@ -36,46 +55,82 @@ struct Fact: Comparable, Sendable {
         self.rawValue = rawValue
     }
 
-    init(_ stage: Stage, _ detail: Detail, at time: Timestamp, base: Timestamp) {
-        let milliseconds = (time.microseconds - base.microseconds) / 1_000
-        let clamped = Swift.min(Swift.max(milliseconds, Int64(Int32.min)), Int64(Int32.max))
-        let biased = UInt64(UInt32(bitPattern: Int32(clamped)) ^ 0x8000_0000)
-        rawValue = biased << 32 | UInt64(stage.rawValue) << 24 | UInt64(detail.rawValue)
+    init(_ stage: Stage, detail: UInt16 = 0, value: UInt64) {
+        rawValue = value << 22 | UInt64(stage.rawValue) << 16 | UInt64(detail)
     }
 
-    /// Whether a time is near enough to a cycle's base to be told from others, which is 24 days to either side.
+    /// A fact at a time that is within reach of the base.
+    init(_ stage: Stage, detail: UInt16 = 0, at time: Timestamp, base: Timestamp) {
+        let offset = min(max(time.microseconds &- base.microseconds, -Self.reach), Self.reach)
+        self.init(stage, detail: detail, value: UInt64(offset + Self.bias))
+    }
+
+    /// Whether a time is near enough to a cycle's base to be told from others.
     static func canTell(_ time: Timestamp, from base: Timestamp) -> Bool {
-        abs(time.microseconds - base.microseconds) / 1_000 < Int64(Int32.max)
+        abs(time.microseconds &- base.microseconds) <= reach
     }
 
-    var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 24)) }
-    var detail: Detail { Detail(rawValue: UInt8(truncatingIfNeeded: rawValue)) }
+    var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 16 & 0x3F)) }
+    var hasTime: Bool { rawValue >> 16 & 0x3F < 16 }
+    var value: UInt64 { rawValue >> 22 }
+    var detail: Detail { Detail(rawValue: UInt16(truncatingIfNeeded: rawValue)) }
+
+    func time(base: Timestamp) -> Timestamp {
+        Timestamp(microseconds: base.microseconds + Int64(value) - Self.bias)
+    }
+
+    /// The reason of a failure or a completion, where it is known.
+    var reason: FailureReason? {
+        guard detail.contains(.reasonKnown) else { return nil }
+        return FailureReason(rawValue: UInt8(truncatingIfNeeded: detail.intersection(.reasonMask).rawValue))
+    }
+
+    /// How many whole seconds lie between scheduling and the earliest begin, where that is known; capped at 9 hours.
+    var lead: Int64? {
+        let seconds = Int64(Int16(truncatingIfNeeded: rawValue))
+        return seconds == Self.noLead ? nil : seconds
+    }
+
+    static func leadDetail(of event: Event) -> UInt16 {
+        guard let begin = event.earliestBeginDate else { return UInt16(truncatingIfNeeded: noLead) }
+        let microseconds = begin.microseconds &- event.timestamp.microseconds
+        let seconds = microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
+        return UInt16(truncatingIfNeeded: min(max(seconds, noLead + 1), -noLead - 1))
+    }
 
     static func < (left: Fact, right: Fact) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension Fact {
-    /// What an event says, or nil when it says nothing that counts a stage.
+    /// The fact with a time that an event tells; nil when it tells none.
     init?(_ event: Event, base: Timestamp) {
+        let time = event.timestamp
         switch event.kind {
-        case .prefetchScheduled: self.init(.scheduled, [], at: event.timestamp, base: base)
-        case .prefetchExecuted: self.init(.executed, [], at: event.timestamp, base: base)
-        case .prefetchSuccess: self.init(.success, [], at: event.timestamp, base: base)
-        case .prefetchFailure, .prefetchExpired:
-            var detail: Detail = []
-            if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: reason.rawValue)] }
-            if event.willRetry == true { detail.insert(.willRetry) }
-            self.init(.failure, detail, at: event.timestamp, base: base)
+        case .prefetchScheduled: self.init(.scheduled, detail: Self.leadDetail(of: event), at: time, base: base)
+        case .prefetchExecuted: self.init(.executed, at: time, base: base)
+        case .prefetchSuccess: self.init(.success, at: time, base: base)
+        case .prefetchFailure: self.init(.failure, detail: Self.failure(event).rawValue, at: time, base: base)
+        case .prefetchExpired:
+            let detail: Detail = [.reasonKnown, .expired, Detail(rawValue: UInt16(FailureReason.system.rawValue))]
+            self.init(.failure, detail: detail.rawValue, at: time, base: base)
         case .prefetchCompleted:
-            self.init(.completed, event.fetched == false ? .unsuccessful : [], at: event.timestamp, base: base)
-        case .prefetchUsedForNotification: self.init(.used, [], at: event.timestamp, base: base)
+            let detail = event.fetched == false ? Self.failure(event).union(.unsuccessful) : []
+            self.init(.completed, detail: detail.rawValue, at: time, base: base)
         case .prefetchCycleComplete:
             var detail: Detail = []
             if event.fetched == true { detail.insert(.fetched) }
             if event.usedCached == true { detail.insert(.usedCached) }
-            self.init(.summary, detail, at: event.timestamp, base: base)
-        default:
-            return nil
+            self.init(.summary, detail: detail.rawValue, at: time, base: base)
+        case .prefetchMissed: self.init(.missed, at: time, base: base)
+        case .notificationDenied: self.init(.denied, at: time, base: base)
+        default: return nil
         }
+    }
+
+    private static func failure(_ event: Event) -> Detail {
+        var detail: Detail = []
+        if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: UInt16(reason.rawValue))] }
+        if event.willRetry == true { detail.insert(.willRetry) }
+        return detail
     }
 }

@@ -8,11 +8,19 @@ extension IdentityKey {
         identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
     }
 
-    /// Both hashes of an event at once, which takes little more than one of them.
-    public func hashes(of event: Event, in bytes: Span<UInt8>) -> (identity: UInt64, cycle: UInt64?) {
+    /// The identity and what `schedule(of:in:)` tells at once, which takes little more than one of them.
+    public func hashes(of event: Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
         let schedule = scheduleHash(of: event, in: bytes)
-        let hasCycle = !event.scheduleId.isEmpty || event.scheduledFor != nil
-        return (identity(of: event, in: bytes, after: schedule), hasCycle ? schedule.finalized() : nil)
+        let identity = identity(of: event, in: bytes, after: schedule)
+        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+    }
+
+    /// The hash of two words, such as an installation and a time.
+    public func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(first)
+        hash.combine(second)
+        return hash.finalized()
     }
 
     private func identity(of event: Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {

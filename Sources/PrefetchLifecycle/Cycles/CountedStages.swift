@@ -2,7 +2,25 @@
 
 import TelemetryEvents
 
-extension CountedStages {
+/// How often each stage of a cycle has been counted; a counter cannot be taken back.
+struct CountedStages: Hashable, Sendable {
+    var scheduled: UInt8 = 0
+    var executed: UInt8 = 0
+    var success: UInt8 = 0
+    var used: UInt8 = 0
+    var failureNetwork: UInt8 = 0
+    var failureAuth: UInt8 = 0
+    var failureSystem: UInt8 = 0
+    var failureOther: UInt8 = 0
+
+    /// Every member, in the order in which a checkpoint stores them.
+    static var members: [WritableKeyPath<CountedStages, UInt8>] {
+        [
+            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
+            \.failureOther,
+        ]
+    }
+
     /// Adds to the totals what the facts now tell beyond what was counted before, and remembers it.
     mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         totals.scheduled += Self.raise(&scheduled, to: counts.scheduled)
@@ -14,6 +32,19 @@ extension CountedStages {
         totals.used += uses
         if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
         countFailures(counts, into: &totals)
+    }
+
+    /// Adds what was counted of another cycle.
+    mutating func add(_ other: CountedStages) {
+        scheduled = Self.sum(scheduled, other.scheduled)
+        executed = Self.sum(executed, other.executed)
+        success = Self.sum(success, other.success)
+        used = Self.sum(used, other.used)
+        for reason in FailureReason.allCases { self[reason] = Self.sum(self[reason], other[reason]) }
+    }
+
+    private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {
+        UInt8(clamping: Int(left) + Int(right))
     }
 
     /// Counts the failures that are new, under the reasons that are not counted yet.

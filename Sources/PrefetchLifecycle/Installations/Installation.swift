@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What is kept of an installation for the rules that look beyond one cycle (SPEC 5.1). 104 bytes.
+struct Installation: Sendable {
+    static let taskLimit = 3
+
+    let fingerprint: UInt64
+    /// The time of its latest event.
+    var latest = Timestamp(microseconds: .min)
+    /// When notifications were last denied without a word about the cycle, or with one.
+    var denied = Timestamp(microseconds: .min)
+    /// When a task was scheduled last.
+    var scheduled = Timestamp(microseconds: .min)
+    private var held: InlineArray<3, WaitingTask> = .init(repeating: .none)
+    private(set) var taskCount: UInt8 = 0
+
+    init(fingerprint: UInt64) {
+        self.fingerprint = fingerprint
+    }
+
+    /// The tasks that were scheduled last.
+    var tasks: [WaitingTask] { (0..<Int(taskCount)).map { held[$0] } }
+
+    func task(due: Timestamp) -> WaitingTask? {
+        for index in 0..<Int(taskCount) where held[index].due == due {
+            return held[index]
+        }
+        return nil
+    }
+
+    /// Whether a task was scheduled while another one waited, as far as is known.
+    func isSecond(_ task: WaitingTask) -> Bool {
+        for index in 0..<Int(taskCount) where held[index].waits(while: task) { return true }
+        return false
+    }
+
+    /// Takes in what is now known of a task.
+    ///
+    /// - Returns: the task that had to make room, with the last word on whether it was a second one.
+    mutating func update(_ task: WaitingTask) -> WaitingTask? {
+        for index in 0..<Int(taskCount) where held[index].due == task.due {
+            let isSecond = held[index].isSecond
+            held[index] = task
+            held[index].isSecond = isSecond
+            return nil
+        }
+        guard taskCount == Self.taskLimit else {
+            held[Int(taskCount)] = task
+            taskCount += 1
+            return nil
+        }
+        var oldest = task
+        var place: Int?
+        for index in 0..<Int(taskCount) where held[index].scheduled < oldest.scheduled {
+            oldest = held[index]
+            place = index
+        }
+        if let place { held[place] = task }
+        for index in 0..<Int(taskCount) where oldest.waits(while: held[index]) { held[index].isSecond = true }
+        oldest.isSecond = oldest.isSecond || isSecond(oldest)
+        return oldest
+    }
+
+    /// Puts back a task from a checkpoint.
+    mutating func restore(_ task: WaitingTask) {
+        guard taskCount < Self.taskLimit else { return }
+        held[Int(taskCount)] = task
+        taskCount += 1
+    }
+}
+
+extension WaitingTask {
+    fileprivate static let none = WaitingTask(
+        scheduled: 0,
+        freed: 0,
+        due: Timestamp(microseconds: 0),
+        isSecond: false,
+        hasAssumedTimes: false
+    )
+}

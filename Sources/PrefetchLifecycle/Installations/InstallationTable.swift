@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// The installations that are known, in pages of 256. Past the limit a new one takes the place of the one that has been
+/// there longest.
+struct InstallationTable: Sendable {
+    private let limit: Int
+    private var pages: [[Installation]] = []
+    private var index = CycleIndex()
+    private var isDirty: [Bool] = []
+    /// The slot that was used last, since the events of an installation come together.
+    private var latestSlot = 0
+    /// How many installations made room for others.
+    var evicted: UInt64 = 0
+    private(set) var count = 0
+
+    init(limit: Int) {
+        self.limit = max(limit, 1)
+    }
+
+    /// The bytes that the installations and their index take.
+    var byteCount: Int {
+        pages.reduce(0) { $0 + $1.capacity * MemoryLayout<Installation>.stride } + index.byteCount
+    }
+
+    subscript(slot: Int) -> Installation { pages[slot &>> 8][slot & 0xFF] }
+
+    func find(_ fingerprint: UInt64) -> Installation? {
+        slot(of: fingerprint).map { self[$0] }
+    }
+
+    private func slot(of fingerprint: UInt64) -> Int? {
+        if latestSlot < count, self[latestSlot].fingerprint == fingerprint { return latestSlot }
+        return index.slot(fingerprint) { self[$0].fingerprint == fingerprint }
+    }
+
+    /// Changes an installation, which is entered when it is new.
+    mutating func update<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
+        let slot = slot(of: fingerprint) ?? enter(fingerprint)
+        latestSlot = slot
+        isDirty[slot &>> 8] = true
+        return body(&pages[slot &>> 8][slot & 0xFF])
+    }
+
+    private mutating func enter(_ fingerprint: UInt64) -> Int {
+        guard count < limit else {
+            let slot = Int(evicted % UInt64(count))
+            index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
+            index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            evicted += 1
+            return slot
+        }
+        return append(Installation(fingerprint: fingerprint))
+    }
+
+    private mutating func append(_ installation: Installation) -> Int {
+        let slot = count
+        if slot &>> 8 == pages.count {
+            pages.append([])
+            isDirty.append(true)
+        }
+        pages[slot &>> 8].append(installation)
+        isDirty[slot &>> 8] = true
+        index.insert(slot, installation.fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+        count += 1
+        return slot
+    }
+}
+
+extension InstallationTable {
+    static let prefix = "installations/"
+
+    /// The pages that changed since the last call.
+    mutating func takeChanges(into delta: inout StateDelta) {
+        for page in pages.indices where isDirty[page] {
+            var value = StateWriter()
+            for installation in pages[page] { value.append(installation) }
+            delta.upserts.append(StatePage(key: Self.prefix + sortable(UInt32(page)), value: value.bytes))
+            isDirty[page] = false
+        }
+    }
+
+    /// Takes in a page of a checkpoint; pages come in their order.
+    mutating func restore(_ page: StatePage) throws(StateError) {
+        var reader = StateReader(page)
+        while reader.remaining > 0 { _ = append(try reader.installation()) }
+        for page in isDirty.indices { isDirty[page] = false }
+    }
+}
+
+extension StateWriter {
+    fileprivate mutating func append(_ installation: Installation) {
+        append(installation.fingerprint)
+        append(installation.latest.microseconds)
+        append(installation.denied.microseconds)
+        append(installation.scheduled.microseconds)
+        let tasks = installation.tasks
+        append(UInt8(tasks.count))
+        for task in tasks {
+            append(task.scheduled)
+            append(task.freed)
+            append(task.due.microseconds)
+            append((task.isSecond ? 1 : 0) | (task.hasAssumedTimes ? 2 : 0) as UInt8)
+        }
+    }
+}
+
+extension StateReader {
+    fileprivate mutating func installation() throws(StateError) -> Installation {
+        var installation = Installation(fingerprint: try word())
+        installation.latest = Timestamp(microseconds: try integer())
+        installation.denied = Timestamp(microseconds: try integer())
+        installation.scheduled = Timestamp(microseconds: try integer())
+        let tasks: UInt8 = try integer()
+        for _ in 0..<tasks {
+            let scheduled: Int64 = try integer()
+            let freed: Int64 = try integer()
+            let due = Timestamp(microseconds: try integer())
+            let flags: UInt8 = try integer()
+            installation.restore(
+                WaitingTask(
+                    scheduled: scheduled,
+                    freed: freed,
+                    due: due,
+                    isSecond: flags & 1 != 0,
+                    hasAssumedTimes: flags & 2 != 0
+                )
+            )
+        }
+        return installation
+    }
+}

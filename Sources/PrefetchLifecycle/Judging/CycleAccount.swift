@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What the facts of a whole cycle come to, for judging it.
+struct CycleAccount {
+    private(set) var attempts = 0
+    private(set) var firstScheduled: Timestamp?
+    private(set) var lastScheduled: Timestamp?
+    private(set) var firstExecuted: Timestamp?
+    private(set) var lastExecuted: Timestamp?
+    private(set) var firstSuccess: Timestamp?
+    /// The last success, and the last one before its content was used.
+    private(set) var lastSuccess: Timestamp?
+    private(set) var usedSuccess: Timestamp?
+    /// The first failure that counts.
+    private(set) var failure: Timestamp?
+    /// Why the last attempt that failed did.
+    private(set) var failureReason: FailureReason?
+    /// Whether the last attempt with a result ended in failure.
+    private(set) var endsInFailure = false
+    private(set) var contradictsItself = false
+    /// The execution of an attempt without any result.
+    private(set) var left: Timestamp?
+    private(set) var expired: Timestamp?
+    private(set) var missed: Timestamp?
+    private(set) var denied: Timestamp?
+    private(set) var summed: Timestamp?
+    private(set) var asserted: Fact.Detail = []
+    /// The smallest lead of a task, in seconds.
+    private(set) var lead: Int64?
+    /// The largest age of used content, in seconds.
+    private(set) var age: Int64?
+    private(set) var hashes: (scheduled: Bool, executed: Bool, cached: Bool, used: Bool) = (false, false, false, false)
+
+    private var attempt = Attempt()
+    private var failureOfAttempt: Timestamp?
+
+    /// - Parameters:
+    ///   - facts: in their order.
+    ///   - base: what their times are relative to.
+    ///   - used: the millisecond in which the content was used.
+    init(_ facts: Span<UInt64>, base: Timestamp, used: Timestamp?) {
+        var unfinished: [Timestamp] = []
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            if let stage = fact.stage, !fact.hasTime {
+                add(stage, fact.value)
+                continue
+            }
+            let time = fact.time(base: base)
+            switch fact.stage {
+            case .scheduled:
+                firstScheduled = firstScheduled ?? time
+                lastScheduled = time
+                if let told = fact.lead { lead = min(lead ?? told, told) }
+            case .executed:
+                if attempts > 0 { end(&unfinished) }
+                firstExecuted = firstExecuted ?? time
+                lastExecuted = time
+                attempts += 1
+            case .success:
+                attempt.addSuccess()
+                firstSuccess = firstSuccess ?? time
+                lastSuccess = time
+                if let used, time.microseconds < used.microseconds + 1_000 { usedSuccess = time }
+            case .failure:
+                attempt.addFailure(fact)
+                failureOfAttempt = failureOfAttempt ?? time
+                if fact.detail.contains(.expired) { expired = expired ?? time }
+            case .completed:
+                attempt.addCompletion(fact)
+                if fact.detail.contains(.unsuccessful) { failureOfAttempt = failureOfAttempt ?? time }
+            case .summary:
+                summed = summed ?? time
+                asserted.formUnion(fact.detail)
+            case .missed: missed = missed ?? time
+            case .denied: denied = denied ?? time
+            default: continue
+            }
+        }
+        end(&unfinished)
+        if asserted.contains(.fetched), firstSuccess == nil { _ = unfinished.popLast() }
+        left = unfinished.first
+    }
+
+    private mutating func add(_ stage: Fact.Stage, _ value: UInt64) {
+        switch stage {
+        case .scheduleHashScheduled: hashes.scheduled = true
+        case .scheduleHashExecuted: hashes.executed = true
+        case .contentHashCached: hashes.cached = true
+        case .contentHashUsed: hashes.used = true
+        case .age: age = max(age ?? 0, Int64(value))
+        default: return
+        }
+    }
+
+    private mutating func end(_ unfinished: inout [Timestamp]) {
+        defer {
+            attempt = Attempt()
+            failureOfAttempt = nil
+        }
+        contradictsItself = contradictsItself || attempt.contradictsItself
+        if let lastExecuted, !attempt.hasResult { unfinished.append(lastExecuted) }
+        if let reason = attempt.failure(hasEnded: true, isClosing: true) {
+            failureReason = reason
+            failure = failure ?? failureOfAttempt
+            endsInFailure = true
+        } else if attempt.hasSuccess {
+            endsInFailure = false
+        }
+    }
+}

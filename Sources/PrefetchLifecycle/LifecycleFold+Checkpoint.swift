@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    private static let totalsKey = "totals"
+
+    /// What has changed since the last call, for a checkpoint: the whole state the first time.
+    public mutating func takeChanges() -> StateDelta {
+        var delta = StateDelta()
+        var value = StateWriter()
+        value.append(clock.microseconds)
+        value.append(latest.microseconds)
+        totals.append(to: &value)
+        delta.upserts.append(StatePage(key: Self.totalsKey, value: value.bytes))
+        identities.takeChanges(into: &delta)
+        cycles.takeChanges(into: &delta)
+        installations.takeChanges(into: &delta)
+        return delta
+    }
+
+    /// Takes in a page of the last checkpoint. Pages come in the order of their keys, before anything is folded.
+    ///
+    /// - Throws: `StateError` for a page that cannot be read.
+    public mutating func restore(_ page: StatePage) throws(StateError) {
+        if page.key.hasPrefix(IdentityPage.prefix) {
+            identities.restore(try IdentityPage(page))
+        } else if page.key.hasPrefix(CyclePage.prefix) {
+            try cycles.restore(page)
+        } else if page.key.hasPrefix(InstallationTable.prefix) {
+            try installations.restore(page)
+        } else if page.key == Self.totalsKey {
+            var reader = StateReader(page)
+            clock = Timestamp(microseconds: try reader.integer())
+            latest = Timestamp(microseconds: try reader.integer())
+            try totals.restore(&reader)
+            installations.evicted = totals.evictedInstallations
+        } else {
+            throw StateError(key: page.key, problem: "a name that this version does not know")
+        }
+    }
+}

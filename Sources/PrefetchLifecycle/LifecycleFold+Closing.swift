@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    /// How long around its notification time a closed schedule is known again without one, in seconds.
+    private static let closedPeriod: Int64 = 12 * 3_600
+
+    /// Closes every cycle: the input has ended. What is known to have come is the time of the latest event.
+    public mutating func finish() {
+        for slot in 0..<cycles.count { judge(slot, known: nil) }
+        cycles.removeAll()
+    }
+
+    /// Closes the cycles whose time has come by the ledger's clock.
+    mutating func closeDue(at second: UInt32) {
+        let due = (0..<cycles.count).filter { cycles[$0].closesAt <= second }
+        for slot in due { judge(slot, known: clock) }
+        for slot in due.reversed() { cycles.remove(slot) }
+    }
+
+    /// Closes a cycle to make room, or because it can take no more.
+    mutating func closeEarly(_ slot: Int) {
+        judge(slot, known: nil)
+        cycles.remove(slot)
+        totals.evictedCycles += 1
+    }
+
+    /// Counts what was held back of a cycle, and judges it unless that was done when it was closed before.
+    private mutating func judge(_ slot: Int, known: Timestamp?) {
+        let cycle = cycles[slot]
+        var counted = cycle.counted
+        let counts = cycles.withFacts(at: slot) { StageCounts($0, of: cycle, isClosing: true) }
+        counted.count(counts, into: &totals)
+        remember(closed: cycle)
+        guard !cycle.flags.contains(.isReopened) else { return }
+        let installation = installation(cycle.installation)
+        let now = known ?? installation?.latest ?? latest
+        let judgement = cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
+        totals.add(judgement)
+        if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
+    }
+}
+
+extension LifecycleFold {
+    /// Remembers a cycle with a notification time for as long as identities are, so that it is not judged again.
+    private mutating func remember(closed cycle: Cycle) {
+        guard deduplicates, let due = cycle.due else { return }
+        identities.insert(exactKey(of: cycle, due))
+        guard cycle.schedule != 0 else { return }
+        identities.insert(periodKey(of: cycle, due.microseconds / 1_000_000 / Self.closedPeriod))
+    }
+
+    /// Whether a cycle was closed and judged before, and is told of again. Without a notification time that is taken for
+    /// granted until half a day after a closed cycle of the same schedule was due.
+    func wasClosed(_ cycle: Cycle) -> Bool {
+        guard deduplicates else { return false }
+        if let due = cycle.due { return identities.contains(exactKey(of: cycle, due)) }
+        let period = cycle.base.microseconds / 1_000_000 / Self.closedPeriod
+        return identities.contains(periodKey(of: cycle, period))
+            || identities.contains(periodKey(of: cycle, period - 1))
+    }
+
+    private func exactKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
+        key.hash(cycle.schedule == 0 ? ~cycle.installation : cycle.schedule, UInt64(bitPattern: due.microseconds))
+    }
+
+    private func periodKey(of cycle: Cycle, _ period: Int64) -> UInt64 {
+        key.hash(cycle.schedule, UInt64(bitPattern: period))
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    /// Folds an event into its cycle and its installation.
+    mutating func fold(_ event: Event, schedule: UInt64?, in bytes: Span<UInt8>) {
+        let installation = event.installation?.fingerprint ?? 0
+        noteTime(of: event, installation)
+        guard let address = CycleAddress(event, schedule: schedule, installation: installation) else {
+            return noteDenial(event, installation)
+        }
+        guard var slot = slot(for: event, at: address) else { return }
+        if !cycles.tell(event, in: bytes, at: slot, limit: factLimit, into: &totals) {
+            closeEarly(slot)
+            slot = open(address, base: event.timestamp)
+            _ = cycles.tell(event, in: bytes, at: slot, limit: factLimit, into: &totals)
+        }
+        postpone(slot, by: event)
+        noteDenial(event, installation)
+        noteTask(of: slot, by: event)
+    }
+
+    private var factLimit: Int { min(limits.factsPerCycle, 255) }
+
+    /// The cycle that an event belongs to, which knows all that the event says of its address; nil for an event that
+    /// belongs to none and tells nothing of one.
+    private mutating func slot(for event: Event, at address: CycleAddress) -> Int? {
+        while true {
+            switch cycles.place(of: address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
+            case .known(let slot):
+                guard isWithinReach(event, slot) else { continue }
+                return slot
+            case .learnsDue(let slot):
+                guard isWithinReach(event, slot) else { continue }
+                if let due = address.due { cycles.learn(due: due, at: slot) }
+                return told(slot)
+            case .learnsSchedule(let slot):
+                guard isWithinReach(event, slot) else { continue }
+                cycles.learn(schedule: address.schedule, at: slot)
+                return told(slot)
+            case .joins(let slot, let other):
+                guard isWithinReach(event, slot) else { continue }
+                guard let joined = cycles.join(slot, with: other, limit: factLimit, into: &totals) else {
+                    closeEarly(other)
+                    continue
+                }
+                return told(joined)
+            case .none:
+                guard event.opensCycle || address.hasBoth else { return nil }
+                return open(address, base: event.timestamp)
+            case .noneWithout(let slot):
+                guard event.opensCycle || address.hasBoth else { return nil }
+                closeEarly(slot)
+                return open(address, base: event.timestamp)
+            }
+        }
+    }
+
+    /// Whether an event is near enough to a cycle to be told relative to it; if not, the cycle is closed.
+    private mutating func isWithinReach(_ event: Event, _ slot: Int) -> Bool {
+        if Fact.canTell(event.timestamp, from: cycles[slot].base) { return true }
+        closeEarly(slot)
+        return false
+    }
+
+    private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
+        if cycles.count >= limits.openCycles, cycles.count > 0 {
+            closeEarly(Int(totals.evictedCycles % UInt64(cycles.count)))
+        }
+        let slot = cycles.open(address, base: base)
+        if wasClosed(cycles[slot]) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
+        return slot
+    }
+
+    /// Looks again at a cycle that has learnt more of its address.
+    private mutating func told(_ slot: Int) -> Int {
+        let wasClosed = wasClosed(cycles[slot])
+        cycles.update(slot) { cycle in
+            if wasClosed { cycle.flags.insert(.isReopened) } else { cycle.flags.remove(.isReopened) }
+        }
+        noteTask(of: slot)
+        return slot
+    }
+
+    /// Moves the time at which a cycle closes (SPEC 5.1).
+    private mutating func postpone(_ slot: Int, by event: Event) {
+        let ends = event.kind == .notificationDelivered || event.kind == .prefetchCycleComplete
+        let grace = seconds(clock) &+ UInt32(clamping: limits.graceSeconds)
+        let clock = clock
+        let openSeconds = UInt32(clamping: limits.openSeconds)
+        cycles.update(slot) { cycle in
+            if ends { cycle.flags.insert(.isEnding) }
+            let open = UInt32(clamping: (cycle.due ?? clock).microseconds / 1_000_000) &+ openSeconds
+            cycle.closesAt = cycle.flags.contains(.isEnding) ? grace : max(cycle.closesAt, open, grace)
+        }
+    }
+}
