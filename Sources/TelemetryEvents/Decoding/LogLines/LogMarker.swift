@@ -9,6 +9,8 @@ struct LogMarker {
 
     /// Nil: the name is none of the components.
     var component: LogComponent?
+    /// The opening bracket.
+    var start: Int
     /// Behind the closing bracket.
     var end: Int
 }
@@ -68,7 +70,7 @@ extension Span<UInt8> {
         if let name = componentName(at: index + 5, end: end), index + 5 + name.length < end,
             self[index + 5 + name.length] == UInt8(ascii: "]")
         {
-            return LogMarker(component: name.component, end: index + 6 + name.length)
+            return LogMarker(component: name.component, start: index, end: index + 6 + name.length)
         }
         return unknownMarker(name: index + 5, end: end)
     }
@@ -83,7 +85,7 @@ extension Span<UInt8> {
             index += 1
         }
         guard index > name, index < end, self[index] == UInt8(ascii: "]") else { return nil }
-        return LogMarker(component: nil, end: index + 1)
+        return LogMarker(component: nil, start: name - 5, end: index + 1)
     }
 
     /// The first marker in text of unknown form, within the reach, that stands by itself and in no quotes.

@@ -37,6 +37,19 @@ struct LogStampReader: Sendable {
         return midnight
     }
 
+    /// Microseconds of the midnight of `MM-dd` in the year 2000.
+    @inline(__always)
+    mutating func dayOfLeapYear(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
+        let head = bytes.paddedWord(at: start) & 0xFF_FFFF_FFFF
+        if head == dateHead { return dateMicroseconds }
+        guard let month = bytes.decimal(at: start, digits: 2), let day = bytes.decimal(at: start + 3, digits: 2),
+            let midnight = Self.microseconds(year: 2_000, month: month, day: day)
+        else { return nil }
+        dateHead = head
+        dateMicroseconds = midnight
+        return midnight
+    }
+
     @inline(never)
     private static func midnight(_ bytes: Span<UInt8>, at start: Int) -> Int64? {
         guard bytes[start + 7] == UInt8(ascii: "-"),

@@ -2,9 +2,29 @@
 
 extension UnwrappedLine {
     /// Takes the marker that stands anywhere in text of unknown form, and the message behind it.
+    @inline(__always)
     mutating func takeAnywhere(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
-        guard let marker = bytes.firstMarker(in: cursor.rest) else { return }
-        take(marker, bytes, cursor.end)
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            take(marker, bytes, cursor.end)
+        } else if let marker = bytes.firstMarker(in: cursor.rest) {
+            take(marker, bytes, cursor.end)
+        }
+    }
+
+    /// Takes the message of a known wrapper: a marker begins it, or a tag or category has already told the component.
+    @inline(__always)
+    mutating func takeMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+        var cursor = message
+        cursor.skipSpaces(bytes)
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            take(marker, bytes, cursor.end)
+        } else if component != nil || hasUnknownMarker {
+            text = cursor.rest
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start)
+        {
+            take(marker, bytes, cursor.end)
+        }
     }
 
     /// Takes a marker and the message behind it.

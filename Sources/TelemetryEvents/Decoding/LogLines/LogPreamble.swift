@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What loggers put between a wrapper and a marker: levels, groups in brackets, names with a colon, times, punctuation.
+///
+/// Prose in front of a marker is none: such a line speaks about the plugin and is not written by it.
+enum LogPreamble {
+    /// Whether nothing but a preamble is in the range.
+    static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        var cursor = LineCursor(range)
+        cursor.skipSpaces(bytes)
+        while !cursor.isAtEnd {
+            if let closing = closingByte(of: cursor.peek(bytes)), cursor.skip(through: closing, bytes) {
+                cursor.skipSpaces(bytes)
+                continue
+            }
+            guard isPreamble(bytes, cursor.word(bytes)) else { return endsCapacitorLine(bytes, range) }
+            cursor.skipSpaces(bytes)
+        }
+        return true
+    }
+
+    /// Whether the word is the name of a level.
+    static func isLevel(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+        switch word.count {
+        case 4: bytes.equalsIgnoringCase("info", in: word) || bytes.equalsIgnoringCase("warn", in: word)
+        case 5:
+            bytes.equalsIgnoringCase("debug", in: word) || bytes.equalsIgnoringCase("error", in: word)
+                || bytes.equalsIgnoringCase("trace", in: word) || bytes.equalsIgnoringCase("fault", in: word)
+                || bytes.equalsIgnoringCase("fatal", in: word)
+        case 6: bytes.equalsIgnoringCase("notice", in: word)
+        case 7:
+            bytes.equalsIgnoringCase("warning", in: word) || bytes.equalsIgnoringCase("default", in: word)
+                || bytes.equalsIgnoringCase("verbose", in: word)
+        case 8: bytes.equalsIgnoringCase("critical", in: word)
+        default: false
+        }
+    }
+
+    private static func isPreamble(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+        guard let last = word.last, let first = word.first else { return true }
+        if bytes[last] == UInt8(ascii: ":") || bytes[first].isDigit || isLevel(bytes, word) { return true }
+        for index in word where bytes[index].isLetterOrDigit { return false }
+        return true
+    }
+
+    private static func closingByte(of opening: UInt8) -> UInt8? {
+        switch opening {
+        case UInt8(ascii: "["): UInt8(ascii: "]")
+        case UInt8(ascii: "("): UInt8(ascii: ")")
+        case UInt8(ascii: "<"): UInt8(ascii: ">")
+        default: nil
+        }
+    }
+
+    /// Capacitor's console on Android: `File: main.js - Line 333 - Msg:`.
+    private static func endsCapacitorLine(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let tail = "- Msg: " as StaticString
+        return range.count >= tail.utf8CodeUnitCount
+            && bytes.equals(tail, in: range.upperBound - tail.utf8CodeUnitCount..<range.upperBound)
+    }
+}
+
+extension LineCursor {
+    /// Moves behind the next such byte; false when there is none, and the position stays.
+    mutating func skip(through byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        var index = position
+        while index < end {
+            if bytes[index] == byte {
+                position = index + 1
+                return true
+            }
+            index += 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import TelemetryEvents
+
+/// A line in one wrapper and what is to be read from it.
+struct WrapperSample: CustomTestStringConvertible, Sendable {
+    var wrapper: LogWrapper
+    var line: String
+    var expected: String
+
+    init(_ wrapper: LogWrapper, _ line: String, _ expected: String) {
+        self.wrapper = wrapper
+        self.line = line
+        self.expected = expected
+    }
+
+    var testDescription: String { "\(wrapper.rawValue): \(line)" }
+
+    static let all = bare + stamped + apple + logcat + syslog + journal + json
+}
+
+extension WrapperSample {
+    static let bare = [
+        WrapperSample(.bare, "[DNP-FETCH] Starting fetch", "fetch - - 0 Starting fetch"),
+        WrapperSample(.bare, "[DNP-SCHEDULER] text", "scheduler - - 0 text"),
+        WrapperSample(.bare, "[DNP-PLUGIN]text", "plugin - - 0 text"),
+        WrapperSample(.bare, "[DNP-STORAGE]: text", "storage - - 0 text"),
+        WrapperSample(.bare, "[dnp-Fetch] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "[DNP-FETCH]", "fetch - - 0 "),
+        WrapperSample(.bare, "[DNP-OTHER] text", "unknown - - 0 text"),
+        WrapperSample(.bare, "flutter: [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "12:00 | worker -[DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "⚡️  [log] - [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "see \"x\" [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "[DNP-FETCH|PLUGIN] or [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.bare, "say \"[DNP-FETCH] text\"", "foreign"),
+        WrapperSample(.bare, "say \"see [DNP-FETCH] text\"", "foreign"),
+        WrapperSample(.bare, "tag=[DNP-FETCH] text", "foreign"),
+        WrapperSample(.bare, "grep ([DNP-FETCH])", "foreign"),
+        WrapperSample(.bare, "[DNP-]", "foreign"),
+        WrapperSample(.bare, "[DNP-FETCH|SCHEDULER] text", "foreign"),
+        WrapperSample(.bare, "", "foreign"),
+        WrapperSample(.bare, "nothing of ours", "foreign"),
+    ]
+
+    static let stamped = [
+        WrapperSample(.stamped, "2025-11-15T05:48:00Z [DNP-FETCH] text", "fetch 2025-11-15T05:48:00+0 - 0 text"),
+        WrapperSample(
+            .stamped,
+            "2025-11-14 21:48:00.123456-0800 [DNP-FETCH] text",
+            "fetch 2025-11-14T21:48:00.123456-28800 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "2025-11-15 11:18:00,5 +05:30 [DNP-FETCH] text",
+            "fetch 2025-11-15T11:18:00.500000+19800 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "2025-11-15T05:48:00.123456789 [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.123456 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "[2025-11-15 05:48:00.1Z] INFO  [main] [DNP-PLUGIN] text",
+            "plugin 2025-11-15T05:48:00.100000+0 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "2025-11-15 05:48:00 INFO worker: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "2025-11-15 05:48:00 UTC [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00+0 - 0 text"
+        ),
+        WrapperSample(
+            .stamped,
+            "2025-11-15 05:48:00 - [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00 - 0 text"
+        ),
+        WrapperSample(.stamped, "2024-02-29T23:59:60+01 [DNP-FETCH] a", "fetch 2024-03-01T00:00:00+3600 - 0 a"),
+        WrapperSample(.stamped, "2025-11-15T05:48:00Z [DNP-NEW] text", "unknown 2025-11-15T05:48:00+0 - 0 text"),
+        WrapperSample(.stamped, "2025-02-30T05:48:00Z [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.stamped, "2025-11-15T24:48:00Z [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.stamped, "[DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.stamped, "2025-11-15T05:48:00Z something else", "foreign"),
+        WrapperSample(.stamped, "2025-11-15T05:48:00Z filter=\"[DNP-FETCH] text\"", "foreign"),
+    ]
+
+    private static let ours = "com.timesafari.dailynotification"
+
+    static let apple = [
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1f2e     Default     0x0                  4242   0    App: (Library) "
+                + "[\(ours):fetch] Starting fetch (a=1)",
+            "fetch 2025-11-15T05:48:00.123456+0 - 4242 Starting fetch (a=1)"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0100 0x1f2e Error 0x12 7 14 My App: [\(ours):storage] text",
+            "storage 2025-11-15T05:48:00.123456+3600 - 7 text"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: [\(ours):ui] [DNP-PLUGIN] text",
+            "plugin 2025-11-15T05:48:00.123456+0 - 7 text"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: [\(ours):fetch] [DNP-PLUGIN] text",
+            "plugin 2025-11-15T05:48:00.123456+0 - 7 text"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: (CoreFoundation) [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.123456+0 - 7 text"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: [com.apple.net:fetch] text",
+            "foreign"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: [\(ours):ui] text",
+            "foreign"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "2025-11-15 05:48:00.123456+0000 0x1 Info 0x0 7 0 App: [a:b] sent to [DNP-FETCH] now",
+            "foreign"
+        ),
+        WrapperSample(
+            .appleDefault,
+            "Timestamp                       Thread     Type        Activity             PID    TTL  ",
+            "foreign"
+        ),
+        WrapperSample(.appleDefault, "Filtering the log data using \"subsystem == \"\(ours)\"\"", "foreign"),
+        WrapperSample(
+            .appleCompact,
+            "2025-11-15 05:48:00.123 Df App[4242:1f2e] [\(ours):scheduler] text",
+            "scheduler 2025-11-15T05:48:00.123000 - 4242 text"
+        ),
+        WrapperSample(
+            .appleCompact,
+            "2025-11-15 05:48:00.123 E  My App[4242:1f2e] (Library) [\(ours):fetch] text",
+            "fetch 2025-11-15T05:48:00.123000 - 4242 text"
+        ),
+        WrapperSample(.appleCompact, "2025-11-15 05:48:00.123 Df App[42:1] [com.apple.x:fetch] text", "foreign"),
+        WrapperSample(.appleCompact, "Timestamp               Ty Process[PID:TID]", "foreign"),
+        WrapperSample(
+            .appleSyslog,
+            "2025-11-15 05:48:00.123456+0000  localhost App[4242]: (Library) [\(ours):plugin] text",
+            "plugin 2025-11-15T05:48:00.123456+0 localhost 4242 text"
+        ),
+        WrapperSample(
+            .appleSyslog,
+            "2025-11-15 05:48:00.123456+0000  localhost App[4242] <Notice>: [\(ours):plugin] text",
+            "plugin 2025-11-15T05:48:00.123456+0 localhost 4242 text"
+        ),
+        WrapperSample(.appleSyslog, "2025-11-15 05:48:00.123456+0000  localhost kernel[0]: (IO) text", "foreign"),
+        WrapperSample(.appleSyslog, "Timestamp                       (process)[PID]    ", "foreign"),
+        WrapperSample(
+            .idevicesyslog,
+            "Nov 15 05:48:00 iPhone-von-X App(Library)[4242] <Notice>: [DNP-FETCH] text",
+            "fetch -11-15T05:48:00 iPhone-von-X 4242 text"
+        ),
+        WrapperSample(
+            .idevicesyslog,
+            "Nov  5 05:48:00 iPhone App[4242] <Error>: [DNP-FETCH] text",
+            "fetch -11-05T05:48:00 iPhone 4242 text"
+        ),
+        WrapperSample(
+            .idevicesyslog,
+            "Nov 15 05:48:00.123456 My App(Library)[4242] <Notice>: [DNP-FETCH] text",
+            "fetch -11-15T05:48:00.123456 - 4242 text"
+        ),
+        WrapperSample(.idevicesyslog, "Nov 15 05:48:00 iPhone kernel(IO)[0] <Notice>: [x] text", "foreign"),
+        WrapperSample(.idevicesyslog, "[connected]", "foreign"),
+        WrapperSample(
+            .xcode,
+            "2025-11-14 05:48:00.123456+0000 App[123:456] [DNP-FETCH] text",
+            "fetch 2025-11-14T05:48:00.123456+0 - 123 text"
+        ),
+        WrapperSample(
+            .xcode,
+            "2025-11-14 05:48:00.123456-0800 App[123:456] [fetch] [DNP-FETCH] text",
+            "fetch 2025-11-14T05:48:00.123456-28800 - 123 text"
+        ),
+        WrapperSample(
+            .xcode,
+            "2025-11-14 05:48:00.123456+0000 App[123:456] [\(ours):fetch] text",
+            "fetch 2025-11-14T05:48:00.123456+0 - 123 text"
+        ),
+        WrapperSample(.xcode, "2025-11-14 05:48:00.123456+0000 App[123:456] [fetch] text", "foreign"),
+        WrapperSample(.xcode, "2025-11-14 05:48:00.123456+0000 App[123:456] say [DNP-FETCH] text", "foreign"),
+    ]
+
+    static let logcat = [
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I DNP-FETCH: text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I dnp-plugin    : [x] text",
+            "plugin -11-15T05:40:00 - 4242 [x] text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 W DNP-FETCH: [DNP-STORAGE] text",
+            "storage -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I ReactNativeJS: [DNP-FETCH] text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I Capacitor/Console: File: main.js - Line 3 - Msg: [DNP-FETCH] text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I DNP-NEW : text",
+            "unknown -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "2025-11-15 05:40:00.000123  4242  4260 I DNP-FETCH: text",
+            "fetch 2025-11-15T05:40:00.000123 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "2025-11-15 05:40:00.000000123 +0000  4242  4260 I DNP-FETCH: text",
+            "fetch 2025-11-15T05:40:00+0 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "02-29 05:40:00.000 -0830 10123  4242  4260 I DNP-FETCH: text",
+            "fetch -02-29T05:40:00-30600 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000 u0_a123  4242  4260 I DNP-FETCH: text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000 10123: 4242  4260 I DNP-FETCH: text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "         1763185200.125  4242  4260 I DNP-FETCH: text",
+            "fetch 2025-11-15T05:40:00.125000+0 - 4242 text"
+        ),
+        WrapperSample(.logcatThreadtime, "   123.456  4242  4260 I DNP-FETCH: text", "fetch - - 4242 text"),
+        WrapperSample(
+            .logcatThreadtime,
+            "2025-11-15 05:40:00.000 4242-4260/com.example.app I/DNP-FETCH: text",
+            "fetch 2025-11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "2025-11-15 05:40:00.000  4242-4260  DNP-FETCH               com.example.app       I  text",
+            "fetch 2025-11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatThreadtime,
+            "11-15 05:40:00.000  4242  4260 I DNP-FETCH:",
+            "fetch -11-15T05:40:00 - 4242 "
+        ),
+        WrapperSample(.logcatThreadtime, "11-15 05:40:00.000  4242  4260 I Other: text", "foreign"),
+        WrapperSample(.logcatThreadtime, "11-15 05:40:00.000  4242  4260 I DNP: text", "foreign"),
+        WrapperSample(.logcatThreadtime, "11-15 05:40:00.000  4242  4260 I Other: we saw [DNP-FETCH] text", "foreign"),
+        WrapperSample(.logcatThreadtime, "--------- beginning of main", "foreign"),
+        WrapperSample(
+            .logcatTime,
+            "11-15 05:40:00.000 I/DNP-FETCH( 4242): text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatTime,
+            "2025-11-15 05:40:00.000 +0100 I/DNP-SCHEDULER(10123: 4242): text",
+            "scheduler 2025-11-15T05:40:00+3600 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatTime,
+            "11-15 05:40:00.000: I/DNP-FETCH(4242): text",
+            "fetch -11-15T05:40:00 - 4242 text"
+        ),
+        WrapperSample(
+            .logcatTime,
+            "11-15 05:40:00.000 D/Some Tag (x)(  12): [DNP-FETCH] text",
+            "fetch -11-15T05:40:00 - 12 text"
+        ),
+        WrapperSample(.logcatTime, "11-15 05:40:00.000 I/Other( 4242): text", "foreign"),
+        WrapperSample(.logcatBrief, "I/DNP-FETCH( 4242): text", "fetch - - 4242 text"),
+        WrapperSample(.logcatBrief, "W/DNP-STORAGE (u0_a12: 4242): text", "storage - - 4242 text"),
+        WrapperSample(.logcatBrief, "I/DNP-FETCH: text", "fetch - - 0 text"),
+        WrapperSample(.logcatBrief, "I( 4242) text (a)  (DNP-FETCH)", "fetch - - 4242 text (a)"),
+        WrapperSample(.logcatBrief, "I(10123: 4242) text  (DNP-PLUGIN)", "plugin - - 4242 text"),
+        WrapperSample(.logcatBrief, "I( 4242: 4260) [DNP-FETCH] text", "fetch - - 4242 text"),
+        WrapperSample(.logcatBrief, "I/Other( 4242): text", "foreign"),
+        WrapperSample(.logcatBrief, "I( 4242) text  (Other)", "foreign"),
+        WrapperSample(.logcatLong, "[ 11-15 05:40:00.000  4242: 4260 I/DNP-FETCH ]", "foreign"),
+    ]
+
+    static let syslog = [
+        WrapperSample(
+            .rfc3164,
+            "<13>Nov 15 05:48:00 host App[4242]: [DNP-FETCH] text",
+            "fetch -11-15T05:48:00 host 4242 text"
+        ),
+        WrapperSample(.rfc3164, "Nov  5 05:48:00 host App: [DNP-FETCH] text", "fetch -11-05T05:48:00 host 0 text"),
+        WrapperSample(.rfc3164, "<0>Nov 15 05:48:00 App[4242]: [DNP-FETCH] text", "fetch -11-15T05:48:00 - 4242 text"),
+        WrapperSample(
+            .rfc3164,
+            "<13>Nov 15 2025 05:48:00 host App[4242]: INFO [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00 host 4242 text"
+        ),
+        WrapperSample(
+            .rfc3164,
+            "<13>2025-11-15T05:48:00.5+01:00 host App[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.500000+3600 host 4242 text"
+        ),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host [DNP-FETCH] text", "fetch -11-15T05:48:00 host 0 text"),
+        WrapperSample(.rfc3164, "<13>App: [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host sshd[1]: text", "foreign"),
+        WrapperSample(.rfc3164, "<192>Nov 15 05:48:00 host App[4242]: text", "foreign"),
+        WrapperSample(
+            .rfc5424,
+            "<165>1 2025-11-15T05:48:00.003Z host app 4242 ID47 - [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.003000+0 host 4242 text"
+        ),
+        WrapperSample(
+            .rfc5424,
+            #"<165>1 2025-11-15T05:48:00Z host app 4242 ID47 [a@1 b="x\"]\\" c="]"][d] [DNP-FETCH] text"#,
+            "fetch 2025-11-15T05:48:00+0 host 4242 text"
+        ),
+        WrapperSample(.rfc5424, "<165>1 - - - - - - \u{FEFF}[DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(
+            .rfc5424,
+            "103 <165>1 2025-11-15T05:48:00-08:00 host app main - - [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00-28800 host 0 text"
+        ),
+        WrapperSample(
+            .rfc5424,
+            "<165>1 2025-11-15T05:48:00Z host app 1 - [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00+0 host 1 text"
+        ),
+        WrapperSample(.rfc5424, "<165>1 2025-11-15T05:48:00Z host app 1 - - text", "foreign"),
+    ]
+
+    static let journal = [
+        WrapperSample(
+            .journalShortISO,
+            "2025-11-15T05:48:00+0000 host app[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00+0 host 4242 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "2025-11-15T05:48:00.123456+01:00 host app[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.123456+3600 host 4242 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "Nov 15 05:48:00.123456 host app[4242]: [DNP-FETCH] text",
+            "fetch -11-15T05:48:00.123456 host 4242 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "Sat 2025-11-15 05:48:00 UTC host app[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00+0 host 4242 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "Sat 2025-11-15 05:48:00 CET host app[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00 host 4242 text"
+        ),
+        WrapperSample(
+            .journalShortISO,
+            "1763185680.250000 host app[4242]: [DNP-FETCH] text",
+            "fetch 2025-11-15T05:48:00.250000+0 host 4242 text"
+        ),
+        WrapperSample(.journalShortISO, "2025-11-15T05:48:00+0000 host systemd[1]: Started app.service.", "foreign"),
+        WrapperSample(.journalShortISO, "-- Boot 0123456789abcdef --", "foreign"),
+    ]
+
+    static let json = [
+        WrapperSample(
+            .appleNDJSON,
+            #"{"traceID":1,"eventMessage":"text (a=\"b\")","subsystem":"com.timesafari.dailynotification","#
+                + #""category":"fetch","source":null,"timestamp":"2025-11-15 05:48:00.123456-0800","processID":4242}"#,
+            "fetch 2025-11-15T05:48:00.123456-28800 - 4242 text (a=\"b\")"
+        ),
+        WrapperSample(
+            .appleNDJSON,
+            #"{ "processID" : 7, "backtrace":{"frames":[{"x":"}]"}]}, "category" : "ui", "subsystem":"x", "#
+                + #""eventMessage" : "[DNP-PLUGIN] text" , "timestamp" : "2025-11-15 05:48:00.123456+0000" }"#,
+            "plugin 2025-11-15T05:48:00.123456+0 - 7 text"
+        ),
+        WrapperSample(
+            .appleNDJSON,
+            #"{"category":"f\u0065tch","subsystem":"com.timesafari.dailynotification","#
+                + #""eventMessage":"\u001b[32m\ud83d\ude00 a\/b \ud83d\n"}"#,
+            "fetch - - 0 😀 a/b \u{FFFD}"
+        ),
+        WrapperSample(
+            .appleNDJSON,
+            #"{"eventMessage":"text","subsystem":"com.apple.net","category":"fetch"}"#,
+            "foreign"
+        ),
+        WrapperSample(.appleNDJSON, #"{"count":1,"finished":1}"#, "foreign"),
+        WrapperSample(
+            .journalJSON,
+            #"{"MESSAGE":"[DNP-FETCH] text","__REALTIME_TIMESTAMP":"1763185680000001","_PID":"42","_HOSTNAME":"host"}"#,
+            "fetch 2025-11-15T05:48:00.000001+0 host 42 text"
+        ),
+        WrapperSample(
+            .journalJSON,
+            #"{"_SOURCE_REALTIME_TIMESTAMP":"1763185680000000","__REALTIME_TIMESTAMP":"1763185680000001","#
+                + #""SYSLOG_PID":"43","_HOSTNAME":"host","MESSAGE":[91,68,78,80,45,70,69,84,67,72,93,32,27,91,109,195,40]}"#,
+            "fetch 2025-11-15T05:48:00+0 host 43 \u{FFFD}("
+        ),
+        WrapperSample(
+            .journalJSON,
+            #"{"MESSAGE":"{\"event\":\"prefetch_success\"}","_PID":"42","_HOSTNAME":"host"}"#,
+            #"event - host 42 {"event":"prefetch_success"}"#
+        ),
+        WrapperSample(.journalJSON, #"{"MESSAGE":null,"__REALTIME_TIMESTAMP":"1763185680000001"}"#, "foreign"),
+        WrapperSample(.journalJSON, #"{"MESSAGE":"{\"a\":1}","_PID":"42"}"#, "foreign"),
+        WrapperSample(
+            .events,
+            #"{"event":"prefetch_success","id":"a"}"#,
+            #"event - - 0 {"event":"prefetch_success","id":"a"}"#
+        ),
+        WrapperSample(.events, #"{"id":"a", "event" :"x"}"#, #"event - - 0 {"id":"a", "event" :"x"}"#),
+    ]
+}
