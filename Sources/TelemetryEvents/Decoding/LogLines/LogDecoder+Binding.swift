@@ -147,6 +147,9 @@ extension LogDecoder {
         if let place {
             event.scheduleId = texts.append(binding.devices[device].cycles[place].id)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[place].due
+            if kind == .prefetchScheduled, event.earliestBeginDate == nil {
+                event.earliestBeginDate = binding.devices[device].cycles[place].begin
+            }
         }
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)

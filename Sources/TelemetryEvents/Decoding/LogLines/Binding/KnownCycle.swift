@@ -33,7 +33,7 @@ struct KnownCycle {
     var order: Timestamp { due ?? begin ?? Timestamp(microseconds: .max) }
 
     func distance(to time: Timestamp) -> Int64 {
-        guard let due else { return .max }
-        return abs(due.microseconds - time.microseconds)
+        guard let known = due ?? begin else { return .max }
+        return abs(known.microseconds - time.microseconds)
     }
 }

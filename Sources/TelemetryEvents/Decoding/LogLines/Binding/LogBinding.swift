@@ -153,9 +153,9 @@ struct LogBinding {
     ) -> Int? {
         switch phase {
         case .plugin: return nil
-        case .scheduling: return orderedScheduling(message, context, device)
+        case .scheduling: return orderedScheduling(message, context, device, time)
         case .execution:
-            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream]) }
+            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
             return context ?? devices[device].lastIndex {
                 $0.progress.contains(.executed) && !$0.progress.contains(.ended)
             }
@@ -164,15 +164,20 @@ struct LogBinding {
             if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
                 return context
             }
-            return nextToDeliver(device, time)
+            return nearest(device, time) { !$0.isDelivered }
                 ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
     }
 
-    private func orderedScheduling(_ message: LogMessage, _ context: Int?, _ device: Int) -> Int? {
+    private func orderedScheduling(
+        _ message: LogMessage,
+        _ context: Int?,
+        _ device: Int,
+        _ time: Timestamp?
+    ) -> Int? {
         let cycles = devices[device]
         if message.form.kind == .prefetchMissed {
-            return firstWaiting(device, process: nil) ?? context
+            return nearest(device, time) { $0.isWaiting } ?? context
         }
         let begin = message.begin
         guard let context else {
@@ -187,33 +192,23 @@ struct LogBinding {
         return context
     }
 
-    /// The cycle that the system runs next: of this process before those of others, the earliest first; else another attempt
-    /// of the last one.
-    private func nextToExecute(_ device: Int, _ stream: LogStream) -> Int? {
-        if let waiting = firstWaiting(device, process: stream.process) ?? firstWaiting(device, process: nil) {
-            return waiting
-        }
+    /// The cycle that the system runs next: of this process before those of others; else another attempt of the last one.
+    private func nextToExecute(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
+        let waiting =
+            nearest(device, time) { $0.isWaiting && $0.process == stream.process }
+            ?? nearest(device, time) { $0.isWaiting }
+        if let waiting { return waiting }
         if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
             return last
         }
         return devices[device].lastIndex { !$0.isDelivered }
     }
 
-    private func firstWaiting(_ device: Int, process: UInt64?) -> Int? {
+    /// Of the cycles of a kind the one whose time is nearest to the line's, or the earliest where the line has none.
+    private func nearest(_ device: Int, _ time: Timestamp?, _ isWanted: (KnownCycle) -> Bool) -> Int? {
         let cycles = devices[device].cycles
         var first: Int?
-        for index in cycles.indices
-        where cycles[index].isWaiting && (process == nil || cycles[index].process == process) {
-            if first.map({ cycles[index].order < cycles[$0].order }) ?? true { first = index }
-        }
-        return first
-    }
-
-    /// The undelivered cycle whose notification time is nearest to the line's time, or the earliest one.
-    private func nextToDeliver(_ device: Int, _ time: Timestamp?) -> Int? {
-        let cycles = devices[device].cycles
-        var first: Int?
-        for index in cycles.indices where !cycles[index].isDelivered {
+        for index in cycles.indices where isWanted(cycles[index]) {
             guard let known = first else {
                 first = index
                 continue
