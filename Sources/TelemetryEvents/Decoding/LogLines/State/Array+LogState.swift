@@ -6,6 +6,21 @@ extension [UInt8] {
         if let time { appendVarint(zigzag: time.microseconds) }
     }
 
+    /// The header of `logcat -v long` that the next lines belong to.
+    mutating func append(logcatHeader header: UnwrappedLine?) {
+        append(header == nil ? 0 : 1)
+        guard let header else { return }
+        append(header.stamp == nil ? 0 : 1)
+        if let stamp = header.stamp {
+            appendVarint(zigzag: stamp.wallMicroseconds)
+            append(stamp.hasYear ? 1 : 0)
+            append(optional: stamp.offsetSeconds.map { Int64($0) })
+        }
+        append(header.component.map { $0.rawValue + 1 } ?? 0)
+        append(header.hasUnknownMarker ? 1 : 0)
+        appendVarint(header.process)
+    }
+
     mutating func append(_ device: LogDevice) {
         appendLittleEndian(device.name)
         append(device.installation == nil ? 0 : 1)

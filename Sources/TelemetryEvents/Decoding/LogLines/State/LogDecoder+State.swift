@@ -12,6 +12,7 @@ extension LogDecoder {
         output.appendVarint(zigzag: assumedTime.microseconds)
         output.append(optional: binding.anchor)
         output.appendVarint(binding.lineCount)
+        output.append(logcatHeader: unwrapper.header)
         for device in binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
             var part: [UInt8] = [1]
             part.append(device)
@@ -46,6 +47,7 @@ extension LogDecoder {
             assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
             binding.anchor = try reader.optionalTime(bytes)
             binding.lineCount = try reader.varint(bytes)
+            unwrapper.header = try reader.logcatHeader(bytes)
             while try reader.byte(bytes) == 1 {
                 binding.devices.append(try reader.device(bytes))
                 while try reader.byte(bytes) == 1 {

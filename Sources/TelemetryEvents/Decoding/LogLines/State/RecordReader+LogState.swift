@@ -23,6 +23,22 @@ extension RecordReader {
         UInt32(try count(bytes, upTo: Int(UInt32.max)))
     }
 
+    mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine? {
+        guard try flag(bytes) else { return nil }
+        var header = UnwrappedLine()
+        if try flag(bytes) {
+            var stamp = LogStamp(wallMicroseconds: try zigzag(bytes))
+            stamp.hasYear = try flag(bytes)
+            stamp.offsetSeconds = try optionalNumber(bytes).map { Int32(truncatingIfNeeded: $0) }
+            header.stamp = stamp
+        }
+        let component = try byte(bytes)
+        header.component = component == 0 ? nil : LogComponent(rawValue: component - 1)
+        header.hasUnknownMarker = try flag(bytes)
+        header.process = try varint(bytes)
+        return header
+    }
+
     mutating func device(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogDevice {
         let name = try littleEndian(bytes, size: 8)
         var installation: Pseudonym?
