@@ -88,6 +88,12 @@ struct LongLineTests {
         #expect(unwrap(String(repeating: "[", count: 70_000)).description == "foreign")
     }
 
+    @Test("an event of 70 kB is handed on whole, so that it is refused and not cut")
+    func tooLongEvent() {
+        let line = #"{"event":"x","y":""# + String(repeating: "x", count: 70_000) + #""}"#
+        #expect(unwrap(line).description == "event - - 0 \(line)")
+    }
+
     @Test("a coloured line of 70 kB is read")
     func tooLongAndColoured() {
         let long = unwrap("\u{1B}[32m[DNP-FETCH]\u{1B}[0m " + String(repeating: "x", count: 70_000))

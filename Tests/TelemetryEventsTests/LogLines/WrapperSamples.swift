@@ -40,6 +40,7 @@ extension WrapperSample {
         WrapperSample(.bare, "tag=[DNP-FETCH] text", "foreign"),
         WrapperSample(.bare, "grep ([DNP-FETCH])", "foreign"),
         WrapperSample(.bare, "[DNP-]", "foreign"),
+        WrapperSample(.bare, "merged [DNP-123] a ticket", "foreign"),
         WrapperSample(.bare, "[DNP-FETCH|SCHEDULER] text", "foreign"),
         WrapperSample(.bare, "", "foreign"),
         WrapperSample(.bare, "nothing of ours", "foreign"),
@@ -334,6 +335,12 @@ extension WrapperSample {
         ),
         WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host [DNP-FETCH] text", "fetch -11-15T05:48:00 host 0 text"),
         WrapperSample(.rfc3164, "<13>App: [DNP-FETCH] text", "fetch - - 0 text"),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host App 4242 - [DNP-FETCH] a", "fetch -11-15T05:48:00 host 0 a"),
+        WrapperSample(
+            .rfc3164,
+            "Nov 15 05:48:00 host App[4242] [DNP-FETCH] text",
+            "fetch -11-15T05:48:00 host 4242 text"
+        ),
         WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host sshd[1]: text", "foreign"),
         WrapperSample(.rfc3164, "<192>Nov 15 05:48:00 host App[4242]: text", "foreign"),
         WrapperSample(
@@ -358,6 +365,16 @@ extension WrapperSample {
             "fetch 2025-11-15T05:48:00+0 host 1 text"
         ),
         WrapperSample(.rfc5424, "<165>1 2025-11-15T05:48:00Z host app 1 - - text", "foreign"),
+        WrapperSample(
+            .rfc5424,
+            #"<165>1 2025-11-15T05:48:00Z host app 1 - [a b="] [DNP-FETCH] text"#,
+            "foreign"
+        ),
+        WrapperSample(
+            .rfc5424,
+            "<165>1 2025-11-15T05:48:00Z host [DNP-FETCH] a b c",
+            "fetch 2025-11-15T05:48:00+0 host 0 a b c"
+        ),
     ]
 
     static let journal = [

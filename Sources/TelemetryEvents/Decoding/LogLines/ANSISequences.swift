@@ -5,27 +5,23 @@ enum ANSISequences {
     private static let escape: UInt8 = 0x1B
     private static let bell: UInt8 = 0x07
 
-    /// Whether the range holds the byte that begins one.
+    /// Whether the range holds the byte that begins one. Reads to the end, because hardly a line has any.
     @inline(__always)
     static func areIn(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let wanted = SIMD16<UInt8>(repeating: escape)
+        var found = SIMD2<UInt64>.zero
         var index = range.lowerBound
-        let end = range.upperBound
-        while index + 32 <= end {
-            let first = bytes.word(at: index).bytes(equalTo: escape) | bytes.word(at: index + 8).bytes(equalTo: escape)
-            let second =
-                bytes.word(at: index + 16).bytes(equalTo: escape) | bytes.word(at: index + 24).bytes(equalTo: escape)
-            if first | second != 0 { return true }
-            index += 32
+        while index + 16 <= range.upperBound {
+            let block = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
+            found |= unsafe unsafeBitCast(block .== wanted, to: SIMD2<UInt64>.self)
+            index += 16
         }
-        while index + 8 <= end {
-            if bytes.word(at: index).bytes(equalTo: escape) != 0 { return true }
-            index += 8
-        }
-        while index < end {
-            if bytes[index] == escape { return true }
+        var isInRest = false
+        while index < range.upperBound {
+            isInRest = isInRest || bytes[index] == escape
             index += 1
         }
-        return false
+        return isInRest || found[0] | found[1] != 0
     }
 
     /// Appends the range without its sequences. One that is cut short takes the rest with it.

@@ -22,13 +22,23 @@ struct LineUnwrapper: Sendable {
 
     /// Takes a line out of its wrapper. The line feed may be part of the range or not.
     mutating func unwrap(_ bytes: Span<UInt8>, _ line: Range<Int>, scratch: inout [UInt8]) -> UnwrappedLine {
-        var range = bytes.trimmedLine(line)
-        if range.count > Self.longestLine {
-            range = range.lowerBound..<range.lowerBound + Self.longestLine
-            let unwrapped = unwrapWhole(bytes, range, scratch: &scratch)
-            return unwrapped.keepsWithin(Self.longestHead, of: range) ? unwrapped : UnwrappedLine()
-        }
+        let range = bytes.trimmedLine(line)
+        if range.count > Self.longestLine { return unwrapLong(bytes, range, scratch: &scratch) }
         return unwrapWhole(bytes, range, scratch: &scratch)
+    }
+
+    /// Takes the start of a line that is too long, if its message begins near; an event stays whole, to be refused.
+    @inline(never)
+    private mutating func unwrapLong(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        let head = range.lowerBound..<range.lowerBound + Self.longestLine
+        var line = unwrapWhole(bytes, head, scratch: &scratch)
+        if line.isEvent, !line.isInScratch { line.text = range }
+        let start = line.isInScratch ? 0 : range.lowerBound
+        return line.text.lowerBound - start <= Self.longestHead ? line : UnwrappedLine()
     }
 
     @inline(__always)
@@ -72,13 +82,6 @@ struct LineUnwrapper: Sendable {
             takeUnknown(bytes, range, scratch: &scratch, into: &line)
         }
         return line
-    }
-}
-
-extension UnwrappedLine {
-    /// Whether the message begins so near to the start of a line that is too long.
-    fileprivate func keepsWithin(_ limit: Int, of range: Range<Int>) -> Bool {
-        isInScratch ? text.lowerBound <= limit : text.lowerBound - range.lowerBound <= limit
     }
 }
 

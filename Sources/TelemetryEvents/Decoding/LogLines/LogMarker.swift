@@ -77,15 +77,19 @@ extension Span<UInt8> {
 
     @inline(never)
     private func unknownMarker(name: Int, end: Int) -> LogMarker? {
-        var index = name
-        while index < end, index - name <= LogMarker.longestName,
-            self[index].isLetterOrDigit || self[index] == 0x5F
-                || self[index] == UInt8(ascii: "-")
-        {
+        let close = endOfMarkerName(at: name, end: end)
+        guard close > name, close < end, self[close] == UInt8(ascii: "]") else { return nil }
+        return LogMarker(component: nil, start: name - 5, end: close + 1)
+    }
+
+    /// Where a name ends that may stand in a marker: a letter, then letters, digits, `_` and `-`.
+    func endOfMarkerName(at start: Int, end: Int) -> Int {
+        var index = start
+        let limit = Swift.min(end, start + LogMarker.longestName)
+        while index < limit, self[index].isLetterOrDigit || self[index] == 0x5F || self[index] == UInt8(ascii: "-") {
             index += 1
         }
-        guard index > name, index < end, self[index] == UInt8(ascii: "]") else { return nil }
-        return LogMarker(component: nil, start: name - 5, end: index + 1)
+        return index > start && self[start].isDigit ? start : index
     }
 
     /// The first marker in text of unknown form, within the reach, that stands by itself and in no quotes.

@@ -12,11 +12,12 @@ enum AndroidStudioLine {
     ) -> Bool {
         var cursor = rest
         guard cursor.consume(UInt8(ascii: "-"), bytes), cursor.digits(bytes) != nil else { return false }
-        line.process = process
         if cursor.consume(UInt8(ascii: "/"), bytes) {
             _ = cursor.word(bytes)
             cursor.skipSpaces(bytes)
-            return LogcatBriefLine.takeRest(bytes, cursor, into: &line)
+            guard LogcatBriefLine.takeRest(bytes, cursor, into: &line) else { return false }
+            line.process = process
+            return true
         }
         cursor.skipSpaces(bytes)
         let tag = cursor.word(bytes)
@@ -25,6 +26,7 @@ enum AndroidStudioLine {
         cursor.skipSpaces(bytes)
         guard LogcatTag.isPriority(cursor.peek(bytes)), cursor.peek(bytes, 1) == UInt8(ascii: " ") else { return false }
         cursor.position += 2
+        line.process = process
         LogcatTag.take(tag, bytes, into: &line)
         line.takeMessage(bytes, cursor)
         return true

@@ -43,7 +43,7 @@ enum LogcatTag {
         if let found = bytes.componentName(at: name, end: end), name + found.length == end {
             line.component = found.component
         } else {
-            line.hasUnknownMarker = name < end
+            line.hasUnknownMarker = name < end && bytes.endOfMarkerName(at: name, end: end) == end
         }
     }
 }

@@ -6,19 +6,28 @@ enum RFC3164Line {
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
-        if AppleSyslogLine.takeRest(bytes, cursor, into: &line) { return true }
+        if let heading = ProcessHeading(bytes, cursor), !heading.hasThread {
+            line.process = heading.process
+            line.device = heading.device(bytes)
+            if !heading.skipSeparator(bytes, &cursor) { cursor.position = heading.end }
+            line.takeAppleMessage(bytes, cursor)
+            return true
+        }
         guard cursor.peek(bytes) != UInt8(ascii: "[") else { return false }
         let first = cursor.word(bytes)
         guard let last = first.last else { return false }
-        guard bytes[last] != UInt8(ascii: ":") else {
+        if bytes[last] == UInt8(ascii: ":") {
             line.takeMessage(bytes, cursor)
             return true
         }
         line.device = first
         cursor.skipSpaces(bytes)
         var ahead = cursor
-        if let last = ahead.word(bytes).last, bytes[last] == UInt8(ascii: ":") { cursor = ahead }
-        line.takeMessage(bytes, cursor)
+        if let last = ahead.word(bytes).last, bytes[last] == UInt8(ascii: ":") {
+            line.takeMessage(bytes, ahead)
+        } else {
+            line.takeAnywhere(bytes, cursor)
+        }
         return true
     }
 

@@ -19,15 +19,29 @@ enum RFC5424Line {
             guard let stamp = stamps.dateAndTime(bytes, &cursor) else { return false }
             line.stamp = stamp
         }
-        guard let host = field(bytes, &cursor), field(bytes, &cursor) != nil, let process = field(bytes, &cursor),
-            field(bytes, &cursor) != nil, cursor.consume(UInt8(ascii: " "), bytes)
-        else { return false }
+        let header = cursor
+        if takeHeader(bytes, &cursor, into: &line) {
+            line.takeMessage(bytes, cursor)
+        } else {
+            line.takeAnywhere(bytes, header)
+        }
+        return true
+    }
+
+    /// Takes what stands between the time and the message; false when it is broken.
+    private static func takeHeader(
+        _ bytes: Span<UInt8>,
+        _ cursor: inout LineCursor,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        guard let host = field(bytes, &cursor) else { return false }
         if !isNil(bytes, host) { line.device = host }
+        guard field(bytes, &cursor) != nil, let process = field(bytes, &cursor) else { return false }
         var digits = LineCursor(process)
         if let number = digits.digits(bytes), digits.isAtEnd { line.process = number }
+        guard field(bytes, &cursor) != nil, cursor.consume(UInt8(ascii: " "), bytes) else { return false }
         guard skipStructuredData(bytes, &cursor) else { return false }
         skipByteOrderMark(bytes, &cursor)
-        line.takeMessage(bytes, cursor)
         return true
     }
 
@@ -48,6 +62,7 @@ enum RFC5424Line {
             cursor.skipSpaces(bytes)
             return true
         }
+        guard cursor.peek(bytes) == UInt8(ascii: "[") else { return false }
         while cursor.peek(bytes) == UInt8(ascii: "["), bytes.marker(at: cursor.position, end: cursor.end) == nil {
             guard skipElement(bytes, &cursor) else { return false }
         }
