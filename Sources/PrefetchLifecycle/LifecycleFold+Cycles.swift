@@ -65,7 +65,7 @@ extension LifecycleFold {
     }
 
     private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
-        if cycles.count >= limits.openCycles, cycles.count > 0 {
+        if cycles.count >= min(limits.openCycles, CycleIndex.slotLimit), cycles.count > 0 {
             closeEarly(Int(totals.evictedCycles % UInt64(cycles.count)))
         }
         let slot = cycles.open(address, base: base)

@@ -40,8 +40,7 @@ extension LifecycleFold {
     }
 
     private static func follows(_ scheduled: Timestamp, _ denied: Timestamp) -> Bool {
-        guard scheduled > denied else { return false }
-        return scheduled.microseconds &- denied.microseconds <= denialWindow
+        scheduled > denied && scheduled.microseconds <= denied.microseconds + denialWindow
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the slots of cycles by a hash: open addressing with linear probing, four bytes a place, at most 7/10 full.
+/// Finds slots by a hash: open addressing with linear probing, four bytes a place, at most 7/10 full.
 ///
-/// The hashes themselves follow from the cycles in the slots, so the index holds slot numbers only. Several cycles may
-/// have the same hash; whoever enters them bounds how many.
+/// A place holds a slot and eight bits of its hash, so that hardly any other slot is looked at. The hashes themselves
+/// follow from what is in the slots. Several slots may have the same hash; whoever enters them bounds how many.
 struct CycleIndex: Sendable {
+    /// How many slots there may be.
+    static let slotLimit = 1 << 24 - 1
+
     private var places: [UInt32]
     private var count = 0
 
@@ -15,13 +18,17 @@ struct CycleIndex: Sendable {
     /// The bytes that the places take.
     var byteCount: Int { places.count * MemoryLayout<UInt32>.size }
 
-    /// The first slot with this hash or one that shares its place, for which `matches` is true.
+    /// The first slot that has this hash, as far as the index knows, and for which `matches` is true.
+    @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
+        let tag = Self.tag(hash)
         var place = home(of: hash)
         while places[place] != 0 {
-            let slot = Int(places[place]) - 1
-            if matches(slot) { return slot }
-            place = (place + 1) & mask
+            if places[place] & Self.tagMask == tag {
+                let slot = Self.slot(places[place])
+                if matches(slot) { return slot }
+            }
+            place = (place &+ 1) & mask
         }
         return nil
     }
@@ -35,7 +42,7 @@ struct CycleIndex: Sendable {
 
     /// Tells that a hash's cycle has moved to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
-        places[place(of: old, hash)] = UInt32(new + 1)
+        places[place(of: old, hash)] = Self.entry(new, hash)
     }
 
     /// Removes a slot; the places behind it close up.
@@ -43,7 +50,7 @@ struct CycleIndex: Sendable {
         var gap = place(of: slot, hash)
         var next = (gap + 1) & mask
         while places[next] != 0 {
-            let distance = (next - home(of: hashAt(Int(places[next]) - 1))) & mask
+            let distance = (next - home(of: hashAt(Self.slot(places[next])))) & mask
             if distance >= (next - gap) & mask {
                 places[gap] = places[next]
                 gap = next
@@ -54,7 +61,17 @@ struct CycleIndex: Sendable {
         count -= 1
     }
 
-    private var mask: Int { places.count - 1 }
+    private static let tagMask: UInt32 = 0xFF00_0000
+
+    private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & tagMask }
+
+    private static func entry(_ slot: Int, _ hash: UInt64) -> UInt32 {
+        UInt32(truncatingIfNeeded: slot + 1) | tag(hash)
+    }
+
+    private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) - 1 }
+
+    private var mask: Int { places.count &- 1 }
 
     private func home(of hash: UInt64) -> Int {
         Int(truncatingIfNeeded: hash) & mask
@@ -62,19 +79,22 @@ struct CycleIndex: Sendable {
 
     private func place(of slot: Int, _ hash: UInt64) -> Int {
         var place = home(of: hash)
-        while places[place] != UInt32(slot + 1) { place = (place + 1) & mask }
+        while places[place] != Self.entry(slot, hash) { place = (place + 1) & mask }
         return place
     }
 
     private mutating func enter(_ slot: Int, _ hash: UInt64) {
         var place = home(of: hash)
         while places[place] != 0 { place = (place + 1) & mask }
-        places[place] = UInt32(slot + 1)
+        places[place] = Self.entry(slot, hash)
     }
 
     private mutating func grow(hashAt: (Int) -> UInt64) {
         let old = places
         places = [UInt32](repeating: 0, count: old.count * 2)
-        for slot in old where slot != 0 { enter(Int(slot) - 1, hashAt(Int(slot) - 1)) }
+        for entry in old where entry != 0 {
+            let slot = Self.slot(entry)
+            enter(slot, hashAt(slot))
+        }
     }
 }

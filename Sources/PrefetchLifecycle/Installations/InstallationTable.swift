@@ -16,7 +16,7 @@ struct InstallationTable: Sendable {
     private(set) var count = 0
 
     init(limit: Int) {
-        self.limit = max(limit, 1)
+        self.limit = min(max(limit, 1), CycleIndex.slotLimit)
     }
 
     /// The bytes that the installations and their index take.

@@ -77,10 +77,11 @@ extension Judgement {
     }
 
     private func seconds(_ microseconds: Int64) -> String {
-        let milliseconds = microseconds % 1_000_000 / 1_000
-        guard milliseconds != 0 else { return "\(microseconds / 1_000_000) s" }
-        let digits = String(1_000 + milliseconds).dropFirst()
-        return "\(microseconds / 1_000_000).\(digits) s"
+        let whole = microseconds / 1_000_000
+        let fraction = microseconds % 1_000_000
+        guard fraction != 0 else { return "\(whole) s" }
+        let digits = String(1_000_000 + fraction).dropFirst()
+        return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex)) s"
     }
 }
 
