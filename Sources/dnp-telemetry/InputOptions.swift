@@ -55,7 +55,7 @@ struct InputOptions: ParsableArguments {
             return judgement
         } catch {
             progress.clear()
-            Terminal.say("error: \(error)")
+            Terminal.say("Error: \(error)")
             throw ExitCode(2)
         }
     }

@@ -16,8 +16,8 @@ struct Report: ParsableCommand {
 
             EXAMPLES
               dnp-telemetry report device.log
-              dnp-telemetry report device.log --out run --device "iPhone 15 Pro" --ios-version 17.1 \\
-                  --scenario SIM-1 --conditions "plugged in, Wi-Fi, Low Power Mode off"
+              dnp-telemetry report device.log --out run --device "iPhone 15 Pro" \\
+                --ios-version 17.1 --scenario SIM-1 --conditions "plugged in, Wi-Fi"
 
             EXIT STATUS
               0   written
@@ -69,14 +69,14 @@ struct Report: ParsableCommand {
     func run() throws {
         let files = out.map { ["\($0).json", "\($0).md"] } ?? []
         if !force, let taken = files.first(where: OutputFile.exists) {
-            Terminal.say("error: \(taken): it is there already; --force replaces it")
+            Terminal.say("Error: \(taken): it is there already; --force replaces it")
             throw ExitCode(2)
         }
         var options = try reading.judgementOptions()
         options.detail = .testRun(scheduleId: cycle)
         let judgement = try reading.judge([input], options)
         guard let run = TestRun(judgement, circumstances) else {
-            Terminal.say("error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
+            Terminal.say("Error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
             throw ExitCode(1)
         }
         if files.isEmpty {

@@ -28,7 +28,7 @@ enum Terminal {
         signal(SIGPIPE, SIG_IGN)
         let problem = FileOutput.write(bytes, to: output)
         guard problem != 0, problem != EPIPE else { return }
-        unsafe say("error: standard output cannot be written: \(String(cString: strerror(problem)))")
+        unsafe say("Error: standard output cannot be written: \(String(cString: strerror(problem)))")
         throw ExitCode(2)
     }
 
@@ -41,7 +41,7 @@ enum Terminal {
         do throws(OutputError) {
             try OutputFile.write(bytes, to: path, mayReplace: mayReplace)
         } catch {
-            say("error: \(error)")
+            say("Error: \(error)")
             throw ExitCode(2)
         }
     }

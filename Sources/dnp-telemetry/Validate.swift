@@ -22,7 +22,8 @@ struct Validate: ParsableCommand {
               dnp-telemetry validate device.log --format json | jq .verdict
               dnp-telemetry validate device.log --junit result.xml --require used
               adb logcat -d -v threadtime | dnp-telemetry validate -
-              xcrun simctl spawn booted log stream --style ndjson | dnp-telemetry validate -
+              xcrun simctl spawn booted log stream --style ndjson |
+                dnp-telemetry validate -
 
             Ctrl-C ends a live input; what came until then is judged.
 

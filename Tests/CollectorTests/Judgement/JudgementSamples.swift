@@ -5,6 +5,9 @@ import TelemetryEvents
 @testable import Collector
 @testable import PrefetchLifecycle
 
+/// The fold has one of its own.
+typealias Judgement = Collector.Judgement
+
 /// Judgements as runs make them.
 enum JudgementSamples {
     static let due = time("2025-11-15T05:53:00Z")

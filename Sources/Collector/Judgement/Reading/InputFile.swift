@@ -48,11 +48,23 @@ struct InputFile: ~Copyable {
     /// Reads what there is, at most what the buffer holds; 0 at the end.
     borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
         while true {
-            if let interruption, interruption.isRaised { return 0 }
+            guard isReadable() else { return 0 }
             let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             if errno != EINTR { throw InputError(input: name, problem: Self.sentence(for: errno)) }
         }
+    }
+
+    /// Waits for bytes where the input may be interrupted; false once it is.
+    ///
+    /// The signal may come to another thread, which does not wake this one.
+    private borrowing func isReadable() -> Bool {
+        guard let interruption else { return true }
+        while !interruption.isRaised {
+            var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if unsafe poll(&descriptor, 1, Interruption.interval) != 0 { return true }
+        }
+        return false
     }
 
     private static func sentence(for number: Int32) -> String {

@@ -6,6 +6,8 @@ internal import Synchronization
 /// The first Ctrl-C (SIGINT) while a live input is read: it ends the input, so that what came is still judged. The
 /// second ends the process.
 public struct Interruption: Sendable {
+    /// How often it is looked for, in milliseconds.
+    static let interval: Int32 = 100
     private static let raised = Atomic(false)
 
     /// Takes the signal over from now on.
