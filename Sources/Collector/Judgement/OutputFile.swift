@@ -17,7 +17,11 @@ public enum OutputFile {
             return try write(bytes, to: path, flags: O_WRONLY)
         }
         let draft = "\(path).\(getpid()).part"
-        try write(bytes, to: draft, flags: O_WRONLY | O_CREAT | O_EXCL)
+        do throws(OutputError) {
+            try write(bytes, to: draft, flags: O_WRONLY | O_CREAT | O_EXCL)
+        } catch {
+            throw OutputError(path: path, problem: error.problem)
+        }
         defer { unsafe unlink(draft) }
         if !mayReplace {
             if unsafe link(draft, path) == 0 { return }

@@ -195,7 +195,7 @@ extension EndToEnd {
         func interrupted() async throws {
             try await withTemporaryDirectory { directory in
                 let fifo = "\(directory)/log"
-                #expect(mkfifo(fifo, 0o600) == 0)
+                #expect(unsafe mkfifo(fifo, 0o600) == 0)
                 let command = "exec \"$0\" validate --quiet - < \"$1\""
                 let process = try ChildProcess(
                     ["/bin/sh", "-c", command, Service.binary(), fifo],
