@@ -12,6 +12,8 @@ struct CycleNotes {
         var scheduleId: String?
         var input: Int
         var details = CycleDetails()
+        /// Whether its cycle has been closed; another one of the same schedule may follow.
+        fileprivate var isTaken = false
     }
 
     /// The device as any event describes it.
@@ -38,11 +40,16 @@ struct CycleNotes {
         while (try? cursor.next(into: &event, in: bytes)) ?? false { note(event, bytes, input: input, key: key) }
     }
 
-    /// Gives out what is known of a closed cycle and forgets it.
+    /// Gives out what is known of a closed cycle.
     mutating func take(_ cycle: ClosedCycle) -> Note? {
         lastSchedule = nil
-        if let schedule = cycle.schedule, let note = bySchedule.removeValue(forKey: schedule) { return note }
-        return cycle.notificationTime.flatMap { byNotification.removeValue(forKey: $0) }
+        if let schedule = cycle.schedule, let note = bySchedule[schedule] {
+            bySchedule[schedule]?.take()
+            return note
+        }
+        guard let time = cycle.notificationTime, let note = byNotification[time] else { return nil }
+        byNotification[time]?.take()
+        return note
     }
 
     private mutating func note(_ event: Event, _ bytes: Span<UInt8>, input: Int, key: IdentityKey) {
@@ -51,17 +58,34 @@ struct CycleNotes {
             guard hasDetails || schedule != lastSchedule else { return }
             lastSchedule = schedule
             if bySchedule[schedule] == nil {
-                guard bySchedule.count < limit else { return }
+                guard Self.hasRoom(&bySchedule, limit) else { return }
                 bySchedule[schedule] = Note(scheduleId: bytes.text(event.scheduleId), input: input)
             }
+            bySchedule[schedule]?.isTaken = false
             if hasDetails { bySchedule[schedule]?.details.add(event, bytes) }
         } else if let time = event.scheduledFor {
             if byNotification[time] == nil {
-                guard byNotification.count < limit else { return }
+                guard Self.hasRoom(&byNotification, limit) else { return }
                 byNotification[time] = Note(input: input)
             }
+            byNotification[time]?.isTaken = false
             if hasDetails { byNotification[time]?.details.add(event, bytes) }
         }
+    }
+}
+
+extension CycleNotes {
+    /// Whether one more can be noted, once those of closed cycles are gone.
+    private static func hasRoom<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
+        if notes.count >= limit { notes = notes.filter { !$0.value.isTaken } }
+        return notes.count < limit
+    }
+}
+
+extension CycleNotes.Note {
+    fileprivate mutating func take() {
+        isTaken = true
+        details = CycleDetails()
     }
 }
 

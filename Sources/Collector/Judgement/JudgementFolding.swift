@@ -7,11 +7,21 @@ internal import TelemetryEvents
 struct JudgementFolding {
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
+    private let listedCycles: Int
     private var fold: LifecycleFold
     private var notes: CycleNotes
     private var judgement = Judgement()
 
-    init(_ detail: JudgementOptions.Detail, key: IdentityKey, openCycles: Int) {
+    /// - Parameters:
+    ///   - openCycles: how many cycles are open at most.
+    ///   - listedCycles: how many of the closed ones are listed at most.
+    init(
+        _ detail: JudgementOptions.Detail,
+        key: IdentityKey,
+        openCycles: Int,
+        listedCycles: Int = JudgementOptions.listedCycles
+    ) {
+        self.listedCycles = listedCycles
         self.detail = detail
         self.key = key
         var limits = LifecycleLimits()
@@ -62,7 +72,7 @@ struct JudgementFolding {
         switch detail {
         case .counters: break
         case .cycles:
-            if judgement.cycles.count < JudgementOptions.listedCycles {
+            if judgement.cycles.count < listedCycles {
                 judgement.cycles.append(cycle)
             } else {
                 judgement.omittedCycles += 1

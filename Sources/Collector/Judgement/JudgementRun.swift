@@ -76,8 +76,9 @@ public struct JudgementRun: Sendable {
         do throws(InputError) {
             var sofar = JudgementProgress(totalBytes: try totalSize(of: paths))
             for (index, path) in paths.enumerated() {
-                let input = try InputBytes(InputFile(path, interruption: interruption))
-                let name = input.name
+                let file = try InputFile(path, interruption: interruption)
+                let (name, size) = (file.name, file.size)
+                let input = try InputBytes(file)
                 let before = sofar
                 let judged = try decoding.decode(input, named: name) {
                     if $0.events.count > 0 { put(.events($0, input: index)) }
@@ -86,6 +87,9 @@ public struct JudgementRun: Sendable {
                     sofar.lines = before.lines + lines
                     progress(sofar)
                 }
+                sofar.bytes = before.bytes + (size ?? 0)
+                sofar.lines = before.lines + judged.lines.read
+                progress(sofar)
                 put(.input(judged))
             }
         } catch {

@@ -11,7 +11,8 @@ extension EndToEnd {
             let json = try await Command.telemetry("replay", "--format", "json", sample.path)
             #expect(json.status == .code(0))
             #expect(
-                try JSONDecoder().decode(Sample.Expectation.Counters.self, from: json.output) == sample.expected.counters
+                try JSONDecoder().decode(Sample.Expectation.Counters.self, from: json.output)
+                    == sample.expected.counters
             )
             let page = try await Command.telemetry("replay", sample.path)
             #expect(page.status == .code(0))

@@ -78,7 +78,10 @@ extension EndToEnd {
         func choice() async throws {
             let log = [Self.happy, Sample.path("events/full-cycle.ndjson")].map { text(of: $0) }.joined()
                 .replacingOccurrences(of: "notif-a", with: "early")
-                .replacingOccurrences(of: "2025-11-15T05:53:00Z\", \"scheduleId\"", with: "2025-11-14T05:53:00Z\", \"scheduleId\"")
+                .replacingOccurrences(
+                    of: "2025-11-15T05:53:00Z\", \"scheduleId\"",
+                    with: "2025-11-14T05:53:00Z\", \"scheduleId\""
+                )
             let latest = try await Command.telemetry("report", "-", "--format", "json", input: log)
             #expect(try artifact(latest.output)["scheduleId"] as? String == "notif-2025-11-15")
             let early = try await Command.telemetry("report", "-", "--format", "json", "--cycle", "early", input: log)

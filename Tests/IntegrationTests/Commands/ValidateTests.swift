@@ -49,7 +49,9 @@ extension EndToEnd {
 
         @Test("reads events as whole documents too", arguments: ["array", "envelope", "pretty"])
         func documents(form: String) async throws {
-            let lines = text(of: Sample.path("events/full-cycle.ndjson")).split(separator: "\n").joined(separator: ",\n")
+            let lines = text(of: Sample.path("events/full-cycle.ndjson")).split(separator: "\n").joined(
+                separator: ",\n"
+            )
             let document =
                 switch form {
                 case "array": "[\(lines)]"
@@ -81,7 +83,14 @@ extension EndToEnd {
             #expect(nothing.status == .code(1))
             #expect(nothing.text == "empty: the input holds no lifecycle event\n")
             let failed = Sample.path("logs/network-failure.log")
-            let unmet = try await Command.telemetry("validate", failed, "--require", "executed,used", "--require", "failed")
+            let unmet = try await Command.telemetry(
+                "validate",
+                failed,
+                "--require",
+                "executed,used",
+                "--require",
+                "failed"
+            )
             #expect(unmet.status == .code(1))
             #expect(
                 unmet.error == """
@@ -90,7 +99,12 @@ extension EndToEnd {
 
                     """
             )
-            let met = try await Command.telemetry("validate", failed, "--require", "executed,failure,fallback,delivered")
+            let met = try await Command.telemetry(
+                "validate",
+                failed,
+                "--require",
+                "executed,failure,fallback,delivered"
+            )
             #expect(met.status == .code(0))
             #expect(met.error == "")
         }
@@ -218,7 +232,11 @@ extension EndToEnd {
         @Test("reads stamps without a zone in the zone that is told")
         func timezone() async throws {
             let log = text(of: Sample.path("logs/happy-stamped.log"))
-                .replacingOccurrences(of: #"(?m)^2025-11-15T(\d\d:\d\d:\d\d)Z "#, with: "2025-11-15 $1 ", options: .regularExpression)
+                .replacingOccurrences(
+                    of: #"(?m)^2025-11-15T(\d\d:\d\d:\d\d)Z "#,
+                    with: "2025-11-15 $1 ",
+                    options: .regularExpression
+                )
             let command = try await Command.telemetry(
                 "validate",
                 "-",
