@@ -27,7 +27,8 @@ struct JudgementFolding {
         var limits = LifecycleLimits()
         limits.openCycles = openCycles
         fold = LifecycleFold(key: key, limits: limits, keepsClosedCycles: detail.needsCycles, deduplicates: false)
-        notes = CycleNotes(limit: openCycles, hasDetails: detail.isTestRun)
+        // The cycles that one piece closes are still noted while its events are.
+        notes = CycleNotes(limit: 2 * openCycles, hasDetails: detail.isTestRun)
     }
 
     mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
