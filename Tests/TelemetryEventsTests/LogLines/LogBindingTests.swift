@@ -159,6 +159,31 @@ struct LogBindingTests {
         #expect(cycles.mapValues(\.count).values.sorted() == [1, 4])
     }
 
+    @Test("a task that is scheduled again after its window was missed belongs to its cycle")
+    func rescheduled() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Prefetch scheduled 5 minutes before notification (notificationTime=2025-11-15T05:53:00Z)
+            2025-11-15T06:11:00Z [DNP-FETCH] BGTask missed window; rescheduling
+            2025-11-15T06:11:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T06:12:00Z)
+            """
+        )
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" - 2025-11-15T05:53:00Z") })
+        #expect(reading.events.count == 3)
+    }
+
+    @Test("a task binds to the cycle whose time it fits when its line comes first")
+    func taskBeforeItsCycle() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:41:00+0000 phone app[2]: [DNP-PLUGIN] configure() called
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            """
+        )
+        #expect(reading.bound.contains("prefetch_scheduled a 2025-11-15T05:53:00Z"))
+    }
+
     @Test("where the pieces of a log are cut changes nothing, nor does a restart between them")
     func pieces() throws {
         let log = """

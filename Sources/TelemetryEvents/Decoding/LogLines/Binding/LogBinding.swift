@@ -141,6 +141,12 @@ struct LogBinding {
         return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
     }
 
+    /// Whether a cycle whose task was not scheduled yet may have it begin at this time.
+    private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
+        guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
+        return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
+    }
+
     // MARK: By order
 
     private func ordered(
@@ -183,9 +189,11 @@ struct LogBinding {
         guard let context else {
             guard let begin else { return nil }
             return cycles.lastIndex { $0.begin == begin && $0.isWaiting }
+                ?? cycles.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
         }
         let cycle = cycles.cycles[context]
         if cycle.isDelivered { return nil }
+        if cycle.progress.contains(.missed) { return context }
         if let begin, let due = cycle.due, begin > due { return nil }
         let isRunning = cycles.held.contains { $0.isTentative && $0.cycle == cycle.serial }
         if begin != nil, cycle.due == nil, isRunning || cycle.progress.contains(.executed) { return nil }
