@@ -79,6 +79,41 @@ struct StageCountingTests {
             [event("prefetch_executed", 60), event("prefetch_failure", 62), event("prefetch_executed", 90)],
             [0, 2, 0, 0, 0, 0, 1, 0]
         ),
+        History(
+            "a failure that only the completion tells of, with its reason",
+            [
+                event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false,"reason":"AUTH""#),
+                event("prefetch_executed", 90),
+            ],
+            [0, 2, 0, 0, 1, 0, 0, 0]
+        ),
+        History(
+            "a failure that only the completion tells of, without a reason",
+            [event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false"#)],
+            [0, 1, 0, 0, 0, 0, 1, 0]
+        ),
+        History(
+            "a failure and the completion that tells of it",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK""#),
+                event("prefetch_completed", 63, #""fetched":false"#), event("prefetch_executed", 90),
+                event("prefetch_success", 91),
+            ],
+            [0, 2, 1, 1, 0, 0, 0, 0]
+        ),
+        History(
+            "a success without a place in an attempt, and another one after it",
+            [event("prefetch_success", 59), event("prefetch_executed", 60), event("prefetch_success", 61)],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
+            "a task that is scheduled again after its execution",
+            [
+                event("prefetch_scheduled", 0), event("prefetch_executed", 60), event("prefetch_success", 61),
+                event("prefetch_scheduled", 62), event("prefetch_scheduled", 63),
+            ],
+            [2, 1, 1, 0, 0, 0, 0, 0]
+        ),
         History("a task that expired", [event("prefetch_expired", 62)], [0, 0, 0, 0, 0, 1, 0, 0]),
         History(
             "a summary alone",
