@@ -70,7 +70,7 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "Collector", "EventLedger",
+                "Collector", "EventLedger", "TelemetryEvents",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -5,13 +5,19 @@ public import Collector
 public import EventLedger
 import Foundation
 public import Logging
+public import TelemetryEvents
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service.",
         discussion: """
-            Example:
+            Examples:
               dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry serve --follow /var/log/app/device.log --timezone Europe/Berlin
+              adb logcat -v threadtime | dnp-telemetry serve --stdin
+
+            Events come as JSON or as device logs: over HTTP, from files that are followed through every rotation and \
+            restart without losing or repeating a line, and from standard input until its end.
 
             The state directory defaults to $STATE_DIRECTORY, then $XDG_STATE_HOME/dnp-telemetry, then \
             ~/.local/state/dnp-telemetry. Stop the service with SIGTERM or Ctrl-C.
@@ -36,6 +42,28 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Largest body of a request, as sent.", valueName: "bytes"))
     var maxBody = 32 << 20
 
+    @Option(help: ArgumentHelp("Follow a log file; may be given several times.", valueName: "file"))
+    var follow: [String] = []
+
+    @Flag(name: .customLong("stdin"), help: "Read log lines from standard input; the service goes on after its end.")
+    var readsStandardInput = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Zone of log lines whose stamps name none: Europe/Berlin, +02:00; the machine's by default.",
+            valueName: "zone"
+        )
+    )
+    var timezone: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Form in which log lines are wrapped; told apart line by line by default.",
+            valueName: "form"
+        )
+    )
+    var inputFormat: LogWrapper?
+
     @Option(help: "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.notice
 
@@ -48,6 +76,19 @@ struct Serve: AsyncParsableCommand {
         }
         guard (1...64 << 20).contains(maxBody) else {
             throw ValidationError("expected --max-body from 1 to 67108864 bytes, found \(maxBody)")
+        }
+        if let timezone {
+            do throws(UnknownZone) {
+                _ = try ZoneOffsets(named: timezone)
+            } catch {
+                throw ValidationError("--timezone: \(error)")
+            }
+        }
+        let files = follow.map(absolutePath)
+        for (index, file) in files.enumerated() {
+            guard follow[index] != "-" else { throw ValidationError("--follow names a file; use --stdin for \"-\"") }
+            guard !follow[index].isEmpty else { throw ValidationError("--follow names a file, found nothing") }
+            guard !files[..<index].contains(file) else { throw ValidationError("--follow names \(file) twice") }
         }
     }
 
@@ -64,6 +105,10 @@ struct Serve: AsyncParsableCommand {
         configuration.journalSocket = journalSocket
         configuration.durability = durability
         configuration.maximumBody = maxBody
+        configuration.followedFiles = follow.map(absolutePath)
+        configuration.readsStandardInput = readsStandardInput
+        configuration.wrapper = inputFormat
+        configuration.zone = try timezone.map { try ZoneOffsets(named: $0) } ?? .machine
 
         var log = Logger(label: "dnp-telemetry") { StreamLogHandler.standardError(label: $0) }
         log.logLevel = logLevel
@@ -78,6 +123,12 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
+/// A path from the root on, without `.` and `..`.
+private func absolutePath(_ path: String) -> String {
+    URL(fileURLWithPath: path).standardizedFileURL.path
+}
+
+extension LogWrapper: ExpressibleByArgument {}
 extension ServeConfiguration.JournalMode: ExpressibleByArgument {}
 extension LedgerDurability: ExpressibleByArgument {}
 extension Logger.Level: @retroactive ExpressibleByArgument {}

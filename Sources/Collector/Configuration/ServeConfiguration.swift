@@ -2,6 +2,7 @@
 
 public import EventLedger
 internal import Journald
+public import TelemetryEvents
 
 /// How the service runs.
 public struct ServeConfiguration: Sendable {
@@ -37,11 +38,26 @@ public struct ServeConfiguration: Sendable {
     public var maximumBytesInFlight = 192 << 20
     /// How many connections are served at once; more wait to be accepted.
     public var maximumConnections = 1_024
+    /// The files whose lines are followed, as absolute paths.
+    public var followedFiles: [String] = []
+    /// Whether standard input is read as lines until its end.
+    public var readsStandardInput = false
+    /// The zone of log lines whose stamps name none.
+    public var zone = ZoneOffsets.utc
+    /// The form in which log lines are wrapped; nil: told apart line by line.
+    public var wrapper: LogWrapper?
     /// How long batches stay in the ledger once nothing needs them, in seconds.
     public var retentionSeconds: Int64 = 0
 
     /// A configuration with the documented defaults.
     public init(stateDirectory: String) {
         self.stateDirectory = stateDirectory
+    }
+}
+
+extension ServeConfiguration {
+    /// How log lines are read.
+    func logOptions(isLive: Bool) -> LogDecoderOptions {
+        LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
     }
 }

@@ -22,7 +22,7 @@ extension ZoneOffsets {
     public init(named name: String) throws(UnknownZone) {
         if let fixed = Self.fixedOffset(name) {
             self.init(fixed: fixed)
-        } else if Self.names.contains(name), let zone = TimeZone(identifier: name) {
+        } else if let zone = TimeZone(identifier: name) {
             self.init(zone)
         } else {
             throw UnknownZone(
@@ -56,8 +56,6 @@ extension ZoneOffsets {
         self.init(transitions: transitions, before: before)
     }
 
-    private static var names: Set<String> { Set(TimeZone.knownTimeZoneIdentifiers + ["UTC", "GMT"]) }
-
     /// The seconds of `Z`, `UTC`, `+h`, `±hh`, `±hhmm` or `±hh:mm`; nil for anything else.
     private static func fixedOffset(_ text: String) -> Int32? {
         if ["Z", "UTC", "GMT"].contains(text.uppercased()) { return 0 }
@@ -82,7 +80,7 @@ extension ZoneOffsets {
     private static func suggestion(for name: String) -> String? {
         let given = Array(name.lowercased().replacing(" ", with: "_").utf8.prefix(80))
         guard given.count >= 3 else { return nil }
-        let candidates = names.map { known in
+        let candidates = TimeZone.knownTimeZoneIdentifiers.map { known in
             let whole = Array(known.lowercased().utf8)
             let city = whole.lastIndex(of: UInt8(ascii: "/")).map { Array(whole[($0 + 1)...]) } ?? whole
             return (known, min(distance(given, whole), distance(given, city)))

@@ -55,6 +55,7 @@ struct EventsRoute: Sendable {
         switch type {
         case "application/json": return .json
         case "application/x-ndjson", "application/ndjson", "application/jsonl": return .ndjson
+        case "text/plain": return .log
         default: throw .unsupportedType(type)
         }
     }
@@ -96,13 +97,27 @@ struct EventsRoute: Sendable {
     }
 
     private func decode(_ bytes: Span<UInt8>, _ format: EventFormat) -> DecodedEvents {
-        JSONEventDecoder.decode(
+        let receivedAt = Timestamp(microseconds: now())
+        guard format != .log else { return decodeLines(bytes, receivedAt) }
+        return JSONEventDecoder.decode(
             bytes,
             framing: format == .ndjson ? .lines : .document,
-            receivedAt: Timestamp(microseconds: now()),
+            receivedAt: receivedAt,
             pseudonyms: key,
             identityKey: identityKey
         )
+    }
+
+    /// Decodes a whole log, or a piece of one that stands for itself.
+    private func decodeLines(_ bytes: Span<UInt8>, _ receivedAt: Timestamp) -> DecodedEvents {
+        var decoder = LogDecoder(
+            configuration.logOptions(isLive: false),
+            pseudonyms: key,
+            identityKey: identityKey
+        )
+        var decoded = decoder.decode(bytes, readAt: receivedAt)
+        decoded.append(decoder.flush(readAt: receivedAt))
+        return decoded
     }
 
     /// What the batch is known again by: its `Idempotency-Key` and the events as they are once decompressed.

@@ -5,16 +5,26 @@ internal import Hummingbird
 internal import NIOCore
 internal import TelemetryEvents
 
-/// `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}` (SPEC 8).
+/// `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}` (SPEC 8), with `lines` for a log.
 enum IngestAnswer {
     static func response(accepted: Int, duplicates: Int, _ decoded: DecodedEvents) -> Response {
         var body = Array(#"{"accepted":\#(accepted),"duplicates":\#(duplicates),"#.utf8)
         body += rejections(decoded)
+        body += lines(decoded.lines)
         body += Array("}\n".utf8)
         return Response(
             status: .ok,
             headers: [.contentType: "application/json"],
             body: .init(byteBuffer: ByteBuffer(bytes: body))
+        )
+    }
+
+    /// The member `lines`, where the body was a log.
+    private static func lines(_ lines: LogLineCounts) -> [UInt8] {
+        guard lines.read > 0 else { return [] }
+        return Array(
+            (#","lines":{"read":\#(lines.read),"recognised":\#(lines.recognised),"foreign":\#(lines.foreign)"#
+                + #","unrecognised":\#(lines.unrecognised)}"#).utf8
         )
     }
 

@@ -9,7 +9,7 @@ extension Problem {
         status: .badRequest,
         type: "empty-body",
         title: "Empty body",
-        detail: "Expected events as JSON or NDJSON, found nothing."
+        detail: "Expected events as JSON or NDJSON, or log lines, found nothing."
     )
 
     static let unusableIdempotencyKey = Problem(
@@ -39,7 +39,7 @@ extension Problem {
             status: .unsupportedMediaType,
             type: "unsupported-type",
             title: "Unsupported Content-Type",
-            detail: "Expected application/json or application/x-ndjson, found \(found)."
+            detail: "Expected application/json, application/x-ndjson or text/plain, found \(found)."
         )
     }
 

@@ -13,6 +13,8 @@ struct IngestAccounts: Equatable, Sendable {
     private(set) var unknownFields: UInt64 = 0
     /// By the raw value of `RejectionReason`.
     private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
+    /// By the raw value of `LineResult`.
+    private(set) var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
 
     mutating func add(_ receipt: IngestReceipt, accepted count: UInt64, origin: UInt16) {
         let all = count + receipt.duplicates + receipt.rejectedTotal
@@ -21,13 +23,20 @@ struct IngestAccounts: Equatable, Sendable {
         duplicates += receipt.duplicates
         unknownFields += receipt.unknownFields
         for reason in rejected.indices { rejected[reason] += receipt.rejected[reason] }
+        for result in lines.indices { lines[result] += receipt.lines[result] }
     }
 
     static let stateKey: StateKey = "accounts"
 
+    /// In the list of origins, the lines stand behind the numbers that an origin can have.
+    private static let linesOrigin = UInt64(UInt16.max) + 1
+
     var encoded: [UInt8] {
         var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
+        for (result, count) in lines.enumerated() where count > 0 {
+            words += [Self.linesOrigin + UInt64(result), count]
+        }
         for (origin, count) in received.sorted(by: { $0.key < $1.key }) { words += [UInt64(origin), count] }
         return LittleEndianWords.bytes(words)
     }
@@ -47,7 +56,12 @@ extension IngestAccounts {
         guard words.count % 2 == 0 else { return nil }
         while words.count >= 2 {
             let origin = words.removeFirst()
-            received[UInt16(truncatingIfNeeded: origin)] = words.removeFirst()
+            let count = words.removeFirst()
+            if let origin = UInt16(exactly: origin) {
+                received[origin] = count
+            } else if origin - Self.linesOrigin < UInt64(lines.count) {
+                lines[Int(origin - Self.linesOrigin)] = count
+            }
         }
     }
 }

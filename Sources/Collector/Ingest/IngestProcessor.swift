@@ -51,16 +51,24 @@ struct IngestProcessor: CommitProcessor {
 
     static func cost(of submission: Submission) -> Int {
         switch submission {
-        case .events(let decoded, _, _): decoded.events.bytes.count + decoded.rejections.count * 16 + 512
+        case .events(let decoded, _, _): cost(of: decoded)
+        case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
         case .tick: 64
         }
+    }
+
+    private static func cost(of decoded: DecodedEvents) -> Int {
+        decoded.events.bytes.count + decoded.rejections.count * 16 + 512
     }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> LedgerBatch? {
         let next =
             switch submission {
             case .tick: tickBatch(receivedAt)
-            case .events(let decoded, let origin, let batch): eventsBatch(decoded, origin, batch, receivedAt)
+            case .events(let decoded, let origin, let batch):
+                eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
+            case .reading(let decoded, let origin, let lines, let position):
+                eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, receivedAt)
             }
         prepared.append(next)
         guard case .stored(let batch, _) = next else { return nil }
@@ -75,10 +83,11 @@ struct IngestProcessor: CommitProcessor {
     private mutating func eventsBatch(
         _ decoded: DecodedEvents,
         _ origin: EventOrigin,
+        _ receipt: IngestReceipt,
         _ batch: BatchIdentity?,
         _ receivedAt: Int64
     ) -> Prepared {
-        var receipt = IngestReceipt()
+        var receipt = receipt
         receipt.unknownFields = UInt64(decoded.unknownFields)
         receipt.rejected = decoded.rejectedByReason
         var accepted = AcceptedEvents(decoded)

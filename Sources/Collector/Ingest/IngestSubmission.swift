@@ -6,6 +6,8 @@ internal import TelemetryEvents
 enum IngestSubmission: Sendable {
     /// Events that were decoded, with what was refused beside them.
     case events(DecodedEvents, origin: EventOrigin, batch: BatchIdentity?)
+    /// Events of a source that is read continuously, with all lines since its last submission and where it is now.
+    case reading(DecodedEvents, origin: EventOrigin, lines: LogLineCounts, position: SourcePosition?)
     /// Time that passed without events, so that what closes by the clock closes at a place in the ledger.
     case tick
 }

@@ -4,7 +4,8 @@ internal import EventLedger
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Everything that is counted from the ledger: the lifecycle and the accounts, with the position that they are true for.
+/// Everything that is counted from the ledger, the lifecycle and the accounts, and where its sources are, with the position
+/// that they are true for.
 ///
 /// The live service, the recovery and a rebuild use it alike.
 struct LedgerProjection: Sendable {
@@ -12,6 +13,8 @@ struct LedgerProjection: Sendable {
 
     var fold: LifecycleFold
     private(set) var accounts = IngestAccounts()
+    /// How far every source has been read.
+    private(set) var sources = SourcePositions()
     private(set) var position = LedgerPosition.start
     private let identityKey: IdentityKey
 
@@ -28,6 +31,7 @@ struct LedgerProjection: Sendable {
         let receivedAt = Timestamp(microseconds: batch.receivedAt)
         let receipt = IngestReceipt(encoded: batch.receipt) ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
+        if let read = receipt.position { sources.note(read, batch: position.batch) }
         if batch.origin == IngestProcessor.tickOrigin {
             fold.tick(to: receivedAt)
         } else {
@@ -43,6 +47,7 @@ struct LedgerProjection: Sendable {
         for prefix in delta.deletedPrefixes { changes.removeAll(prefix: StateKey("fold/" + prefix)) }
         for page in delta.upserts { changes.put(StateKey("fold/" + page.key), page.value) }
         changes.put(IngestAccounts.stateKey, accounts.encoded)
+        sources.takeChanges(into: &changes)
         return changes
     }
 
@@ -51,6 +56,7 @@ struct LedgerProjection: Sendable {
             self.accounts = accounts
             return
         }
+        if sources.restore(key, value) { return }
         let name = String(decoding: key.bytes, as: UTF8.self)
         guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
         do throws(StateError) {

@@ -20,6 +20,7 @@ struct PipelineMetrics: Sendable {
     private let duplicates: Counter
     private let rejected: CaseFamily<RejectionReason, Counter>
     private let unknownFields: Counter
+    private let lines: CaseFamily<LineResult, Counter>
     private let sequence: Gauge
     private let journal: JournalSums?
 
@@ -73,6 +74,13 @@ struct PipelineMetrics: Sendable {
             "dnp_telemetry_unknown_fields_total",
             help: "Fields of events that were dropped because the vocabulary does not know them."
         )
+        lines = registry.counter(
+            "dnp_telemetry_log_lines_total",
+            help: "Lines of logs, by what became of them.",
+            label: "result",
+            of: LineResult.self,
+            value: { "\($0)" }
+        )
         sequence = registry.gauge(
             "dnp_telemetry_ledger_sequence",
             help: "The position in the ledger that this page is true for: the number of the last event."
@@ -102,11 +110,9 @@ struct PipelineMetrics: Sendable {
         identities.set(projection.fold.rememberedIdentities)
         identityBytes.set(projection.fold.identityBytes)
         evictedIdentities.restore(to: totals.evictedIdentities, created: created)
-        for source in EventSource.allCases {
-            for format in EventFormat.allCases {
-                let count = accounts.received[EventOrigin(source, format).rawValue] ?? 0
-                received.with(source.name, format.name).restore(to: count, created: created)
-            }
+        for origin in EventOrigin.allCases {
+            let count = accounts.received[origin.rawValue] ?? 0
+            received.with(origin.source.name, origin.format.name).restore(to: count, created: created)
         }
         accepted.restore(to: accounts.accepted, created: created)
         duplicates.restore(to: accounts.duplicates, created: created)
@@ -114,6 +120,9 @@ struct PipelineMetrics: Sendable {
             rejected[reason].restore(to: accounts.rejected[Int(reason.rawValue)], created: created)
         }
         unknownFields.restore(to: accounts.unknownFields, created: created)
+        for result in LineResult.allCases {
+            lines[result].restore(to: accounts.lines[result.rawValue], created: created)
+        }
         sequence.set(projection.position.sequence)
         journal?.set(accepted: accounts.accepted, created: created)
     }

@@ -10,7 +10,7 @@ internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
-/// It stops in the reverse order: no new requests and those under way answered, the journal given what it takes in one
+/// It stops in the reverse order: nothing more read of files and standard input, no new requests and those under way answered, the journal given what it takes in one
 /// second, then the ledger's queue committed, the checkpoint saved and the ledger closed.
 public enum CollectorService {
     /// Runs until it is told to stop.
@@ -69,6 +69,13 @@ public enum CollectorService {
         )
         collectAtScrape(registry, configuration, ledgerMetrics, writer, output, progress, startedAt: startedAt)
 
+        let sources = try SourcesService(
+            configuration,
+            room: room,
+            writer: writer,
+            metrics: FollowMetrics(registry),
+            log: log
+        )
         let readiness = Readiness()
         let http = HTTPService(
             configuration: configuration,
@@ -84,7 +91,8 @@ public enum CollectorService {
                     ledger: configuration.stateDirectory + "/ledger.sqlite",
                     opening: room.opening,
                     journal: journalDescription(configuration),
-                    durability: configuration.durability
+                    durability: configuration.durability,
+                    sources: configuration.followedFiles + (configuration.readsStandardInput ? ["standard input"] : [])
                 )
             )
         }
@@ -93,6 +101,7 @@ public enum CollectorService {
                 .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
                 .init(service: JournalService(output: output)),
                 .init(service: http.application),
+                .init(service: sources),
                 .init(service: ReadinessService(readiness: readiness)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],

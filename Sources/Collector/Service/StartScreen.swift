@@ -15,21 +15,25 @@ public struct StartScreen: Sendable, CustomStringConvertible {
     /// What the acknowledgement promises.
     public var durability: LedgerDurability
 
+    /// What is read continuously: the followed files, and standard input where it is.
+    public var sources: [String] = []
+
     /// The screen's lines.
     public var description: String {
-        """
-        dnp-telemetry \(BuildVersion.current) is ready.
+        let following = sources.map { "\n  follow   \($0)" }.joined()
+        return """
+            dnp-telemetry \(BuildVersion.current) is ready.
 
-          post     \(base)/v1/events
-          scrape   \(base)/metrics
-          ledger   \(ledger) (\(opening), durability \(durability.rawValue))
-          journal  \(journal)
+              post     \(base)/v1/events
+              scrape   \(base)/metrics
+              ledger   \(ledger) (\(opening), durability \(durability.rawValue))
+              journal  \(journal)\(following)
 
-        Try it:
-          curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
-        "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
-          curl -s \(base)/metrics | grep ^dnp_prefetch
+            Try it:
+              curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
+            "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
+              curl -s \(base)/metrics | grep ^dnp_prefetch
 
-        """
+            """
     }
 }

@@ -52,6 +52,7 @@ struct DocumentedMetricsTests {
         _ = PipelineMetrics(registry, created: startOfTest, journal: progress)
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = JournalMetrics(registry)
+        _ = FollowMetrics(registry)
         _ = HTTPMetrics(registry)
         _ = CountedConnections(limit: 1, registry)
         _ = ProcessMetrics(registry, startedAt: startOfTest)

@@ -24,6 +24,9 @@ struct LedgerState: Equatable {
     init(refolding reader: LedgerReader, limits: LifecycleLimits) throws {
         var projection = try LedgerProjection.refolded(from: reader, limits: limits)
         var pages = [IngestAccounts.stateKey.description: projection.accounts.encoded]
+        for source in projection.sources.sources {
+            pages["\(StateKey("source/").appending(source))"] = projection.sources.page(of: source)
+        }
         for page in projection.fold.takeChanges().upserts { pages["fold/" + page.key] = page.value }
         self.pages = pages
         position = projection.position

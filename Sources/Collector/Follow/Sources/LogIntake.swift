@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Logging
+internal import TelemetryEvents
+
+/// Turns the lines of one source into rows of the ledger, one row at a time, each with the position behind its lines.
+///
+/// Lines without events are counted with the next row; a row without events is written when much was read or some time
+/// has passed. A row that could not be stored is tried again until it is, or the service stops.
+struct LogIntake {
+    /// The writer has stopped, or the service stops while the ledger stores nothing: what follows is not taken.
+    struct Ended: Error {}
+
+    /// How much is read at most between two rows, in bytes.
+    private static let bytesBetweenRows = 1 << 20
+    /// How much time passes at most between two rows while the position moves, in microseconds.
+    private static let timeBetweenRows: Int64 = 5_000_000
+    /// After how much silence the decoder gives up waiting, in microseconds.
+    private static let silence: Int64 = 1_000_000
+    private static let pauseAfterFailure = Duration.seconds(1)
+
+    private let writer: GroupCommit<IngestProcessor>
+    private let origin: EventOrigin
+    private let source: UInt64
+    private let stop: SourceStop
+    private var decoder: LogDecoder
+    private var position: FilePosition?
+    /// The lines that are in no row yet.
+    private var lines = LogLineCounts()
+    private var bytes = 0
+    private var hasMoved = false
+    private var mayHold = true
+    private var committedAt = LedgerClock.system.now()
+    private var readAt = LedgerClock.system.now()
+
+    /// - Parameter source: what the position is kept under; 0 for a source that has none.
+    init(
+        _ decoder: LogDecoder,
+        origin: EventOrigin,
+        source: UInt64,
+        writer: GroupCommit<IngestProcessor>,
+        stop: SourceStop
+    ) {
+        self.decoder = decoder
+        self.origin = origin
+        self.source = source
+        self.writer = writer
+        self.stop = stop
+    }
+
+    /// Takes whole lines; the last one of all may lack its line feed.
+    mutating func take(_ read: [UInt8], bytesRead: Int, position: FilePosition? = nil) async throws(Ended) {
+        let now = LedgerClock.system.now()
+        let decoded = decoder.decode(read.span, readAt: Timestamp(microseconds: now))
+        lines += decoded.lines
+        bytes += bytesRead
+        self.position = position
+        hasMoved = true
+        mayHold = mayHold || decoded.lines.recognised > 0
+        readAt = now
+        if !decoded.isWithoutEvents || isRowDue(now) { try await store(decoded, now) }
+    }
+
+    /// Does what is due while nothing is read.
+    mutating func idle() async throws(Ended) {
+        let now = LedgerClock.system.now()
+        if mayHold, now - readAt >= Self.silence {
+            mayHold = false
+            let flushed = decoder.flush(readAt: Timestamp(microseconds: now))
+            if !flushed.isWithoutEvents { return try await store(flushed, now) }
+        }
+        if hasMoved, isRowDue(now) { try await store(nothing(now), now) }
+    }
+
+    /// The input has ended: nothing waits any longer.
+    mutating func end() async throws(Ended) {
+        let now = LedgerClock.system.now()
+        mayHold = false
+        try await store(decoder.flush(readAt: Timestamp(microseconds: now)), now)
+    }
+
+    /// The service stops: what was read is stored, and what waits goes on after the next start.
+    mutating func pause() async throws(Ended) {
+        let now = LedgerClock.system.now()
+        if hasMoved { try await store(nothing(now), now) }
+    }
+
+    private func isRowDue(_ now: Int64) -> Bool {
+        bytes >= Self.bytesBetweenRows || now - committedAt >= Self.timeBetweenRows || now < committedAt
+    }
+
+    private mutating func nothing(_ now: Int64) -> DecodedEvents {
+        decoder.decode([UInt8]().span, readAt: Timestamp(microseconds: now))
+    }
+
+    private mutating func store(_ decoded: DecodedEvents, _ now: Int64) async throws(Ended) {
+        let state = position.map { SourcePosition(source: source, bytes: $0.encoded(with: decoder.state)) }
+        try await submit(.reading(decoded, origin: origin, lines: lines, position: state))
+        lines = LogLineCounts()
+        bytes = 0
+        hasMoved = false
+        committedAt = now
+    }
+
+    private func submit(_ submission: IngestSubmission) async throws(Ended) {
+        while true {
+            let pause: Duration
+            do throws(SubmissionError) {
+                _ = try await writer.submit(submission)
+                return
+            } catch {
+                switch error {
+                case .stopped: throw Ended()
+                case .overloaded(let retryAfter): pause = retryAfter
+                case .failed: pause = Self.pauseAfterFailure
+                }
+            }
+            guard await stop.sleep(pause) else { throw Ended() }
+        }
+    }
+}
+
+extension DecodedEvents {
+    /// Whether there is nothing in it that would be counted beside lines.
+    fileprivate var isWithoutEvents: Bool { received == 0 && unknownFields == 0 }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Logging
+internal import MetricsRegistry
+internal import NIOPosix
+internal import ServiceLifecycle
+internal import TelemetryEvents
+
+/// Everything that is read continuously: followed files and standard input.
+struct SourcesService: Service {
+    private let configuration: ServeConfiguration
+    private let writer: GroupCommit<IngestProcessor>
+    private let identityKey: IdentityKey
+    private let key: InstallationKey
+    private let log: Logger
+    private let files: [(source: FollowedSource, decoder: LogDecoder)]
+    private let threads: NIOThreadPool
+    private let stop = SourceStop()
+
+    /// - Throws: `CollectorError` when one of the files can never be followed.
+    init(
+        _ configuration: ServeConfiguration,
+        room: LedgerRoom,
+        writer: GroupCommit<IngestProcessor>,
+        metrics: FollowMetrics,
+        log: Logger
+    ) throws(CollectorError) {
+        self.configuration = configuration
+        self.writer = writer
+        self.log = log
+        key = room.key
+        identityKey = room.identityKey
+        let count = configuration.followedFiles.count + (configuration.readsStandardInput ? 1 : 0)
+        threads = NIOThreadPool(numberOfThreads: min(max(count, 1), 16))
+        var files: [(source: FollowedSource, decoder: LogDecoder)] = []
+        for path in configuration.followedFiles {
+            if case .refused(let problem) = FileAccess.look(path), problem.isPermanent {
+                throw CollectorError("\(problem)")
+            }
+            let saved = room.projection.sources.position(of: FollowedSource.source(path, room.key))
+            let place = saved.flatMap { FilePosition.decode($0) }
+            let source = FollowedSource(
+                path: path,
+                position: place?.position,
+                pseudonyms: room.key,
+                threads: threads,
+                metrics: metrics.series(of: path),
+                log: log
+            )
+            let options = configuration.logOptions(isLive: true)
+            files.append(
+                (source, .resumed(place?.state, options, room.key, room.identityKey, log, path))
+            )
+        }
+        self.files = files
+    }
+
+    func run() async throws {
+        threads.start()
+        let watch = DirectoryWatch(files.map(\.source.path)) { [files] in files[$0].source.wake() }
+        await withGracefulShutdownHandler {
+            await withTaskGroup(of: Void.self) { group in
+                if !files.isEmpty { group.addTask { await Self.watch(watch) } }
+                for (source, decoder) in files {
+                    let intake = intake(decoder, .file, FollowedSource.source(source.path, key))
+                    group.addTask { [stop] in await source.run(intake, stop: stop) }
+                }
+                if configuration.readsStandardInput {
+                    let decoder = LogDecoder(
+                        configuration.logOptions(isLive: true),
+                        pseudonyms: key,
+                        identityKey: identityKey
+                    )
+                    let intake = intake(decoder, .stdin, 0)
+                    let input = StandardInputSource(threads: threads, log: log)
+                    group.addTask { [stop] in await input.run(intake, stop: stop) }
+                }
+                group.addTask { try? await gracefulShutdown() }
+            }
+        } onGracefulShutdown: { [stop, files] in
+            stop.request()
+            watch.stop()
+            for (source, _) in files { source.wake() }
+        }
+        try? await threads.shutdownGracefully()
+    }
+
+    private func intake(_ decoder: LogDecoder, _ source: EventSource, _ name: UInt64) -> LogIntake {
+        LogIntake(decoder, origin: EventOrigin(source, .log), source: name, writer: writer, stop: stop)
+    }
+
+    private static func watch(_ watch: DirectoryWatch) async {
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        try? await thread.runIfActive { watch.run() }
+        try? await thread.shutdownGracefully()
+    }
+}
+
+extension LogDecoder {
+    /// A decoder that goes on where one was; anew where its state cannot be read.
+    fileprivate static func resumed(
+        _ state: [UInt8]?,
+        _ options: LogDecoderOptions,
+        _ key: InstallationKey,
+        _ identityKey: IdentityKey,
+        _ log: Logger,
+        _ path: String
+    ) -> LogDecoder {
+        if let state {
+            do throws(LogStateError) {
+                return try LogDecoder(restoring: state, options, pseudonyms: key, identityKey: identityKey)
+            } catch {
+                log.warning("what was known of the cycles in \(path) cannot be read: \(error)")
+            }
+        }
+        return LogDecoder(options, pseudonyms: key, identityKey: identityKey)
+    }
+}

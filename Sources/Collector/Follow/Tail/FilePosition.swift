@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far a followed file has been read: behind the last whole line that was taken.
+struct FilePosition: Hashable, Sendable {
+    /// The most finished generations that are remembered.
+    static let maximumFinished = 8
+    /// The longest path that is kept, in bytes (PATH_MAX).
+    static let maximumPath = 4_096
+    private static let version: UInt64 = 1
+
+    /// A generation that was read to its end.
+    struct Finished: Hashable, Sendable {
+        var identity: FileIdentity
+        var end: UInt64
+    }
+
+    /// The path that is followed.
+    var path: String
+    /// The file that was read last; it may have another name by now.
+    var identity: FileIdentity
+    var offset: UInt64
+    /// Of the content before the offset (`ContentMark`).
+    var fingerprint: UInt64 = 0
+    /// When the file was last written, as far as that was seen; nanoseconds since 1970.
+    var modified: Int64
+    /// Whether the offset is inside a line that is too long, whose beginning was taken.
+    var isInsideLongLine = false
+    /// The last generations that were read to their end.
+    var finished: [Finished] = []
+
+    mutating func finish(_ identity: FileIdentity, at end: UInt64) {
+        finished.removeAll { $0.identity == identity }
+        if finished.count >= Self.maximumFinished { finished.removeFirst() }
+        finished.append(Finished(identity: identity, end: end))
+    }
+
+    /// The position with what a reader needs beside it, in eight-byte numbers and two byte strings.
+    func encoded(with state: [UInt8]) -> [UInt8] {
+        let path = Array(path.utf8.prefix(Self.maximumPath))
+        var words = [
+            Self.version, identity.device, identity.inode, offset, fingerprint, UInt64(bitPattern: modified),
+            isInsideLongLine ? 1 : 0, UInt64(finished.count),
+        ]
+        for file in finished { words += [file.identity.device, file.identity.inode, file.end] }
+        words += [UInt64(path.count), UInt64(state.count)]
+        return LittleEndianWords.bytes(words) + path + state
+    }
+
+    /// Reads a position back; nil for bytes that are none.
+    static func decode(_ bytes: [UInt8]) -> (position: FilePosition, state: [UInt8])? {
+        guard
+            let words = LittleEndianWords.words(Array(bytes.prefix(64))), words.count == 8, words[0] == version,
+            words[7] <= UInt64(maximumFinished)
+        else { return nil }
+        let end = 64 + Int(words[7]) * 24 + 16
+        guard bytes.count >= end, let more = LittleEndianWords.words(Array(bytes[64..<end])) else { return nil }
+        let (pathCount, stateCount) = (more[more.count - 2], more[more.count - 1])
+        guard
+            pathCount <= UInt64(maximumPath), stateCount <= UInt64(bytes.count),
+            end + Int(pathCount) + Int(stateCount) == bytes.count
+        else { return nil }
+        let stateStart = end + Int(pathCount)
+        let position = FilePosition(
+            path: String(decoding: bytes[end..<stateStart], as: UTF8.self),
+            identity: FileIdentity(device: words[1], inode: words[2]),
+            offset: words[3],
+            fingerprint: words[4],
+            modified: Int64(bitPattern: words[5]),
+            isInsideLongLine: words[6] == 1,
+            finished: stride(from: 0, to: more.count - 2, by: 3).map { at in
+                Finished(identity: FileIdentity(device: more[at], inode: more[at + 1]), end: more[at + 2])
+            }
+        )
+        return (position, Array(bytes[stateStart...]))
+    }
+}

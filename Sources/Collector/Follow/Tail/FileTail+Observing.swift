@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the owner reports.
+extension FileTail {
+    /// The path was looked at; the time is any that only goes on, in microseconds.
+    mutating func look(_ seen: PathObservation, now: Int64) {
+        current = seen
+        self.now = now
+        isAtEnd = false
+        searchesLeft = 2
+        switch seen {
+        case .absent:
+            guard files.isEmpty, position != nil, !hasSearchedWithoutPath else { break }
+            hasSearchedWithoutPath = true
+            search = .lost
+        case .refused(let problem): refuse(problem)
+        case .file(let status): look(status)
+        }
+        for index in files.indices.dropLast() where files[index].supersededAt == nil {
+            if files[(index + 1)...].contains(where: { $0.size > 0 }) { files[index].supersededAt = now }
+        }
+    }
+
+    private mutating func look(_ status: FileStatus) {
+        if let last = files.indices.last {
+            if files[last].identity == status.identity {
+                files[last].size = status.size
+            } else if search == nil, now >= retryAt, files.count < Self.maximumOpen {
+                search = .rotated
+            }
+            return
+        }
+        guard now >= retryAt else { return }
+        guard let position else {
+            targets = [Target(path: path, identity: status.identity)]
+            return
+        }
+        if position.identity == status.identity {
+            targets = [target(path, status.identity, from: position)]
+        } else {
+            search = .lost
+        }
+    }
+
+    func target(_ path: String, _ identity: FileIdentity, from position: FilePosition) -> Target {
+        Target(path: path, identity: identity, offset: position.offset, fingerprint: position.fingerprint)
+    }
+
+    /// The directory was listed; empty where that failed.
+    mutating func surveyed(_ siblings: [Sibling]) {
+        searchesLeft -= 1
+        guard let search, let position else { return }
+        self.search = nil
+        let plan = RotationPlan(base: name, siblings: siblings)
+        switch search {
+        case .rotated: afterRotation(plan, position)
+        case .truncated: afterTruncation(plan, position)
+        case .lost: afterLoss(plan, position)
+        }
+    }
+
+    /// A file was opened, with what stands before the target's offset.
+    mutating func opened(_ status: FileStatus, mark found: ContentMark) {
+        guard let target = targets.first else { return }
+        targets.removeFirst()
+        if files.isEmpty, target.offset > 0 {
+            guard status.size >= target.offset, found.fingerprint(pseudonyms) == target.fingerprint else {
+                targets = []
+                search = .lost
+                return
+            }
+        }
+        if problem != nil {
+            problem = nil
+            notices.append(.readable)
+        }
+        retryAt = .min
+        files.append(Generation(identity: status.identity, size: status.size, modified: status.modified))
+        if files.count == 1 { begin(target.offset, found) }
+    }
+
+    /// A file could not be opened: it has gone meanwhile, or there is a problem.
+    mutating func failedToOpen(_ problem: FileProblem?) {
+        guard let target = targets.first else { return }
+        targets.removeFirst()
+        let isPath = target.path == path
+        if let problem {
+            refuse(problem)
+            if isPath { targets = [] } else { notices.append(.lostRest) }
+        } else if !isPath {
+            targets = []
+            search = files.isEmpty ? .lost : .rotated
+        }
+    }
+
+    /// The first file was read.
+    mutating func took(_ seen: ReadObservation) {
+        guard !files.isEmpty, var position else { return }
+        let isSame =
+            seen.status.size >= readOffset + UInt64(seen.bytes.count) && seen.mark == mark.appending(cutter.held)
+        guard isSame else { return wasTruncated() }
+        files[0].size = seen.status.size
+        files[0].modified = seen.status.modified
+        guard !seen.bytes.isEmpty else {
+            self.position?.modified = seen.status.modified
+            return reachedEnd()
+        }
+        let before = cutter.held
+        var lines: [UInt8] = []
+        cutter.cut(seen.bytes, into: &lines)
+        readOffset += UInt64(seen.bytes.count)
+        let consumed = before.count + seen.bytes.count - cutter.held.count
+        mark.append(before.prefix(consumed))
+        mark.append(seen.bytes.prefix(max(0, consumed - before.count)))
+        position.offset = readOffset - UInt64(cutter.held.count)
+        position.fingerprint = mark.fingerprint(pseudonyms)
+        position.modified = seen.status.modified
+        position.isInsideLongLine = cutter.isSkipping
+        self.position = position
+        if consumed > 0 { ready.append(Chunk(lines: lines, position: position, bytesRead: seen.bytes.count)) }
+    }
+
+    /// The first file could not be read.
+    mutating func failedToRead(_ problem: FileProblem) {
+        refuse(problem)
+        isAtEnd = true
+    }
+
+    private mutating func refuse(_ problem: FileProblem) {
+        retryAt = now + Self.retryPause
+        if self.problem != problem { notices.append(.refused(problem)) }
+        self.problem = problem
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MetricsRegistry
+
+/// How the followed files are followed, since this start.
+struct FollowMetrics: Sendable {
+    /// Those of one file.
+    struct Series: Sendable {
+        let lag: Gauge
+        let failures: Counter
+        let rotations: Counter
+        let gaps: Counter
+
+        func set(lag: UInt64, failures: UInt64) {
+            self.lag.set(lag)
+            self.failures.restore(to: failures)
+        }
+    }
+
+    private let lag: GaugeFamily
+    private let failures: CounterFamily
+    private let rotations: CounterFamily
+    private let gaps: CounterFamily
+
+    init(_ registry: MetricsRegistry) {
+        lag = registry.gauge(
+            "dnp_telemetry_follow_lag_bytes",
+            help: "Bytes of a followed file that were seen and not read yet.",
+            unit: "bytes",
+            labels: ["file"]
+        )
+        failures = registry.counter(
+            "dnp_telemetry_follow_read_errors_total",
+            help: "Attempts to look at, open or read a followed file that failed.",
+            labels: ["file"]
+        )
+        rotations = registry.counter(
+            "dnp_telemetry_follow_rotations_total",
+            help: "Rotations of a followed file, by rename or by truncation.",
+            labels: ["file"]
+        )
+        gaps = registry.counter(
+            "dnp_telemetry_follow_gaps_total",
+            help: "Rotations after which the rest of the old file was not found, so that lines may be missing.",
+            labels: ["file"]
+        )
+    }
+
+    func series(of file: String) -> Series {
+        Series(
+            lag: lag.with(file),
+            failures: failures.with(file),
+            rotations: rotations.with(file),
+            gaps: gaps.with(file)
+        )
+    }
+}
