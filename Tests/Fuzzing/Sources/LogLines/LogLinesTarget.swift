@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// Reads an input as a device's log: in one piece, in two, and with a restart between the two.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func readOneLog(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    guard let input = unsafe LogInput(FuzzInput.bytes(start, count)) else { return 0 }
+    let whole = input.whole()
+    let ends = input.lineEnds
+    guard whole.lines.read == UInt64(ends.count) else { finding("\(ends.count) lines, read \(whole.lines)") }
+    ReadingInvariants.check(whole)
+    let place = ends.isEmpty ? 0 : ends[Int(input.choice % UInt64(ends.count))]
+    compare(whole, input.cut(at: place) { $0 }, "read in two pieces, cut at \(place)")
+    compare(whole, input.cut(at: place) { restarted($0, input) }, "read with a restart at \(place)")
+    checkDamage(input, at: place)
+    return 0
+}
+
+private func compare(_ whole: LogReading, _ other: LogReading, _ how: String) {
+    let events = whole.events
+    let others = other.events
+    guard events == others else {
+        let missing = events.filter { !others.contains($0) }
+        let added = others.filter { !events.contains($0) }
+        finding("\(how): \(others.count) events of \(events.count)", joined(missing), joined(added))
+    }
+    guard whole.lines == other.lines, whole.rejected == other.rejected, whole.unknownFields == other.unknownFields
+    else {
+        finding("\(how): \(other.lines), \(other.rejected) rejected; in one \(whole.lines), \(whole.rejected) rejected")
+    }
+}
+
+private func joined(_ lines: [[UInt8]]) -> [UInt8] { Array(lines.joined(separator: [0x0A])) }
+
+/// The decoder that goes on after a restart.
+private func restarted(_ decoder: LogDecoder, _ input: LogInput) -> LogDecoder {
+    let state = decoder.state
+    guard state.count <= 64 << 10 else { finding("a state of \(state.count) bytes") }
+    do throws(LogStateError) {
+        let restored = try input.decoder(restoring: state)
+        if restored.state != state { finding("a state that changes when it is saved again", state, restored.state) }
+        return restored
+    } catch {
+        finding("a state that cannot be restored: \(error)", state)
+    }
+}
+
+/// A damaged state is refused, or what follows is read with it; the log itself is no state either.
+private func checkDamage(_ input: LogInput, at place: Int) {
+    var first = input.decoder()
+    _ = first.decode(input.log.span.extracting(..<place), readAt: receivedAt)
+    var damage = StateDamage(input.choice)
+    for state in [damage.applied(to: first.state), damage.applied(to: first.state), input.log] {
+        guard var decoder = try? input.decoder(restoring: state) else { continue }
+        ReadingInvariants.checkReadable(decoder.decode(input.log.span.extracting(place...), readAt: receivedAt))
+        guard decoder.state.count <= 64 << 10 else { finding("a state of \(decoder.state.count) bytes") }
+        ReadingInvariants.checkReadable(decoder.flush(readAt: receivedAt))
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What a log gave that was read in one piece or in several, with or without a restart between them.
+struct LogReading {
+    private(set) var lines = LogLineCounts()
+    private(set) var rejected = 0
+    private(set) var unknownFields = 0
+    /// What came with each call.
+    private(set) var batches: [DecodedEvents] = []
+
+    /// What two readings of the same log have in common: every event with its identity, in no order.
+    var events: [[UInt8]] {
+        var all: [[UInt8]] = []
+        for batch in batches {
+            var identities = batch.identities[...]
+            var cursor = EventCursor()
+            while let event = try? cursor.next(in: batch.events.bytes.span) {
+                var line: [UInt8] = []
+                CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
+                line += Array(event.isTimeAssumed ? " assumed".utf8 : "".utf8)
+                line += Array(" \(identities.popFirst() ?? 0)".utf8)
+                all.append(line)
+            }
+        }
+        return all.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+
+    mutating func add(_ batch: DecodedEvents) {
+        lines += batch.lines
+        rejected += batch.rejected
+        unknownFields += batch.unknownFields
+        batches.append(batch)
+    }
+}
+
+extension LogInput {
+    /// Reads the log in one piece.
+    func whole() -> LogReading {
+        var reading = LogReading()
+        var decoder = decoder()
+        reading.add(decoder.decode(log.span, readAt: receivedAt))
+        reading.add(decoder.flush(readAt: receivedAt))
+        return reading
+    }
+
+    /// Reads the log in two pieces; `restart` gives the decoder of the second one.
+    func cut(at place: Int, restart: (LogDecoder) -> LogDecoder) -> LogReading {
+        var reading = LogReading()
+        var first = decoder()
+        reading.add(first.decode(log.span.extracting(..<place), readAt: receivedAt))
+        var second = restart(first)
+        reading.add(second.decode(log.span.extracting(place...), readAt: receivedAt))
+        reading.add(second.flush(readAt: receivedAt))
+        return reading
+    }
+
+    func decoder() -> LogDecoder {
+        LogDecoder(options, pseudonyms: FoldedPseudonyms(), identityKey: IdentityKey(1, 2))
+    }
+
+    func decoder(restoring state: [UInt8]) throws(LogStateError) -> LogDecoder {
+        try LogDecoder(restoring: state, options, pseudonyms: FoldedPseudonyms(), identityKey: IdentityKey(1, 2))
+    }
+}
