@@ -223,7 +223,7 @@ struct LogBindingTests {
         }
     }
 
-    @Test("a damaged state is an error that says what to do, never a trap")
+    @Test("a damaged state, and one of another key, are refused")
     func damagedState() throws {
         var decoder = logDecoder()
         let log = Array(
@@ -248,11 +248,41 @@ struct LogBindingTests {
             for bit in 0..<8 {
                 var damaged = state
                 damaged[index] ^= 1 << UInt8(bit)
-                guard var survivor = restore(damaged) else { continue }
-                _ = survivor.decode(log.span, readAt: readingTime)
-                _ = survivor.flush(readAt: readingTime)
+                #expect(restore(damaged) == nil)
             }
         }
+        let otherKey = try? LogDecoder(
+            restoring: state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 3)
+        )
+        #expect(otherKey == nil)
+        #expect(restore(state) != nil)
+    }
+
+    @Test("an id that grows when its bad bytes are replaced stays within an id's length")
+    func longBadIdentifier() {
+        var decoder = logDecoder()
+        var log = Array("[DNP-FETCH] Cached content for scheduleId=n".utf8)
+        log += [UInt8](repeating: 0xFF, count: 120)
+        let events = (try? canonical(decoder.decode(log.span, readAt: readingTime))) ?? []
+        #expect(events.map { LogReading.value(of: "scheduleId", in: $0)?.utf8.count } == [127])
+    }
+
+    @Test("an event of before 1970 that waits is no damage")
+    func oldEventInState() throws {
+        var decoder = logDecoder()
+        let log = Array("0001-01-01T00:00:00Z [DNP-FETCH] BGTask handler invoked\n".utf8)
+        _ = decoder.decode(log.span, readAt: readingTime)
+        let state = decoder.state
+        var second = try LogDecoder(
+            restoring: state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 2)
+        )
+        #expect(second.flush(readAt: readingTime).rejections.map(\.reason) == [.timestampTooOld])
     }
 
     @Test("cycles and events that wait are bounded; the oldest give way and none is lost")

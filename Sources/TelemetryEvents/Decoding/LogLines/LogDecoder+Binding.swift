@@ -106,9 +106,9 @@ extension LogDecoder {
     /// The schedule id as it may be stored.
     private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         texts.removeAll()
-        let copy = texts.copy(JSONText(range: range, isEscaped: false), from: bytes)
+        let copy = texts.append(bytes.validIdentifier(range))
         let safe = texts.identifier(copy, pseudonyms)
-        return texts.bytes.validUTF8(safe)
+        return Array(texts.bytes[safe])
     }
 
     /// Lets an event out with what is known of its cycle; the message's texts are those of `texts`.
@@ -182,9 +182,14 @@ extension LogDevice {
     }
 }
 
-extension [UInt8] {
-    /// A range of the bytes with what is no UTF-8 replaced.
-    fileprivate func validUTF8(_ range: Range<Int>) -> [UInt8] {
-        Array(String(decoding: self[range], as: UTF8.self).utf8)
+extension Span<UInt8> {
+    /// An identifier with what is no UTF-8 replaced, which makes it longer; cut to what an identifier may have.
+    fileprivate func validIdentifier(_ range: Range<Int>) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(self, range)
+        let valid = Array(String(decoding: copy, as: UTF8.self).utf8)
+        guard valid.count > 128 else { return valid }
+        let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return Array(valid[..<end])
     }
 }

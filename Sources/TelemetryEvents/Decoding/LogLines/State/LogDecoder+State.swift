@@ -4,9 +4,10 @@ extension LogDecoder {
     private static let stateVersion: UInt8 = 1
     /// The most bytes that the state may have; devices that were not used for longest are left out.
     private static let maximumState = 64 << 10
+    private static let hashBytes = 8
 
     /// What a restart needs to go on in the middle of a log: streams, cycles and the events that wait. At most 64 KiB, and
-    /// nothing in it that an event could not hold.
+    /// nothing in it that an event could not hold. A keyed hash at its end makes damage known.
     public var state: [UInt8] {
         var output: [UInt8] = [Self.stateVersion]
         output.appendVarint(zigzag: assumedTime.microseconds)
@@ -21,17 +22,18 @@ extension LogDecoder {
                 part.append(stream)
             }
             part.append(0)
-            guard output.count + part.count < Self.maximumState else { break }
+            guard output.count + part.count + 1 + Self.hashBytes <= Self.maximumState else { break }
             output += part
         }
         output.append(0)
+        output.appendLittleEndian(identityKey.text(output.span, 0..<output.count))
         return output
     }
 
     /// Goes on where a decoder with this state was.
     ///
     /// - Parameters: as for a new decoder; the line counts begin at zero.
-    /// - Throws: `LogStateError` for bytes that are no state of this version.
+    /// - Throws: `LogStateError` for bytes that are no state of this version and key, or are damaged.
     public init(
         restoring state: [UInt8],
         _ options: LogDecoderOptions,
@@ -44,6 +46,10 @@ extension LogDecoder {
             var reader = RecordReader(start: 0)
             let bytes = state.span
             guard try reader.byte(bytes) == Self.stateVersion else { throw reader.error("another version") }
+            let end = state.count - Self.hashBytes
+            guard end > 0, bytes.word(at: end) == identityKey.text(bytes, 0..<end) else {
+                throw reader.error("damage, or another key")
+            }
             assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
             binding.anchor = try reader.optionalTime(bytes)
             binding.lineCount = try reader.varint(bytes)

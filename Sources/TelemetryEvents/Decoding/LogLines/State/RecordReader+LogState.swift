@@ -72,7 +72,7 @@ extension RecordReader {
         for text in LogMessage.texts where message[keyPath: text].upperBound > texts.count {
             throw error("a text outside its event")
         }
-        let timestamp = try time(try zigzag(bytes))
+        let timestamp = Timestamp(microseconds: try zigzag(bytes))
         return HeldEvent(
             message: message,
             timestamp: timestamp,
