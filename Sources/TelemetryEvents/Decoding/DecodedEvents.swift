@@ -18,13 +18,16 @@ public struct DecodedEvents: Sendable {
     public internal(set) var lines = LogLineCounts()
 
     /// How many events were refused.
-    public var rejected: Int { rejectedByReason.reduce(0) { $0 + Int($1) } }
+    public private(set) var rejected = 0
+    /// How many lines of JSON held an event that was refused.
+    var refusedLines = 0
     /// How many events the input held.
     public var received: Int { events.count + rejected }
 
     init() {}
 
     mutating func reject(_ rejection: Rejection) {
+        rejected += 1
         rejectedByReason[Int(rejection.reason.rawValue)] += 1
         if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
     }
@@ -33,6 +36,7 @@ public struct DecodedEvents: Sendable {
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
         identities.append(contentsOf: other.identities)
+        rejected += other.rejected
         for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
         for var rejection in other.rejections where rejections.count < JSONLimits.namedRejections {
             rejection.index += firstLine

@@ -95,14 +95,17 @@ public struct JSONEventDecoder {
             scanner.position = end
             guard line.end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
                 decoded.isBlank = false
+                decoded.refusedLines += 1
                 reject(JSONFault(.tooLong))
                 continue
             }
+            let rejected = decoded.rejected
             do throws(JSONFault) {
                 while let next = line.peek(bytes) { try topLevelValue(next, &line, bytes, isLine: true) }
             } catch {
                 reject(error)
             }
+            if decoded.rejected > rejected { decoded.refusedLines += 1 }
         }
     }
 

@@ -84,7 +84,10 @@ public struct LogDecoder: Sendable {
     private mutating func decode(_ bytes: Span<UInt8>, _ line: Range<Int>) {
         decoded.lines.read += 1
         let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
-        if unwrapped.isEvent, !unwrapped.isInScratch { return events.add(unwrapped.text, line: lineIndex) }
+        if unwrapped.isEvent, !unwrapped.isInScratch {
+            if !events.mayContinue(at: unwrapped.text.lowerBound, bytes) { decodePendingEvents(bytes) }
+            return events.add(unwrapped.text, line: lineIndex)
+        }
         if !events.isEmpty { decodePendingEvents(bytes) }
         guard unwrapped.isInScratch else { return decode(unwrapped, bytes) }
         let held = scratch
@@ -138,6 +141,12 @@ struct PendingEventLines: Sendable {
 
     var isEmpty: Bool { lines == 0 }
 
+    /// Whether nothing but the end of a line stands between these lines and a place.
+    func mayContinue(at place: Int, _ bytes: Span<UInt8>) -> Bool {
+        guard let range else { return true }
+        return (range.upperBound..<place).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
+    }
+
     mutating func add(_ text: Range<Int>, line: Int) {
         if range == nil { first = line }
         range = (range?.lowerBound ?? text.lowerBound)..<text.upperBound
@@ -161,9 +170,8 @@ extension LogDecoder {
             identityKey: identityKey
         )
         decoded.append(json, firstLine: first)
-        let recognised = max(0, lines - json.rejected)
-        decoded.lines.recognised += UInt64(recognised)
-        decoded.lines.unrecognised += UInt64(lines - recognised)
+        decoded.lines.recognised += UInt64(lines - json.refusedLines)
+        decoded.lines.unrecognised += UInt64(json.refusedLines)
         for rejection in json.rejections where unrecognised.count < options.unrecognisedLimit {
             unrecognised.append(
                 UnrecognisedLine(number: UInt64(first + rejection.index) + 1, text: "", problem: rejection.description)
