@@ -270,6 +270,20 @@ struct LogBindingTests {
         #expect(events.map { LogReading.value(of: "scheduleId", in: $0)?.utf8.count } == [127])
     }
 
+    @Test("what waits at the end of a long piece survives a restart")
+    func lateEventInState() throws {
+        var decoder = logDecoder()
+        let log = Array(repeating: "\n", count: 2 << 20).joined() + "[DNP-FETCH] Fetch failed error="
+        _ = decoder.decode(Array(log.utf8).span, readAt: readingTime)
+        var second = try LogDecoder(
+            restoring: decoder.state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 2)
+        )
+        #expect(second.flush(readAt: readingTime).events.count == 1)
+    }
+
     @Test("an event of before 1970 that waits is no damage")
     func oldEventInState() throws {
         var decoder = logDecoder()

@@ -7,10 +7,12 @@ import TelemetryEvents
 struct CanonicalEvent {
     private let line: [UInt8]
 
-    /// The installation is left out: what stands for it is no field that is read.
+    /// The installation is left out: what stands for it is no field that is read. A failure without a reason, as log lines
+    /// tell it, is one of `OTHER` where it names an error.
     init(_ event: Event, in records: [UInt8]) {
         var event = event
         event.installation = nil
+        if event.kind == .prefetchFailure, !event.error.isEmpty { event.reason = event.reason ?? .other }
         var line: [UInt8] = []
         CanonicalJSON.append(event, in: records.span, to: &line)
         self.line = line

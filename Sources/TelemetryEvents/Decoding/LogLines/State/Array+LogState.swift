@@ -84,7 +84,7 @@ extension [UInt8] {
             append(flag.map { $0 ? 2 : 1 } ?? 0)
         }
         for text in [message.error, message.contentHash, message.scheduleHash, message.counters] {
-            appendVarint(UInt64(text.lowerBound))
+            appendVarint(text.isEmpty ? 0 : UInt64(text.lowerBound))
             appendVarint(UInt64(text.count))
         }
     }
