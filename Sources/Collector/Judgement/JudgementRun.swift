@@ -59,7 +59,7 @@ public struct JudgementRun: Sendable {
             case .events(let decoded, let input): folding.add(decoded.events, input: input, receivedAt: Self.now)
             case .input(let input): folding.add(input)
             case .failure(let error): failure = error
-            case .end, nil: break reading
+            case .end: break reading
             }
         }
         if let failure { throw failure }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The compiler ascribes `stat` to either of the two, depending on which it has met first.
-internal import CDispatch
+internal import Foundation
 internal import Glibc
 
 /// A file that is written whole or not at all.
@@ -15,10 +14,9 @@ public enum OutputFile {
     ///   - path: the file's path.
     ///   - mayReplace: whether a file that is there may go.
     public static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws(OutputError) {
-        if isSpecial(path) {
-            return try write(bytes, to: path, flags: O_WRONLY)
-        }
-        let draft = "\(path).\(getpid()).part"
+        let place = try Place(path)
+        guard place.isFile else { return try write(bytes, to: path, flags: O_WRONLY) }
+        let draft = "\(place.path).\(getpid()).part"
         do throws(OutputError) {
             try write(bytes, to: draft, flags: O_WRONLY | O_CREAT | O_EXCL)
         } catch {
@@ -26,7 +24,7 @@ public enum OutputFile {
         }
         defer { unsafe unlink(draft) }
         if !mayReplace {
-            if unsafe link(draft, path) == 0 { return }
+            if unsafe link(draft, place.path) == 0 { return }
             switch errno {
             case EEXIST: throw OutputError(path: path, problem: Self.isThere)
             case EPERM, ENOTSUP:
@@ -35,19 +33,34 @@ public enum OutputFile {
             default: throw OutputError(path, errno)
             }
         }
-        guard unsafe rename(draft, path) == 0 else { throw OutputError(path, errno) }
+        guard unsafe rename(draft, place.path) == 0 else { throw OutputError(path, errno) }
+    }
+
+    /// Where a file goes: behind symbolic links, whose end stays where it is.
+    private struct Place {
+        var path: String
+        /// False for what is there and no regular file, such as a pipe or a device.
+        var isFile = true
+
+        init(_ path: String) throws(OutputError) {
+            self.path = path
+            guard let resolved = unsafe realpath(path, nil) else {
+                // Links that only the kernel follows, such as /dev/stdout to a pipe.
+                isFile = !OutputFile.exists(path)
+                return
+            }
+            defer { unsafe free(resolved) }
+            self.path = unsafe String(cString: resolved)
+            let type = try? FileManager.default.attributesOfItem(atPath: self.path)[.type] as? FileAttributeType
+            if type == .typeDirectory { throw OutputError(path, EISDIR) }
+            isFile = type == .typeRegular
+        }
     }
 
     private static let isThere = "it is there already; --force replaces it"
 
     /// Whether there is something of this name.
     public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
-
-    private static func isSpecial(_ path: String) -> Bool {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return false }
-        return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
-    }
 
     private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws(OutputError) {
         let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o666)

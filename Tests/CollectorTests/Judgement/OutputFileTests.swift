@@ -40,6 +40,20 @@ struct OutputFileTests {
         #expect(throws: OutputError.self) { try OutputFile.write([1], to: "/dev/full", mayReplace: true) }
     }
 
+    @Test("behind a symbolic link are replaced, and the link stays")
+    func links() throws {
+        try Files.write([1], to: path)
+        let link = directory.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try OutputFile.write([2], to: link, mayReplace: true)
+        #expect(try Files.read(path) == [2])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        let pipe = Pipe()
+        let end = "/proc/self/fd/\(pipe.fileHandleForWriting.fileDescriptor)"
+        try OutputFile.write([3], to: end, mayReplace: true)
+        #expect(Array(pipe.fileHandleForReading.availableData) == [3])
+    }
+
     @Test("without a directory are an error in words")
     func nowhere() {
         let error = #expect(throws: OutputError.self) {

@@ -1,30 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
+internal import Foundation
 internal import Synchronization
 
 /// Hands values from one thread to another, in order, at most so many at a time.
 final class Handover<Value: Sendable>: Sendable {
+    private let depth: Int
     private let values = Mutex<[Value]>([])
-    private let room: DispatchSemaphore
-    private let waiting = DispatchSemaphore(value: 0)
+    /// Announces that a value was put or taken.
+    private let change = NSCondition()
 
     init(depth: Int) {
-        room = DispatchSemaphore(value: depth)
+        self.depth = depth
     }
 
     /// Waits for room and puts a value behind the others.
-    func put(_ value: consuming Value) {
-        room.wait()
-        let value = value
+    func put(_ value: Value) {
+        change.lock()
+        defer { change.unlock() }
+        while values.withLock({ $0.count >= depth }) { change.wait() }
         values.withLock { $0.append(value) }
-        waiting.signal()
+        change.signal()
     }
 
     /// Waits for a value and takes it.
-    func take() -> Value? {
-        waiting.wait()
-        defer { room.signal() }
-        return values.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+    func take() -> Value {
+        change.lock()
+        defer { change.unlock() }
+        while true {
+            let value = values.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if let value {
+                change.signal()
+                return value
+            }
+            change.wait()
+        }
     }
 }

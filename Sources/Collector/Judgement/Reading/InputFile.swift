@@ -9,7 +9,7 @@ struct InputFile: ~Copyable {
     private static let standardInput = "-"
     /// As it is named in messages.
     let name: String
-    /// Its size where it is a regular file.
+    /// How many bytes it holds, where that is known.
     let size: Int?
     private let descriptor: Int32
     private let isOwned: Bool
@@ -19,28 +19,37 @@ struct InputFile: ~Copyable {
     ///   - path: the file's path; `-` for standard input.
     ///   - interruption: what ends standard input early, as if it ended there.
     init(_ path: String, interruption: Interruption? = nil) throws(InputError) {
-        isOwned = path != Self.standardInput
-        name = isOwned ? path : "standard input"
-        self.interruption = isOwned ? nil : interruption
-        if isOwned {
-            descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-            if descriptor < 0 { throw InputError(input: name, problem: Self.sentence(for: errno)) }
-        } else {
-            descriptor = STDIN_FILENO
-        }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            throw InputError(input: name, problem: Self.sentence(for: errno))
-        }
-        if status.st_mode & S_IFMT == S_IFDIR {
-            if isOwned { close(descriptor) }
+        let isNamed = path != Self.standardInput
+        let descriptor = isNamed ? try Self.opened(path) : STDIN_FILENO
+        self.descriptor = descriptor
+        isOwned = isNamed
+        name = isNamed ? path : "standard input"
+        size = Self.rest(of: descriptor)
+        self.interruption = isNamed ? nil : interruption
+    }
+
+    private static func opened(_ path: String) throws(InputError) -> Int32 {
+        let directory = unsafe open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        if directory >= 0 {
+            close(directory)
             throw InputError(
-                input: name,
+                input: path,
                 problem: "it is a directory; name a file in it, and for a .logarchive run "
-                    + "`log show --archive \(name) --style ndjson | dnp-telemetry validate -`"
+                    + "`log show --archive \(path) --style ndjson | dnp-telemetry validate -`"
             )
         }
-        size = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw InputError(input: path, problem: sentence(for: errno)) }
+        return descriptor
+    }
+
+    /// How many bytes there are from here to the end; nil where that is not known.
+    private static func rest(of descriptor: Int32) -> Int? {
+        let here = lseek(descriptor, 0, SEEK_CUR)
+        guard here >= 0 else { return nil }
+        let end = lseek(descriptor, 0, SEEK_END)
+        lseek(descriptor, here, SEEK_SET)
+        return end > here ? end - here : nil
     }
 
     deinit {
