@@ -11,7 +11,7 @@ struct CycleNotes {
     struct Note {
         var scheduleId: String?
         var input: Int
-        var details = CycleDetails()
+        var details: CycleDetails?
         /// Whether its cycle has been closed; another one of the same schedule may follow.
         fileprivate var isTaken = false
     }
@@ -59,22 +59,26 @@ struct CycleNotes {
             lastSchedule = schedule
             if bySchedule[schedule] == nil {
                 guard Self.hasRoom(&bySchedule, limit) else { return }
-                bySchedule[schedule] = Note(scheduleId: bytes.text(event.scheduleId), input: input)
+                bySchedule[schedule] = newNote(bytes.text(event.scheduleId), input)
             }
             bySchedule[schedule]?.isTaken = false
-            if hasDetails { bySchedule[schedule]?.details.add(event, bytes) }
+            if hasDetails { bySchedule[schedule]?.details?.add(event, bytes) }
         } else if let time = event.scheduledFor {
             if byNotification[time] == nil {
                 guard Self.hasRoom(&byNotification, limit) else { return }
-                byNotification[time] = Note(input: input)
+                byNotification[time] = newNote(nil, input)
             }
             byNotification[time]?.isTaken = false
-            if hasDetails { byNotification[time]?.details.add(event, bytes) }
+            if hasDetails { byNotification[time]?.details?.add(event, bytes) }
         }
     }
 }
 
 extension CycleNotes {
+    private func newNote(_ scheduleId: String?, _ input: Int) -> Note {
+        Note(scheduleId: scheduleId, input: input, details: hasDetails ? CycleDetails() : nil)
+    }
+
     /// Whether one more can be noted, once those of closed cycles are gone.
     private static func hasRoom<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
         if notes.count >= limit { notes = notes.filter { !$0.value.isTaken } }
@@ -85,7 +89,7 @@ extension CycleNotes {
 extension CycleNotes.Note {
     fileprivate mutating func take() {
         isTaken = true
-        details = CycleDetails()
+        if details != nil { details = CycleDetails() }
     }
 }
 

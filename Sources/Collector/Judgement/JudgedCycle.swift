@@ -12,7 +12,18 @@ struct JudgedCycle: Sendable {
     /// The input that first told of it.
     var input = 0
     /// The rest of what its events told, where a test run is recorded.
-    var details = CycleDetails()
+    var details: CycleDetails {
+        get { keptDetails.first ?? CycleDetails() }
+        set { keptDetails = [newValue] }
+    }
+
+    /// The details, out of the way of the many cycles that have none.
+    private var keptDetails: [CycleDetails] = []
+
+    init(closed: ClosedCycle, scheduleId: String? = nil) {
+        self.closed = closed
+        self.scheduleId = scheduleId
+    }
 
     /// What cycles are listed by: the notification time, else the first stage.
     var order: Timestamp {

@@ -5,6 +5,9 @@ internal import TelemetryEvents
 
 /// Folds decoded events into a judgement: the second of the two threads of a run.
 struct JudgementFolding {
+    /// More cycles than one piece of an input can hold.
+    private static let cyclesOfAPiece = 32_768
+
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
     private let listedCycles: Int
@@ -28,7 +31,7 @@ struct JudgementFolding {
         limits.openCycles = openCycles
         fold = LifecycleFold(key: key, limits: limits, keepsClosedCycles: detail.needsCycles, deduplicates: false)
         // The cycles that one piece closes are still noted while its events are.
-        notes = CycleNotes(limit: 2 * openCycles, hasDetails: detail.isTestRun)
+        notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }
 
     mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
@@ -63,7 +66,7 @@ struct JudgementFolding {
             if let note = notes.take(closed) {
                 cycle.scheduleId = note.scheduleId
                 cycle.input = note.input
-                cycle.details = note.details
+                if let details = note.details { cycle.details = details }
             }
             list(cycle)
         }

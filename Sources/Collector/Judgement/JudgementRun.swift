@@ -9,7 +9,7 @@ internal import TelemetryEvents
 /// Each input is a log of its own; the cycles of all of them are judged together.
 public struct JudgementRun: Sendable {
     /// How many cycles are open at most; past it those that came first are judged early.
-    private static let openCycles = 262_144
+    private static let openCycles = 65_536
     /// How many decoded pieces wait for the fold at most.
     private static let depth = 4
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The compiler ascribes `stat` to either of the two, depending on which it has met first.
-internal import CDispatch
 internal import Glibc
 
 /// An open input: a file, a pipe or standard input.
