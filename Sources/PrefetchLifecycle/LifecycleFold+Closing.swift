@@ -30,7 +30,8 @@ extension LifecycleFold {
     private mutating func judge(_ slot: Int, known: Timestamp?) {
         let cycle = cycles[slot]
         var counted = cycle.counted
-        let counts = cycles.withFacts(at: slot) { StageCounts($0, of: cycle, isClosing: true) }
+        let isUsed = cycle.used.isKnown
+        let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
         counted.count(counts, into: &totals)
         remember(closed: cycle)
         guard !cycle.flags.contains(.isReopened) else { return }

@@ -4,28 +4,39 @@ import TelemetryEvents
 
 extension LifecycleFold {
     /// Folds an event into its cycle and its installation.
-    mutating func fold(_ event: Event, schedule: UInt64?, in bytes: Span<UInt8>) {
+    mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
         let installation = event.installation?.fingerprint ?? 0
-        noteTime(of: event, installation)
-        guard let address = CycleAddress(event, schedule: schedule, installation: installation) else {
-            return noteDenial(event, installation)
+        if let address = CycleAddress(event, schedule: schedule, installation: installation),
+            var slot = slot(for: event, at: address)
+        {
+            let terms = closingTerms
+            if !cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &totals) {
+                closeEarly(slot)
+                slot = open(address, base: event.timestamp)
+                _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &totals)
+            }
+            note(event, of: installation, due: cycles[slot].due)
+            if event.kind == .prefetchScheduled { noteTask(of: slot, by: event) }
+        } else {
+            note(event, of: installation, due: nil)
         }
-        guard var slot = slot(for: event, at: address) else { return }
-        if !cycles.tell(event, in: bytes, at: slot, limit: factLimit, into: &totals) {
-            closeEarly(slot)
-            slot = open(address, base: event.timestamp)
-            _ = cycles.tell(event, in: bytes, at: slot, limit: factLimit, into: &totals)
-        }
-        postpone(slot, by: event)
-        noteDenial(event, installation)
-        noteTask(of: slot, by: event)
+        if event.kind == .notificationDenied { noteDenial(event, installation) }
+    }
+
+    private var closingTerms: ClosingTerms {
+        ClosingTerms(
+            clock: seconds(clock),
+            grace: UInt32(clamping: limits.graceSeconds),
+            open: UInt32(clamping: limits.openSeconds)
+        )
     }
 
     private var factLimit: Int { min(limits.factsPerCycle, 255) }
 
     /// The cycle that an event belongs to, which knows all that the event says of its address; nil for an event that
     /// belongs to none and tells nothing of one.
-    private mutating func slot(for event: Event, at address: CycleAddress) -> Int? {
+    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> Int? {
+        let opens = event.kind.opensCycle
         while true {
             switch cycles.place(of: address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
             case .known(let slot):
@@ -47,10 +58,10 @@ extension LifecycleFold {
                 }
                 return told(joined)
             case .none:
-                guard event.opensCycle || address.hasBoth else { return nil }
+                guard address.hasBoth || opens else { return nil }
                 return open(address, base: event.timestamp)
             case .noneWithout(let slot):
-                guard event.opensCycle || address.hasBoth else { return nil }
+                guard address.hasBoth || opens else { return nil }
                 closeEarly(slot)
                 return open(address, base: event.timestamp)
             }
@@ -58,7 +69,7 @@ extension LifecycleFold {
     }
 
     /// Whether an event is near enough to a cycle to be told relative to it; if not, the cycle is closed.
-    private mutating func isWithinReach(_ event: Event, _ slot: Int) -> Bool {
+    private mutating func isWithinReach(_ event: borrowing Event, _ slot: Int) -> Bool {
         if Fact.canTell(event.timestamp, from: cycles[slot].base) { return true }
         closeEarly(slot)
         return false
@@ -81,18 +92,5 @@ extension LifecycleFold {
         }
         noteTask(of: slot)
         return slot
-    }
-
-    /// Moves the time at which a cycle closes (SPEC 5.1).
-    private mutating func postpone(_ slot: Int, by event: Event) {
-        let ends = event.kind == .notificationDelivered || event.kind == .prefetchCycleComplete
-        let grace = seconds(clock) &+ UInt32(clamping: limits.graceSeconds)
-        let clock = clock
-        let openSeconds = UInt32(clamping: limits.openSeconds)
-        cycles.update(slot) { cycle in
-            if ends { cycle.flags.insert(.isEnding) }
-            let open = UInt32(clamping: (cycle.due ?? clock).microseconds / 1_000_000) &+ openSeconds
-            cycle.closesAt = cycle.flags.contains(.isEnding) ? grace : max(cycle.closesAt, open, grace)
-        }
     }
 }

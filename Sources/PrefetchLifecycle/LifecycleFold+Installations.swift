@@ -14,27 +14,31 @@ extension LifecycleFold {
         isOne(fingerprint) ? installations.find(fingerprint) : nil
     }
 
-    /// Notes when the installation's latest event was and when it scheduled a task last.
-    mutating func noteTime(of event: Event, _ fingerprint: UInt64) {
-        guard !event.isTimeAssumed else { return }
+    /// Notes the time of an event with its installation, and what it says about a task that waits there.
+    ///
+    /// - Parameter due: the notification time of the event's cycle.
+    mutating func note(_ event: borrowing Event, of fingerprint: UInt64, due: Timestamp?) {
         let time = event.timestamp
-        latest = max(latest, time)
+        let kind = event.kind
+        let isAssumed = event.isTimeAssumed
+        if !isAssumed { latest = max(latest, time) }
         guard isOne(fingerprint) else { return }
         installations.update(fingerprint) { installation in
-            installation.latest = max(installation.latest, time)
-            if event.kind == .prefetchScheduled { installation.scheduled = max(installation.scheduled, time) }
+            if !isAssumed { installation.note(kind, at: time) }
+            if let due, kind.freesTask { installation.free(due: due, at: time) }
         }
         totals.evictedInstallations = installations.evicted
     }
 
     /// Holds a denial against the tasks that were scheduled right after it, whichever of them comes first.
-    mutating func noteDenial(_ event: Event, _ fingerprint: UInt64) {
-        guard event.kind == .notificationDenied, !event.isTimeAssumed, isOne(fingerprint) else { return }
+    mutating func noteDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
+        guard !event.isTimeAssumed, isOne(fingerprint) else { return }
+        let time = event.timestamp
         let tasks = installations.update(fingerprint) { installation in
-            installation.denied = max(installation.denied, event.timestamp)
+            installation.denied = max(installation.denied, time)
             return installation.tasks
         }
-        for task in tasks where Self.follows(Timestamp(microseconds: task.scheduled), event.timestamp) {
+        for task in tasks where Self.follows(Timestamp(microseconds: task.scheduled), time) {
             mark(task, of: fingerprint, .scheduledWhileDenied)
         }
     }
@@ -48,28 +52,32 @@ extension LifecycleFold {
         cycles.update(slot) { _ = $0.flags.insert(flag) }
     }
 
-    /// Tells the installation what an event has changed about the task of a cycle.
-    mutating func noteTask(of slot: Int, by event: Event) {
-        switch event.kind {
-        case .prefetchScheduled:
-            noteTask(of: slot)
-            let fingerprint = cycles[slot].installation
-            guard !event.isTimeAssumed, let denied = installation(fingerprint)?.denied else { return }
-            if Self.follows(event.timestamp, denied) {
-                cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
-            }
-        case .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
-            .prefetchMissed, .notificationDelivered, .prefetchUsedForNotification:
-            noteTask(of: slot)
-        default: return
-        }
+    /// Tells the installation that a task was scheduled.
+    mutating func noteTask(of slot: Int, by event: borrowing Event) {
+        noteTask(of: slot)
+        guard !event.isTimeAssumed, let denied = installation(cycles[slot].installation)?.denied else { return }
+        guard Self.follows(event.timestamp, denied) else { return }
+        cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
     }
 
+    /// Tells the installation what is known of the task of a cycle.
     mutating func noteTask(of slot: Int) {
         let cycle = cycles[slot]
         guard isOne(cycle.installation), cycle.flags.contains(.hasDue) else { return }
         guard let task = cycles.withFacts(at: slot, { WaitingTask(cycle, $0) }) else { return }
         let oldest = installations.update(cycle.installation) { $0.update(task) }
         if let oldest, oldest.isSecond { mark(oldest, of: cycle.installation, .isSecond) }
+    }
+}
+
+extension EventKind {
+    /// Whether an event of this kind says that its task does not wait any more.
+    fileprivate var freesTask: Bool {
+        switch self {
+        case .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
+            .prefetchMissed, .notificationDelivered, .prefetchUsedForNotification:
+            true
+        default: false
+        }
     }
 }

@@ -50,6 +50,7 @@ struct CountedStages: Hashable, Sendable {
     /// Counts the failures that are new, under the reasons that are not counted yet.
     private mutating func countFailures(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         var missing = counts.failureTotal - failureTotal
+        guard missing > 0 else { return }
         for reason in FailureReason.allCases {
             while missing > 0, counts.failures[Int(reason.rawValue)] > Int(self[reason]), self[reason] < .max {
                 self[reason] += 1

@@ -3,8 +3,51 @@
 import TelemetryEvents
 
 extension Cycle {
+    /// Moves the time at which it closes (SPEC 5.1).
+    mutating func postpone(by kind: EventKind, _ terms: ClosingTerms) {
+        if kind == .notificationDelivered || kind == .prefetchCycleComplete { flags.insert(.isEnding) }
+        let grace = terms.clock &+ terms.grace
+        let open = (dueSecond ?? terms.clock) &+ terms.open
+        closesAt = flags.contains(.isEnding) ? grace : max(closesAt, open, grace)
+    }
+
+    /// Takes in an event and counts it.
+    ///
+    /// - Returns: `.full` when the event tells a fact that the cycle cannot hold itself; nothing has been taken in then but
+    ///   the time.
+    mutating func take(
+        _ event: borrowing Event,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> Insertion {
+        postpone(by: event.kind, terms)
+        let isUse = event.kind == .prefetchUsedForNotification
+        guard let fact = Fact(event, base: base) else {
+            note(event)
+            guard isUse else { return .known }
+            guard !flags.contains(.isLong) else { return countUse(into: &totals) }
+            count(into: &totals)
+            return .inserted
+        }
+        guard !flags.contains(.isLong) else { return .full }
+        let insertion = insert(fact)
+        guard insertion != .full else { return .full }
+        note(event)
+        if insertion == .inserted { count(into: &totals) }
+        return insertion
+    }
+
+    /// Counts the use of its content, which needs no facts.
+    private mutating func countUse(into totals: inout LifecycleTotals) -> Insertion {
+        if counted.used == 0 {
+            counted.used = 1
+            totals.used += 1
+        }
+        return .inserted
+    }
+
     /// Takes in what of an event is kept once.
-    mutating func note(_ event: Event) {
+    mutating func note(_ event: borrowing Event) {
         switch event.kind {
         case .prefetchScheduled:
             if let begin = event.earliestBeginDate { window.take(begin, base: base) }
@@ -36,6 +79,16 @@ extension Cycle {
     }
 }
 
+/// When cycles close, in seconds.
+struct ClosingTerms {
+    /// The ledger's clock.
+    var clock: UInt32
+    /// How long a cycle stays open after its delivery or its summary.
+    var grace: UInt32
+    /// How long a cycle stays open after its notification time.
+    var open: UInt32
+}
+
 extension Cycle.Flags {
     /// What a cycle keeps when it joins another one.
     static let joining: Cycle.Flags = [
@@ -55,9 +108,14 @@ extension Event {
         }
     }
 
-    /// Whether the event says something about its cycle that its end depends on.
+    /// Whether the event may tell a hash or an age.
+    var hasSides: Bool { !contentHash.isEmpty || !scheduleHash.isEmpty || age != nil }
+}
+
+extension EventKind {
+    /// Whether an event of this kind says something about its cycle that its end depends on.
     var opensCycle: Bool {
-        switch kind {
+        switch self {
         case .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired,
             .prefetchMissed, .prefetchCompleted, .contentCached, .contentMissing, .prefetchUsedForNotification,
             .notificationDelivered, .notificationDenied, .notificationDrift, .prefetchCycleComplete:

@@ -16,7 +16,7 @@ struct Cycle: Sendable {
     var counted = CountedStages()
     /// The second that all its times are relative to.
     private let baseSecond: UInt32
-    private var dueSecond: UInt32 = 0
+    private var dueSeconds: UInt32 = 0
     /// When the cycle closes, in seconds since 1970 by the ledger's clock.
     var closesAt: UInt32 = 0
     var used = EarliestTime()
@@ -65,16 +65,19 @@ struct Cycle: Sendable {
     var due: Timestamp? {
         get {
             guard flags.contains(.hasDue) else { return nil }
-            return Timestamp(microseconds: Int64(dueSecond) * 1_000_000 + Int64(dueMilliseconds) * 1_000)
+            return Timestamp(microseconds: Int64(dueSeconds) * 1_000_000 + Int64(dueMilliseconds) * 1_000)
         }
         set {
             guard let newValue else { return }
             let milliseconds = newValue.microseconds / 1_000
             flags.insert(.hasDue)
-            dueSecond = UInt32(clamping: milliseconds / 1_000)
+            dueSeconds = UInt32(clamping: milliseconds / 1_000)
             dueMilliseconds = UInt16(truncatingIfNeeded: milliseconds % 1_000)
         }
     }
+
+    /// When the notification is due, in seconds since 1970.
+    var dueSecond: UInt32? { flags.contains(.hasDue) ? dueSeconds : nil }
 
     /// How long its content may be used, in seconds.
     var ttl: Int64? {
@@ -99,6 +102,17 @@ struct Cycle: Sendable {
         facts[place] = fact.rawValue
         factCount += 1
         return .inserted
+    }
+
+    /// Counts what its inline facts tell beyond what was counted before.
+    mutating func count(into totals: inout LifecycleTotals) {
+        let counts = StageCounts(
+            facts.span.extracting(first: Int(factCount)),
+            flags,
+            isUsed: used.isKnown,
+            isClosing: false
+        )
+        counted.count(counts, into: &totals)
     }
 
     mutating func removeFact(at index: Int) {

@@ -12,11 +12,12 @@ struct CycleAddress {
     let due: Timestamp?
 
     /// Nil for an event that names neither schedule nor notification time.
-    init?(_ event: Event, schedule: UInt64?, installation: UInt64) {
-        guard schedule != nil || event.scheduledFor != nil else { return nil }
+    init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
+        let due = event.scheduledFor
+        guard schedule != nil || due != nil else { return nil }
         self.schedule = schedule ?? 0
         self.installation = installation
-        due = event.scheduledFor.map { time in
+        self.due = due.map { time in
             let milliseconds = min(max(time.microseconds / 1_000, 0), Int64(UInt32.max) * 1_000)
             return Timestamp(microseconds: milliseconds * 1_000)
         }

@@ -8,37 +8,41 @@ extension CycleTable {
     /// - Parameters:
     ///   - event: an event whose time is within reach of the cycle's base.
     ///   - bytes: the bytes that the event was read from.
+    ///   - terms: when it closes.
     ///   - limit: how many facts a cycle may have.
     /// - Returns: false when the cycle has as many facts as it may; nothing has been taken in then.
     mutating func tell(
-        _ event: Event,
+        _ event: borrowing Event,
         in bytes: Span<UInt8>,
         at slot: Int,
+        _ terms: ClosingTerms,
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
-        var counts = event.kind == .prefetchUsedForNotification
-        if let fact = Fact(event, base: self[slot].base) {
-            switch add(fact, at: slot, limit: limit) {
-            case .full: return false
-            case .inserted: counts = true
-            case .known: break
-            }
+        switch take(event, at: slot, terms, into: &totals) {
+        case .inserted, .known: break
+        case .full:
+            guard let fact = Fact(event, base: self[slot].base) else { return true }
+            let insertion = add(fact, at: slot, limit: limit)
+            guard insertion != .full else { return false }
+            note(event, at: slot)
+            if insertion == .inserted { count(slot, into: &totals) }
         }
-        update(slot) { $0.note(event) }
+        guard event.hasSides else { return true }
         if let sides = HashSides(event) { compare(Fact(sides, event, bytes), sides, at: slot, limit: limit) }
         if let age = event.ageAtDelivery, self[slot].ttl.map({ age > $0 }) ?? true {
             _ = add(Fact(.age, value: UInt64(age)), at: slot, limit: limit)
         }
-        if counts { count(slot, into: &totals) }
         return true
     }
 
     /// Counts what the facts of a cycle tell beyond what was counted before.
     mutating func count(_ slot: Int, into totals: inout LifecycleTotals) {
-        let cycle = self[slot]
-        let counts = withFacts(at: slot) { StageCounts($0, of: cycle, isClosing: false) }
-        update(slot) { $0.counted.count(counts, into: &totals) }
+        guard let facts = longList(at: slot) else { return update(slot) { $0.count(into: &totals) } }
+        update(slot) { cycle in
+            let counts = StageCounts(facts.span, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
+            cycle.counted.count(counts, into: &totals)
+        }
     }
 
     private mutating func add(_ fact: Fact, at slot: Int, limit: Int) -> Cycle.Insertion {

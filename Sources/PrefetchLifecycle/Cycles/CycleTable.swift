@@ -35,6 +35,23 @@ struct CycleTable: Sendable {
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
+    /// Lets a cycle take in an event.
+    mutating func take(
+        _ event: borrowing Event,
+        at slot: Int,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> Cycle.Insertion {
+        isDirty[slot &>> 8] = true
+        return pages[slot &>> 8][slot & 0xFF].take(event, terms, into: &totals)
+    }
+
+    /// Lets a cycle take in what of an event is kept once.
+    mutating func note(_ event: borrowing Event, at slot: Int) {
+        isDirty[slot &>> 8] = true
+        pages[slot &>> 8][slot & 0xFF].note(event)
+    }
+
     /// The facts of a cycle that has too many to hold them itself.
     func longList(at slot: Int) -> [UInt64]? {
         self[slot].flags.contains(.isLong) ? longLists[slot] ?? [] : nil

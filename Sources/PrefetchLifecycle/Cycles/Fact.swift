@@ -91,7 +91,7 @@ struct Fact: Comparable, Sendable {
         return seconds == Self.noLead ? nil : seconds
     }
 
-    static func leadDetail(of event: Event) -> UInt16 {
+    static func leadDetail(of event: borrowing Event) -> UInt16 {
         guard let begin = event.earliestBeginDate else { return UInt16(truncatingIfNeeded: noLead) }
         let microseconds = begin.microseconds &- event.timestamp.microseconds
         let seconds = microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
@@ -103,7 +103,7 @@ struct Fact: Comparable, Sendable {
 
 extension Fact {
     /// The fact with a time that an event tells; nil when it tells none.
-    init?(_ event: Event, base: Timestamp) {
+    init?(_ event: borrowing Event, base: Timestamp) {
         let time = event.timestamp
         switch event.kind {
         case .prefetchScheduled: self.init(.scheduled, detail: Self.leadDetail(of: event), at: time, base: base)
@@ -127,7 +127,7 @@ extension Fact {
         }
     }
 
-    private static func failure(_ event: Event) -> Detail {
+    private static func failure(_ event: borrowing Event) -> Detail {
         var detail: Detail = []
         if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: UInt16(reason.rawValue))] }
         if event.willRetry == true { detail.insert(.willRetry) }

@@ -21,7 +21,7 @@ struct HashSides {
     }
 
     /// Nil for an event without a hash that is compared.
-    init?(_ event: Event) {
+    init?(_ event: borrowing Event) {
         switch event.kind {
         case .prefetchScheduled where !event.scheduleHash.isEmpty: self.init(.scheduleHashScheduled)
         case .prefetchExecuted where !event.scheduleHash.isEmpty: self.init(.scheduleHashExecuted)
@@ -35,7 +35,7 @@ struct HashSides {
 
 extension Fact {
     /// The fact that an event has a hash: 42 bits of FNV-1a of its digits, in any letter case.
-    init(_ sides: HashSides, _ event: Event, _ bytes: Span<UInt8>) {
+    init(_ sides: HashSides, _ event: borrowing Event, _ bytes: Span<UInt8>) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for index in sides.isOfSchedule ? event.scheduleHash : event.contentHash {
             hash = (hash ^ UInt64(bytes[index] | 0x20)) &* 0x100_0000_01B3

@@ -24,9 +24,10 @@ struct StageCounts {
     ///
     /// - Parameters:
     ///   - facts: in their order.
-    ///   - cycle: what else is known of it. A summary of one that was closed before asserts what was most likely seen.
+    ///   - flags: what else is known of it. A summary of one that was closed before asserts what was most likely seen.
+    ///   - isUsed: whether its content was used.
     ///   - isClosing: whether no more facts will come, so that nothing is held back.
-    init(_ facts: Span<UInt64>, of cycle: Cycle, isClosing: Bool) {
+    init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool) {
         var attempt = Attempt()
         var isScheduled = false
         var asserted: Fact.Detail = []
@@ -51,8 +52,8 @@ struct StageCounts {
         }
         if isScheduled { scheduled += 1 }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)
-        used = cycle.used.isKnown ? 1 : 0
-        guard !cycle.flags.contains(.isReopened) else { return }
+        used = isUsed ? 1 : 0
+        guard !flags.contains(.isReopened) else { return }
         if asserted.contains(.fetched), success == 0 {
             success = 1
             isSuccessImplied = true

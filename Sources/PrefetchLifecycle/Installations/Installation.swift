@@ -36,6 +36,19 @@ struct Installation: Sendable {
         return false
     }
 
+    /// Notes when something happened.
+    mutating func note(_ kind: EventKind, at time: Timestamp) {
+        latest = max(latest, time)
+        if kind == .prefetchScheduled { scheduled = max(scheduled, time) }
+    }
+
+    /// Tells that the task of a notification time has stopped waiting, if it is one of those that are held.
+    mutating func free(due: Timestamp, at time: Timestamp) {
+        for index in 0..<Int(taskCount) where held[index].due == due && held[index].scheduled <= time.microseconds {
+            held[index].freed = min(held[index].freed, time.microseconds)
+        }
+    }
+
     /// Takes in what is now known of a task.
     ///
     /// - Returns: the task that had to make room, with the last word on whether it was a second one.

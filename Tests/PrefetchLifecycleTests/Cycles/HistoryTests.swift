@@ -134,4 +134,51 @@ struct HistoryTests {
             #expect(restored.totals == other.totals)
         }
     }
+
+    @Test("leave the same bytes in their checkpoints as in one at the end, within any limits", arguments: 0..<60)
+    func savedPages(seed: UInt64) throws {
+        var limits = LifecycleLimits()
+        if seed % 2 == 0 {
+            limits.openCycles = 5
+            limits.factsPerCycle = 8
+            limits.installations = 3
+            limits.identities = 64
+            limits.cyclesPerSchedule = 2
+        }
+        var random = SplitMix64(state: seed + 3_000)
+        var live = LifecycleFold.keeping(limits: limits)
+        var whole = live
+        var store = CheckpointTests.Store()
+        var time = 0.0
+        for _ in 0..<60 {
+            let installation = UInt64.random(in: 1...6, using: &random)
+            let history = History(seed: UInt64.random(in: 0..<1_000, using: &random)).events
+            let events = history.shuffled(using: &random).prefix(6).map { $0.of(installation) }
+            time += Double(Int.random(in: 0..<20_000, using: &random))
+            try live.apply(events, at: time)
+            try whole.apply(events, at: time)
+            if Int.random(in: 0..<3, using: &random) == 0 {
+                live.tick(to: live.clock)
+                whole.tick(to: whole.clock)
+            }
+            guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
+            store.save(live.takeChanges())
+            if Int.random(in: 0..<2, using: &random) == 0 {
+                live = LifecycleFold.keeping(limits: limits)
+                for (key, value) in store.pages.sorted(by: { $0.key < $1.key }) {
+                    try live.restore(StatePage(key: key, value: value))
+                }
+            }
+        }
+        store.save(live.takeChanges())
+        var expected = CheckpointTests.Store()
+        expected.save(whole.takeChanges())
+        let names = Set(store.pages.keys).union(expected.pages.keys)
+        #expect(names.filter { store.pages[$0] != expected.pages[$0] }.sorted() == [])
+        #expect(live.totals == whole.totals)
+        if seed % 2 == 0 {
+            #expect(live.totals.evictedCycles > 0)
+            #expect(live.totals.evictedInstallations > 0)
+        }
+    }
 }
