@@ -192,6 +192,7 @@ struct LogBinding {
                 ?? cycles.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
         }
         let cycle = cycles.cycles[context]
+        if let begin, mayBegin(cycle, at: begin) { return context }
         if cycle.isDelivered { return nil }
         if cycle.progress.contains(.missed) { return context }
         if let begin, let due = cycle.due, begin > due { return nil }
