@@ -8,7 +8,7 @@
 /// | error | its domain and code, or the identifier it begins with; never a sentence |
 /// | versions, platform, model | as given when at most 64 bytes of the characters that such names have; else nothing |
 /// | hashes | lower-case hexadecimal digits |
-struct EventTexts {
+struct EventTexts: Sendable {
     /// The bytes that the event's text ranges point into.
     private(set) var bytes: [UInt8]
 
@@ -28,6 +28,13 @@ struct EventTexts {
         } else {
             bytes.append(input, text.range)
         }
+        return start..<bytes.count
+    }
+
+    /// Copies a text.
+    mutating func copy(_ input: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
+        let start = bytes.count
+        bytes.append(input, range)
         return start..<bytes.count
     }
 

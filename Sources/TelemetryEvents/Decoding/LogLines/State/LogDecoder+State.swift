@@ -10,14 +10,14 @@ extension LogDecoder {
     /// nothing in it that an event could not hold. A keyed hash at its end makes damage known.
     public var state: [UInt8] {
         var output: [UInt8] = [Self.stateVersion]
-        output.appendVarint(zigzag: assumedTime.microseconds)
-        output.append(optional: binding.anchor)
-        output.appendVarint(binding.lineCount)
-        output.append(logcatHeader: unwrapper.header)
-        for device in binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
+        output.appendVarint(zigzag: binder.assumedTime.microseconds)
+        output.append(optional: binder.binding.anchor)
+        output.appendVarint(binder.binding.lineCount)
+        output.append(logcatHeader: parser.unwrapper.header)
+        for device in binder.binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
             var part: [UInt8] = [1]
             part.append(device)
-            for stream in binding.streams where stream.device == device.name {
+            for stream in binder.binding.streams where stream.device == device.name {
                 part.append(1)
                 part.append(stream)
             }
@@ -26,7 +26,7 @@ extension LogDecoder {
             output += part
         }
         output.append(0)
-        output.appendLittleEndian(identityKey.text(output.span, 0..<output.count))
+        output.appendLittleEndian(binder.identityKey.text(output.span, 0..<output.count))
         return output
     }
 
@@ -50,26 +50,32 @@ extension LogDecoder {
             guard end > 0, bytes.word(at: end) == identityKey.text(bytes, 0..<end) else {
                 throw reader.error("damage, or another key")
             }
-            assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
-            binding.anchor = try reader.optionalTime(bytes)
-            binding.lineCount = try reader.varint(bytes)
-            unwrapper.header = try reader.logcatHeader(bytes)
+            binder.assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
+            binder.binding.anchor = try reader.optionalTime(bytes)
+            binder.binding.lineCount = try reader.varint(bytes)
+            parser.unwrapper.header = try reader.logcatHeader(bytes)
             while try reader.byte(bytes) == 1 {
-                binding.devices.append(try reader.device(bytes))
+                binder.binding.devices.append(try reader.device(bytes))
                 while try reader.byte(bytes) == 1 {
-                    guard binding.streams.count < LogBinding.maximumStreams else {
+                    guard binder.binding.streams.count < LogBinding.maximumStreams else {
                         throw reader.error("too many streams")
                     }
-                    binding.streams.append(try reader.stream(bytes))
+                    binder.binding.streams.append(try reader.stream(bytes))
                 }
-                guard binding.devices.count <= LogBinding.maximumDevices else { throw reader.error("too many devices") }
+                guard binder.binding.devices.count <= LogBinding.maximumDevices else {
+                    throw reader.error("too many devices")
+                }
             }
-            let names = Set(binding.devices.map(\.name))
-            guard names.count == binding.devices.count, binding.streams.allSatisfy({ names.contains($0.device) }) else {
+            let names = Set(binder.binding.devices.map(\.name))
+            guard names.count == binder.binding.devices.count,
+                binder.binding.streams.allSatisfy({ names.contains($0.device) })
+            else {
                 throw reader.error("streams of other devices")
             }
-            binding.lastStream =
-                binding.streams.indices.max { binding.streams[$0].usedAt < binding.streams[$1].usedAt } ?? 0
+            binder.binding.lastStream =
+                binder.binding.streams.indices.max {
+                    binder.binding.streams[$0].usedAt < binder.binding.streams[$1].usedAt
+                } ?? 0
         } catch {
             throw LogStateError(problem: "\(error.problem)")
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension LogDecoder {
+extension LogBinder {
     /// When a line was written.
     enum LineTime {
         case known(Timestamp)
@@ -29,8 +29,8 @@ extension LogDecoder {
     private static let clockTolerance: Int64 = 3_600_000_000
 
     /// The time of a line (SPEC 3.3): its stamp, else the stream's last one, else the time of reading.
-    mutating func time(of line: UnwrappedLine, stream: Int) -> LineTime {
-        guard let stamp = line.stamp else {
+    mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
+        guard let stamp else {
             if let last = binding.streams[stream].last { return .known(last) }
             assumedTime.microseconds += 1
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension LogDecoder {
+extension LogBinder {
     /// The stream that a line belongs to; a line that names neither device nor process nor time belongs to the last one.
-    mutating func stream(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> Int {
+    mutating func stream(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> Int {
         binding.lineCount += 1
-        if line.device.isEmpty, line.process == 0, line.stamp == nil, !binding.streams.isEmpty {
+        if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
             return binding.use(binding.lastStream)
         }
-        let isNamed = !line.device.isEmpty && !bytes.equals("localhost", in: line.device)
-        let name = isNamed ? identityKey.text(bytes, line.device) : 0
-        if let known = binding.stream(device: name, process: line.process) { return binding.use(known) }
+        let name = parsed.device
+        if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
         if !binding.devices.contains(where: { $0.name == name }) {
-            let installation = isNamed ? devices.pseudonym(of: bytes.extracting(line.device), pseudonyms) : nil
+            let installation =
+                name == 0 ? nil : devices.pseudonym(of: bytes.extracting(parsed.deviceName), pseudonyms)
             openDevice(LogDevice(name: name, installation: installation))
         }
-        return binding.use(binding.openStream(device: name, process: line.process))
+        return binding.use(binding.openStream(device: name, process: parsed.process))
     }
 
     private mutating func openDevice(_ device: LogDevice) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension LogDecoder {
+extension LogBinder {
     /// How long an event waits in a live log, in microseconds.
     private static let longestWait: Int64 = 60_000_000
 

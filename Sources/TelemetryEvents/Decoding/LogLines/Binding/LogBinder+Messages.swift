@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension LogDecoder {
+extension LogBinder {
     /// Takes in a message: finds its stream, time and cycle, and lets its event out or holds it back.
-    mutating func take(_ message: LogMessage, _ line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        let stream = stream(of: line, bytes)
+    ///
+    /// - Parameter bytes: what the texts of the message are ranges of.
+    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>) {
+        let message = parsed.message
+        let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         if let absolute = message.due ?? message.begin { anchor(absolute, stream, device) }
-        let time = time(of: line, stream: stream)
+        let time = time(of: parsed.stamp, stream: stream)
         if message.form.meaning == .nothing { return }
 
         let process = binding.streams[stream].process
@@ -16,15 +19,20 @@ extension LogDecoder {
             settle(device, process, nil)
         }
         makeRoom(device)
-        var idHash: UInt64 = 0
         var id: [UInt8] = []
-        if !message.scheduleId.isEmpty {
-            idHash = identityKey.text(bytes, message.scheduleId)
-            if !binding.devices[device].knows(idHash) { id = identifier(bytes, message.scheduleId) }
+        if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
+            id = identifier(bytes, message.scheduleId)
         }
-        let place = binding.cycle(of: message, stream: stream, device: device, idHash: idHash, id: id, time: time.known)
+        let place = binding.cycle(
+            of: message,
+            stream: stream,
+            device: device,
+            idHash: parsed.schedule,
+            id: id,
+            time: time.known
+        )
         if let place { note(message, place, device, process) }
-        if message.form.meaning != .cycle { send(message, place, device, process, time, bytes) }
+        if message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
         if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }
     }
 
@@ -49,22 +57,23 @@ extension LogDecoder {
     }
 
     private mutating func send(
-        _ message: LogMessage,
+        _ parsed: ParsedMessage,
         _ place: Int?,
         _ device: Int,
         _ process: UInt64,
         _ time: LineTime,
         _ bytes: Span<UInt8>
     ) {
+        var message = parsed.message
         guard let kind = message.form.kind else { return }
         if kind == .prefetchUsedForNotification, message.isFromElsewhere { return }
         texts.removeAll()
-        let message = message.hasTexts ? withOwnTexts(message, bytes) : message
-        let isTentative = kind == .prefetchExecuted && message.scheduleId.isEmpty
+        if message.hasTexts { moveTexts(of: &message, bytes) }
+        let isTentative = kind == .prefetchExecuted && parsed.schedule == 0
         if kind == .prefetchExecuted, !isTentative, let place { binding.devices[device].cycles[place].execute() }
         let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
         if isBound, !isTentative, let known = time.any {
-            return emit(message, known, isTimeAssumed: time.isAssumed, place, device)
+            return emit(message, known, isTimeAssumed: time.isAssumed, place, device, line: parsed.line)
         }
         var yearless: YearlessStamp?
         if case .yearless(let stamp) = time { yearless = stamp }
@@ -79,28 +88,18 @@ extension LogDecoder {
                 process: process,
                 isTentative: isTentative,
                 readAt: readAt,
-                line: lineIndex
+                line: parsed.line
             ),
             device
         )
     }
 
-    /// Moves the texts of a message to `texts`, in the form in which they may leave.
-    private mutating func withOwnTexts(_ message: LogMessage, _ bytes: Span<UInt8>) -> LogMessage {
-        var message = message
-        if !message.error.isEmpty {
-            let copy = texts.copy(JSONText(range: message.error, isEscaped: false), from: bytes)
-            message.error = texts.errorIdentifier(copy)
-        }
-        if !message.contentHash.isEmpty { message.contentHash = lowercased(bytes, message.contentHash) }
-        if !message.scheduleHash.isEmpty { message.scheduleHash = lowercased(bytes, message.scheduleHash) }
-        if !message.counters.isEmpty { message.counters = texts.append(bytes.counters(message.counters)) }
-        return message
-    }
-
-    private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
-        let copy = texts.copy(JSONText(range: range, isEscaped: false), from: bytes)
-        return texts.hash(copy) ?? 0..<0
+    /// Copies the texts of a message to `texts`.
+    private mutating func moveTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
+        if !message.error.isEmpty { message.error = texts.copy(bytes, message.error) }
+        if !message.contentHash.isEmpty { message.contentHash = texts.copy(bytes, message.contentHash) }
+        if !message.scheduleHash.isEmpty { message.scheduleHash = texts.copy(bytes, message.scheduleHash) }
+        if !message.counters.isEmpty { message.counters = texts.copy(bytes, message.counters) }
     }
 
     /// The schedule id as it may be stored.
@@ -118,7 +117,7 @@ extension LogDecoder {
         isTimeAssumed: Bool,
         _ place: Int?,
         _ device: Int,
-        line: Int? = nil
+        line: Int
     ) {
         guard let kind = message.form.kind else { return }
         guard time >= .earliestAccepted else { return reject(.timestampTooOld, line) }
@@ -156,8 +155,8 @@ extension LogDecoder {
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
     }
 
-    private mutating func reject(_ reason: RejectionReason, _ line: Int?) {
-        decoded.reject(Rejection(index: line ?? lineIndex, reason: reason, field: .timestamp))
+    private mutating func reject(_ reason: RejectionReason, _ line: Int) {
+        decoded.reject(Rejection(index: line, reason: reason, field: .timestamp))
     }
 }
 

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the lines of a log one by one: takes them out of their wrappers and reads their messages. What a line says does
+/// not depend on others here (but for the header of `logcat -v long`), so that one thread may parse while another binds.
+public struct LogParser: Sendable {
+    let options: LogDecoderOptions
+    let pseudonyms: any Pseudonymising
+    let identityKey: IdentityKey
+
+    var unwrapper: LineUnwrapper
+    private var messages: LogMessageReader
+    private var parsed = ParsedLog()
+    private var scratch: [UInt8] = []
+    private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
+    private var readAt = Timestamp(microseconds: 0)
+    private var pending = PendingEventLines()
+
+    /// The lines so far.
+    public private(set) var counts = LogLineCounts()
+    /// The first unrecognised lines, as many as the options ask for.
+    public private(set) var unrecognised: [UnrecognisedLine] = []
+
+    /// Starts at the beginning of a log.
+    ///
+    /// - Parameters:
+    ///   - options: how the log is read.
+    ///   - pseudonyms: what replaces identifying texts.
+    ///   - identityKey: the key of the events' identities.
+    public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+        self.options = options
+        self.pseudonyms = pseudonyms
+        self.identityKey = identityKey
+        unwrapper = LineUnwrapper(wrapper: options.wrapper)
+        messages = LogMessageReader(zone: options.zone)
+    }
+
+    /// Parses whole lines; each ends with a line feed, but for the last one of the log.
+    ///
+    /// - Parameter readAt: the receiver's clock, which the limits on the timestamps of JSON events refer to.
+    public mutating func parse(_ bytes: Span<UInt8>, readAt: Timestamp) -> ParsedLog {
+        self.readAt = readAt
+        lastDevice = (0, 0..<0)
+        parsed = ParsedLog()
+        parsed.messages.reserveCapacity(bytes.count / 96)
+        var start = 0
+        while start < bytes.count {
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<bytes.count) ?? bytes.count
+            parse(bytes, start..<end)
+            start = end + 1
+        }
+        decodePendingEvents(bytes)
+        counts += parsed.lines
+        defer { parsed = ParsedLog() }
+        return parsed
+    }
+
+    private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
+        parsed.lines.read += 1
+        let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
+        if unwrapped.isEvent, !unwrapped.isInScratch {
+            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) { decodePendingEvents(bytes) }
+            return pending.add(unwrapped.text, line: lineIndex)
+        }
+        if !pending.isEmpty { decodePendingEvents(bytes) }
+        guard unwrapped.isInScratch else { return read(unwrapped, bytes) }
+        let held = scratch
+        if unwrapped.isEvent {
+            decodeEvents(held.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
+        } else {
+            read(unwrapped, held.span)
+        }
+    }
+
+    private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
+        guard line.component != nil || line.hasUnknownMarker else {
+            parsed.lines.foreign += 1
+            return
+        }
+        guard line.component != nil, let message = messages.read(bytes, line.text) else {
+            return keepUnrecognised(
+                line.component == nil ? "the plugin has no such component" : "no known form begins like this",
+                bytes,
+                line.text
+            )
+        }
+        parsed.lines.recognised += 1
+        var entry = ParsedMessage(
+            message: message,
+            stamp: line.stamp,
+            process: line.process,
+            device: 0,
+            deviceName: 0..<0,
+            schedule: 0,
+            line: lineIndex
+        )
+        if !line.device.isEmpty { name(line.device, bytes, of: &entry) }
+        if !message.scheduleId.isEmpty {
+            entry.schedule = identityKey.text(bytes, message.scheduleId)
+            entry.message.scheduleId = parsed.texts.copy(bytes, message.scheduleId)
+        }
+        if message.hasTexts { moveTexts(of: &entry.message, bytes) }
+        parsed.messages.append(entry)
+    }
+
+    private mutating func name(_ device: Range<Int>, _ bytes: Span<UInt8>, of entry: inout ParsedMessage) {
+        guard !bytes.equals("localhost", in: device) else { return }
+        entry.device = identityKey.text(bytes, device)
+        if entry.device != lastDevice.hash { lastDevice = (entry.device, parsed.texts.copy(bytes, device)) }
+        entry.deviceName = lastDevice.name
+    }
+
+    /// Moves the texts that leave with an event, in the form in which they may.
+    private mutating func moveTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
+        if !message.error.isEmpty {
+            let copy = parsed.texts.copy(bytes, message.error)
+            message.error = parsed.texts.errorIdentifier(copy)
+        }
+        if !message.contentHash.isEmpty { message.contentHash = lowercased(bytes, message.contentHash) }
+        if !message.scheduleHash.isEmpty { message.scheduleHash = lowercased(bytes, message.scheduleHash) }
+        if !message.counters.isEmpty { message.counters = parsed.texts.append(bytes.counters(message.counters)) }
+    }
+
+    private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
+        let copy = parsed.texts.copy(bytes, range)
+        return parsed.texts.hash(copy) ?? 0..<0
+    }
+
+    /// The place of the current line in the log, from 0.
+    private var lineIndex: Int { Int(clamping: counts.read + parsed.lines.read) - 1 }
+
+    private mutating func keepUnrecognised(_ problem: String, _ bytes: Span<UInt8>, _ text: Range<Int>) {
+        parsed.lines.unrecognised += 1
+        guard unrecognised.count < options.unrecognisedLimit else { return }
+        let shown = bytes.trimmed(text).prefix(UnrecognisedLine.maximumText)
+        unrecognised.append(
+            UnrecognisedLine(
+                number: UInt64(lineIndex) + 1,
+                text: SensitiveText.isFound(in: bytes, shown) ? "(redacted)" : bytes.string(shown),
+                problem: problem
+            )
+        )
+    }
+
+    private mutating func decodePendingEvents(_ bytes: Span<UInt8>) {
+        guard let range = pending.range else { return }
+        decodeEvents(bytes.extracting(range), lines: pending.lines, first: pending.first)
+        pending = PendingEventLines()
+    }
+
+    private mutating func decodeEvents(_ bytes: Span<UInt8>, lines: Int, first: Int) {
+        let json = JSONEventDecoder.decode(
+            bytes,
+            framing: .lines,
+            receivedAt: readAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey
+        )
+        parsed.lines.recognised += UInt64(lines - json.refusedLines)
+        parsed.lines.unrecognised += UInt64(json.refusedLines)
+        for rejection in json.rejections where unrecognised.count < options.unrecognisedLimit {
+            unrecognised.append(
+                UnrecognisedLine(number: UInt64(first + rejection.index) + 1, text: "", problem: rejection.description)
+            )
+        }
+        parsed.events.append((messages: parsed.messages.count, decoded: json, firstLine: first))
+    }
+}
+
+extension Span<UInt8> {
+    fileprivate func string(_ range: Range<Int>) -> String {
+        var copy: [UInt8] = []
+        copy.append(self, range)
+        return String(decoding: copy, as: UTF8.self)
+    }
+}
