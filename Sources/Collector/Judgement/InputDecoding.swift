@@ -2,7 +2,8 @@
 
 internal import TelemetryEvents
 
-/// Decodes one input from its first byte to its last, in pieces: the first of the two threads of a run.
+/// Reads one input from its first byte to its last, in pieces: the first of the two threads of a run. What the lines say is
+/// bound to cycles on the other one.
 struct InputDecoding {
     let options: JudgementOptions
     let pseudonyms: OneRunPseudonyms
@@ -15,7 +16,7 @@ struct InputDecoding {
     func decode(
         _ input: consuming InputBytes,
         named name: String,
-        emit: (DecodedEvents) -> Void,
+        emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
         var chunks = LineChunks(input)
@@ -28,18 +29,15 @@ struct InputDecoding {
     private func decodeLines(
         _ chunks: inout LineChunks,
         named name: String,
-        emit: (DecodedEvents) -> Void,
+        emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
-        var reading = LogDecoderOptions(wrapper: options.wrapper, zone: options.zone)
-        reading.unrecognisedLimit = options.explains ? JudgementOptions.explainedLines : 0
-        var decoder = LogDecoder(reading, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
-        while try chunks.next({ emit(decoder.decode($0, readAt: now())) }) {
-            progress(chunks.consumed, decoder.counts.read)
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
+            progress(chunks.consumed, parser.counts.read)
         }
-        emit(decoder.flush(readAt: now()))
-        var judged = JudgedInput(name: name, lines: decoder.counts)
-        judged.unrecognised = decoder.unrecognised.map {
+        var judged = JudgedInput(name: name, lines: parser.counts)
+        judged.unrecognised = parser.unrecognised.map {
             UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
         }
         return judged
@@ -48,7 +46,7 @@ struct InputDecoding {
     private func decodeDocument(
         _ chunks: inout LineChunks,
         named name: String,
-        emit: (DecodedEvents) -> Void
+        emit: (InputPiece) -> Void
     ) throws(InputError) -> JudgedInput {
         guard let bytes = try chunks.whole(limit: JSONDocuments.limit) else {
             throw InputError(
@@ -67,7 +65,7 @@ struct InputDecoding {
         if decoded.events.count == 0, let first = decoded.rejections.first {
             throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
         }
-        emit(decoded)
+        emit(.events(decoded))
         var judged = JudgedInput(name: name)
         judged.lines.read = UInt64(decoded.received)
         judged.lines.recognised = UInt64(decoded.events.count)
@@ -78,5 +76,23 @@ struct InputDecoding {
             }
         }
         return judged
+    }
+}
+
+/// A piece of an input.
+enum InputPiece: Sendable {
+    case lines(ParsedLog)
+    case events(DecodedEvents)
+    /// Nothing more comes of it.
+    case end(JudgedInput)
+}
+
+extension JudgementOptions {
+    /// How the lines of every input are read.
+    var lines: LogDecoderOptions {
+        var lines = LogDecoderOptions(wrapper: wrapper, zone: zone)
+        lines.identifies = false
+        lines.unrecognisedLimit = explains ? Self.explainedLines : 0
+        return lines
     }
 }

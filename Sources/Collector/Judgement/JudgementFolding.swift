@@ -3,13 +3,16 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Folds decoded events into a judgement: the second of the two threads of a run.
+/// Binds lines to cycles and folds the events into a judgement: the second of the two threads of a run.
 struct JudgementFolding {
     /// More cycles than one piece of an input can hold.
     private static let cyclesOfAPiece = 32_768
 
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
+    private let unbound: LogBinder
+    /// Of the input that is being read.
+    private var binder: LogBinder
     private let listedCycles: Int
     private var fold: LifecycleFold
     private var notes: CycleNotes
@@ -19,14 +22,16 @@ struct JudgementFolding {
     ///   - openCycles: how many cycles are open at most.
     ///   - listedCycles: how many of the closed ones are listed at most.
     init(
-        _ detail: JudgementOptions.Detail,
-        key: IdentityKey,
+        _ options: JudgementOptions,
+        _ pseudonyms: OneRunPseudonyms,
         openCycles: Int,
         listedCycles: Int = JudgementOptions.listedCycles
     ) {
         self.listedCycles = listedCycles
-        self.detail = detail
-        self.key = key
+        detail = options.detail
+        key = pseudonyms.identityKey
+        unbound = LogBinder(options.lines, pseudonyms: pseudonyms, identityKey: key)
+        binder = unbound
         var limits = LifecycleLimits()
         limits.openCycles = openCycles
         fold = LifecycleFold(key: key, limits: limits, keepsClosedCycles: detail.needsCycles, deduplicates: false)
@@ -34,14 +39,21 @@ struct JudgementFolding {
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }
 
-    mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
+    mutating func add(_ piece: InputPiece, input: Int, readAt: Timestamp) {
+        switch piece {
+        case .lines(let parsed): add(binder.bind(parsed, readAt: readAt).events, input: input, receivedAt: readAt)
+        case .events(let decoded): add(decoded.events, input: input, receivedAt: readAt)
+        case .end(let judged):
+            add(binder.flush(readAt: readAt).events, input: input, receivedAt: readAt)
+            binder = unbound
+            judgement.inputs.append(judged)
+        }
+    }
+
+    private mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
         if detail.needsCycles { notes.note(events, input: input, key: key) }
         try? fold.apply(events.bytes.span, receivedAt: receivedAt)
         takeCycles()
-    }
-
-    mutating func add(_ input: JudgedInput) {
-        judgement.inputs.append(input)
     }
 
     consuming func finish() -> Judgement {

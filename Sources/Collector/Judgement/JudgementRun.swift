@@ -4,7 +4,7 @@ internal import Foundation
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Judges inputs in constant memory: one thread reads and decodes, the caller's folds.
+/// Judges inputs in constant memory: one thread reads and parses, the caller's binds and folds.
 ///
 /// Each input is a log of its own; the cycles of all of them are judged together.
 public struct JudgementRun: Sendable {
@@ -25,8 +25,7 @@ public struct JudgementRun: Sendable {
     }
 
     private enum Piece: Sendable {
-        case events(DecodedEvents, input: Int)
-        case input(JudgedInput)
+        case input(InputPiece, Int)
         case failure(InputError)
         case end
     }
@@ -52,12 +51,11 @@ public struct JudgementRun: Sendable {
         reader.stackSize = 4 << 20
         reader.start()
 
-        var folding = JudgementFolding(options.detail, key: pseudonyms.identityKey, openCycles: Self.openCycles)
+        var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles)
         var failure: InputError?
         reading: while true {
             switch pieces.take() {
-            case .events(let decoded, let input): folding.add(decoded.events, input: input, receivedAt: Self.now)
-            case .input(let input): folding.add(input)
+            case .input(let piece, let input): folding.add(piece, input: input, readAt: Self.now)
             case .failure(let error): failure = error
             case .end: break reading
             }
@@ -81,7 +79,7 @@ public struct JudgementRun: Sendable {
                 let input = try InputBytes(file)
                 let before = sofar
                 let judged = try decoding.decode(input, named: name) {
-                    if $0.events.count > 0 { put(.events($0, input: index)) }
+                    put(.input($0, index))
                 } progress: { bytes, lines in
                     sofar.bytes = before.bytes + bytes
                     sofar.lines = before.lines + lines
@@ -90,7 +88,7 @@ public struct JudgementRun: Sendable {
                 sofar.bytes = before.bytes + (size ?? 0)
                 sofar.lines = before.lines + judged.lines.read
                 progress(sofar)
-                put(.input(judged))
+                put(.input(.end(judged), index))
             }
         } catch {
             put(.failure(error))

@@ -120,16 +120,17 @@ struct JudgementRunTests {
 
     @Test("lists so many cycles and counts the others")
     func omitted() throws {
-        var folding = JudgementFolding(.cycles, key: IdentityKey(1, 2), openCycles: 50, listedCycles: 100)
+        let pseudonyms = OneRunPseudonyms()
+        var folding = JudgementFolding(try JudgementOptions(), pseudonyms, openCycles: 50, listedCycles: 100)
         for start in stride(from: 0, to: 250, by: 25) {
             let decoded = JSONEventDecoder.decode(
                 Array(Self.cycles(start..<start + 25).utf8).span,
                 framing: .lines,
                 receivedAt: Timestamp(seconds: 1_800_000_000),
-                pseudonyms: OneRunPseudonyms(),
-                identityKey: IdentityKey(1, 2)
+                pseudonyms: pseudonyms,
+                identityKey: pseudonyms.identityKey
             )
-            folding.add(decoded.events, input: 0, receivedAt: Timestamp(seconds: 1_800_000_000))
+            folding.add(.events(decoded), input: 0, readAt: Timestamp(seconds: 1_800_000_000))
         }
         let judgement = folding.finish()
         #expect(judgement.cycles.count == 100)
