@@ -2,9 +2,10 @@
 
 import PrefetchLifecycle
 import TelemetryEvents
+import Testing
 
 /// A line of the plugin before it is wrapped.
-struct PluginLine {
+struct PluginLine: Sendable {
     /// Seconds after the time of scheduling, 2025-11-15T05:41:00Z.
     var second: Int
     /// `fetch`, `scheduler`, `plugin` or `storage`.
@@ -16,7 +17,7 @@ struct PluginLine {
 }
 
 /// A log and what is to come of it.
-struct Scenario: CustomTestStringConvertible {
+struct Scenario: CustomTestStringConvertible, Sendable {
     var name: String
     var lines: [PluginLine]
     var outcomes: [CycleOutcome]

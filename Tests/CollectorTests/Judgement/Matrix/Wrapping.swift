@@ -2,14 +2,15 @@
 
 import Foundation
 import TelemetryEvents
+import Testing
 
 /// A wrapper as the program that writes it does.
-struct Wrapping: CustomTestStringConvertible {
+struct Wrapping: CustomTestStringConvertible, Sendable {
     var name: String
     var hasTime = true
     /// Whether a message stands on lines of its own, which others must not cut apart.
     var isOneLine = true
-    var wrap: (PluginLine) -> String
+    var wrap: @Sendable (PluginLine) -> String
 
     var testDescription: String { name }
 
