@@ -83,6 +83,12 @@ struct DeduplicationTests {
         #expect(fold.rememberedIdentities == 3)
     }
 
+    @Test("a cycle takes 96 bytes, an installation 104")
+    func sizes() {
+        #expect(MemoryLayout<Cycle>.stride == 96)
+        #expect(MemoryLayout<Installation>.stride == 104)
+    }
+
     @Test("open cycles stay within their limit")
     func openCycles() throws {
         var limits = LifecycleLimits()

@@ -26,8 +26,8 @@ struct Cycle: Sendable {
     /// The largest time to live of its content, in seconds and plus one; 0 where none was told.
     private var ttlPlusOne: UInt32 = 0
     var flags: Flags = []
-    private var dueMilliseconds: UInt16 = 0
-    private(set) var factCount: UInt8 = 0
+    /// The milliseconds of the notification time, and from bit 10 on how many facts there are.
+    private var packed: UInt16 = 0
 
     struct Flags: OptionSet, Sendable {
         var rawValue: UInt16
@@ -65,15 +65,20 @@ struct Cycle: Sendable {
     var due: Timestamp? {
         get {
             guard flags.contains(.hasDue) else { return nil }
-            return Timestamp(microseconds: Int64(dueSeconds) * 1_000_000 + Int64(dueMilliseconds) * 1_000)
+            return Timestamp(microseconds: Int64(dueSeconds) * 1_000_000 + Int64(packed & 0x3FF) * 1_000)
         }
         set {
             guard let newValue else { return }
             let milliseconds = newValue.microseconds / 1_000
             flags.insert(.hasDue)
             dueSeconds = UInt32(clamping: milliseconds / 1_000)
-            dueMilliseconds = UInt16(truncatingIfNeeded: milliseconds % 1_000)
+            packed = packed & ~0x3FF | UInt16(truncatingIfNeeded: milliseconds % 1_000)
         }
+    }
+
+    private(set) var factCount: Int {
+        get { Int(packed >> 10) }
+        set { packed = packed & 0x3FF | UInt16(truncatingIfNeeded: newValue << 10) }
     }
 
     /// When the notification is due, in seconds since 1970.
@@ -92,13 +97,13 @@ struct Cycle: Sendable {
     }
 
     mutating func insert(_ fact: Fact) -> Insertion {
-        var place = Int(factCount)
+        var place = factCount
         while place > 0, facts[place - 1] >= fact.rawValue {
             if facts[place - 1] == fact.rawValue { return .known }
             place -= 1
         }
         guard factCount < Self.inlineFacts else { return .full }
-        for index in stride(from: Int(factCount), to: place, by: -1) { facts[index] = facts[index - 1] }
+        for index in stride(from: factCount, to: place, by: -1) { facts[index] = facts[index - 1] }
         facts[place] = fact.rawValue
         factCount += 1
         return .inserted
@@ -107,7 +112,7 @@ struct Cycle: Sendable {
     /// Counts what its inline facts tell beyond what was counted before.
     mutating func count(into totals: inout LifecycleTotals) {
         let counts = StageCounts(
-            facts.span.extracting(first: Int(factCount)),
+            facts.span.extracting(first: factCount),
             flags,
             isUsed: used.isKnown,
             isClosing: false
@@ -116,17 +121,17 @@ struct Cycle: Sendable {
     }
 
     mutating func removeFact(at index: Int) {
-        for place in index + 1..<max(Int(factCount), index + 1) { facts[place - 1] = facts[place] }
+        for place in index + 1..<max(factCount, index + 1) { facts[place - 1] = facts[place] }
         factCount -= 1
     }
 
     /// The facts, for a checkpoint or for a list that outgrows the cycle.
-    var factList: [UInt64] { (0..<Int(factCount)).map { facts[$0] } }
+    var factList: [UInt64] { (0..<factCount).map { facts[$0] } }
 
     /// Calls `body` with the inline facts.
     func withFacts<Result>(_ body: (Span<UInt64>) -> Result) -> Result {
         let facts = facts
-        return body(facts.span.extracting(first: Int(factCount)))
+        return body(facts.span.extracting(first: factCount))
     }
 }
 

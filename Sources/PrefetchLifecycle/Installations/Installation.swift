@@ -14,17 +14,22 @@ struct Installation: Sendable {
     /// When a task was scheduled last.
     var scheduled = Timestamp(microseconds: .min)
     private var held: InlineArray<3, WaitingTask> = .init(repeating: .none)
-    private(set) var taskCount: UInt8 = 0
 
     init(fingerprint: UInt64) {
         self.fingerprint = fingerprint
     }
 
+    private var taskCount: Int {
+        var count = 0
+        while count < Self.taskLimit, held[count].isTask { count += 1 }
+        return count
+    }
+
     /// The tasks that were scheduled last.
-    var tasks: [WaitingTask] { (0..<Int(taskCount)).map { held[$0] } }
+    var tasks: [WaitingTask] { (0..<taskCount).map { held[$0] } }
 
     func task(due: Timestamp) -> WaitingTask? {
-        for index in 0..<Int(taskCount) where held[index].due == due {
+        for index in 0..<taskCount where held[index].due == due {
             return held[index]
         }
         return nil
@@ -32,7 +37,7 @@ struct Installation: Sendable {
 
     /// Whether a task was scheduled while another one waited, as far as is known.
     func isSecond(_ task: WaitingTask) -> Bool {
-        for index in 0..<Int(taskCount) where held[index].waits(while: task) { return true }
+        for index in 0..<taskCount where held[index].waits(while: task) { return true }
         return false
     }
 
@@ -44,7 +49,7 @@ struct Installation: Sendable {
 
     /// Tells that the task of a notification time has stopped waiting, if it is one of those that are held.
     mutating func free(due: Timestamp, at time: Timestamp) {
-        for index in 0..<Int(taskCount) where held[index].due == due && held[index].scheduled <= time.microseconds {
+        for index in 0..<taskCount where held[index].due == due && held[index].scheduled <= time.microseconds {
             held[index].freed = min(held[index].freed, time.microseconds)
         }
     }
@@ -53,25 +58,24 @@ struct Installation: Sendable {
     ///
     /// - Returns: the task that had to make room, with the last word on whether it was a second one.
     mutating func update(_ task: WaitingTask) -> WaitingTask? {
-        for index in 0..<Int(taskCount) where held[index].due == task.due {
+        for index in 0..<taskCount where held[index].due == task.due {
             let isSecond = held[index].isSecond
             held[index] = task
             held[index].isSecond = isSecond
             return nil
         }
         guard taskCount == Self.taskLimit else {
-            held[Int(taskCount)] = task
-            taskCount += 1
+            held[taskCount] = task
             return nil
         }
         var oldest = task
         var place: Int?
-        for index in 0..<Int(taskCount) where held[index].scheduled < oldest.scheduled {
+        for index in 0..<taskCount where held[index].scheduled < oldest.scheduled {
             oldest = held[index]
             place = index
         }
         if let place { held[place] = task }
-        for index in 0..<Int(taskCount) where oldest.waits(while: held[index]) { held[index].isSecond = true }
+        for index in 0..<taskCount where oldest.waits(while: held[index]) { held[index].isSecond = true }
         oldest.isSecond = oldest.isSecond || isSecond(oldest)
         return oldest
     }
@@ -79,17 +83,18 @@ struct Installation: Sendable {
     /// Puts back a task from a checkpoint.
     mutating func restore(_ task: WaitingTask) {
         guard taskCount < Self.taskLimit else { return }
-        held[Int(taskCount)] = task
-        taskCount += 1
+        held[taskCount] = task
     }
 }
 
 extension WaitingTask {
     fileprivate static let none = WaitingTask(
-        scheduled: 0,
+        scheduled: .min,
         freed: 0,
         due: Timestamp(microseconds: 0),
         isSecond: false,
         hasAssumedTimes: false
     )
+
+    fileprivate var isTask: Bool { scheduled != .min }
 }

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+
+/// The rows of SPEC 5.1 that look at one cycle.
+extension ViolationTests {
+    static let order = [
+        Row(
+            .executedWithoutScheduled,
+            "no scheduling",
+            "no scheduling was seen",
+            broken: without(.prefetchScheduled),
+            kept: cycle()
+        ),
+        Row(
+            .successWithoutExecuted,
+            "no execution",
+            "no execution was seen",
+            broken: without(.prefetchExecuted),
+            kept: cycle()
+        ),
+        Row(
+            .successWithoutExecuted,
+            "no execution, though a summary says the same",
+            "succeeded at",
+            broken: without(.prefetchExecuted) + [Told(.prefetchCycleComplete, 902).summing()],
+            kept: without(.prefetchExecuted, .prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .failureWithoutExecuted,
+            "no execution",
+            "failed at 2025-11-15T05:43:22Z; no execution",
+            broken: [Told(.prefetchScheduled, 0), Told(.prefetchFailure, 402).reason(.network)],
+            kept: [Told(.prefetchScheduled, 0), Told(.prefetchScheduleFailed, 402)]
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "no success",
+            "no successful fetch was seen",
+            broken: without(.prefetchSuccess),
+            kept: cycle()
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "a summary that tells of a fetch or not",
+            "content was used",
+            broken: without(.prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: without(.prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "a summary alone",
+            "content was used at",
+            broken: [Told(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: [Told(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .duplicateTerminal,
+            "success and failure",
+            "in success at",
+            broken: cycle() + [Told(.prefetchFailure, 403).reason(.network)],
+            kept: cycle() + [Told(.prefetchFailure, 401).reason(.network).retried()]
+        ),
+        Row(
+            .duplicateTerminal,
+            "success and an unsuccessful completion",
+            "ended twice",
+            broken: cycle() + [Told(.prefetchCompleted, 403).unsuccessful()],
+            kept: cycle() + [Told(.prefetchCompleted, 403)]
+        ),
+        Row(
+            .duplicateTerminal,
+            "two reasons",
+            "NETWORK was counted",
+            broken: [
+                Told(.prefetchExecuted, 0), Told(.prefetchFailure, 1).reason(.network),
+                Told(.prefetchCompleted, 2).unsuccessful().reason(.auth),
+            ],
+            kept: [
+                Told(.prefetchExecuted, 0), Told(.prefetchFailure, 1).reason(.network),
+                Told(.prefetchFailure, 2), Told(.prefetchCompleted, 2).unsuccessful().reason(.network),
+                Told(.prefetchExecuted, 60), Told(.prefetchFailure, 61).reason(.auth),
+            ]
+        ),
+        Row(
+            .taskNotCompleted,
+            "nothing after an execution",
+            "neither a result nor a completion",
+            broken: [Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 400)],
+            kept: [Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 400), Told(.prefetchCompleted, 430)]
+        ),
+        Row(
+            .taskNotCompleted,
+            "the first of two executions",
+            "executed at 2025-11-15T05:36:45Z",
+            broken: [Told(.prefetchExecuted, 5), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61)],
+            kept: [
+                Told(.prefetchExecuted, 5), Told(.prefetchFailure, 6), Told(.prefetchExecuted, 60),
+                Told(.prefetchCycleComplete, 70).summing(),
+            ]
+        ),
+    ]
+
+    static let integrity = [
+        Row(
+            .contentHashMismatch,
+            "cached and used",
+            "another hash",
+            broken: [
+                Told(.contentCached, 1).content("abcdef"), Told(.prefetchUsedForNotification, 2).content("abcdee"),
+            ],
+            kept: [
+                Told(.contentCached, 1).content("abcdef"), Told(.prefetchUsedForNotification, 2).content("ABCDEF"),
+            ]
+        ),
+        Row(
+            .contentHashMismatch,
+            "cached again",
+            "another hash",
+            broken: [
+                Told(.contentCached, 1).content("01"), Told(.contentCached, 2).content("02"),
+                Told(.prefetchUsedForNotification, 3).content("03"),
+            ],
+            kept: [
+                Told(.contentCached, 1).content("01"), Told(.contentCached, 2).content("02"),
+                Told(.prefetchUsedForNotification, 3).content("01"),
+            ]
+        ),
+        Row(
+            .scheduleHashMismatch,
+            "scheduled and executed",
+            "another hash",
+            broken: [Told(.prefetchScheduled, 1).schedule("aa"), Told(.prefetchExecuted, 2).schedule("bb")],
+            kept: [Told(.prefetchScheduled, 1).schedule("aa"), Told(.prefetchExecuted, 2)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the age told",
+            "601 s old when it was used; its ttl is 600 s",
+            broken: cycle() + [
+                Told(.contentCached, 403).ttl(600), Told(.prefetchUsedForNotification, 900).aged(600.000001),
+            ],
+            kept: cycle() + [Told(.contentCached, 403).ttl(600), Told(.prefetchUsedForNotification, 900).aged(600)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the times",
+            "499.001 s old when it was used; its ttl is 499 s",
+            broken: cycle(success: 401, used: 900.001) + [Told(.contentCached, 403).ttl(499)],
+            kept: cycle(success: 401, used: 900) + [Told(.contentCached, 403).ttl(499)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the last of two fetches",
+            "its ttl is 100 s",
+            broken: cycle() + [Told(.prefetchExecuted, 700), Told(.prefetchSuccess, 799.999).ttl(100)],
+            kept: cycle() + [Told(.prefetchExecuted, 700), Told(.prefetchSuccess, 800).ttl(100)]
+        ),
+    ]
+
+    static let timing = [
+        Row(
+            .leadBelowMinimum,
+            "less than a minute",
+            "may begin 59 s after its scheduling; the minimum is 60 s",
+            broken: cycle(begins: 59.999_999),
+            kept: cycle(begins: 60)
+        ),
+        Row(
+            .missedWindow,
+            "executed late",
+            "executed 900.000001 s after its earliest begin",
+            broken: cycle(executed: 1_200.000_001, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000),
+            kept: cycle(executed: 1_200, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000)
+        ),
+        Row(
+            .missedWindow,
+            "never executed",
+            "not executed by 2025-11-15T05:56:40Z",
+            broken: [Told(.prefetchScheduled, 0).begins(300), Told(.pluginStarted, 1_200.001, id: nil)],
+            kept: [Told(.prefetchScheduled, 0).begins(300), Told(.pluginStarted, 1_200, id: nil)]
+        ),
+        Row(
+            .missedWindow,
+            "told by the app",
+            "missed its window",
+            broken: [Told(.prefetchScheduled, 0), Told(.prefetchMissed, 300)],
+            kept: [Told(.prefetchScheduled, 0)]
+        ),
+        Row(
+            .executedAfterNotification,
+            "executed late",
+            "after the notification time",
+            broken: cycle(executed: 900.000_001, success: 901),
+            kept: cycle(executed: 900, success: 901)
+        ),
+        Row(
+            .driftExceeded,
+            "delivered late",
+            "delivered 180.001 s after its time; iOS tolerates 180 s",
+            broken: cycle(delivered: 1_080.001),
+            kept: cycle(delivered: 1_080)
+        ),
+        Row(
+            .driftExceeded,
+            "delivered early",
+            "delivered 240 s before its time; iOS tolerates 180 s",
+            broken: cycle(used: 660, delivered: 660),
+            kept: cycle(used: 720, delivered: 720)
+        ),
+        Row(
+            .driftExceeded,
+            "told by the app",
+            "reported a drift",
+            broken: [Told(.prefetchScheduled, 0), Told(.notificationDrift, 300)],
+            kept: [Told(.prefetchScheduled, 0)]
+        ),
+        Row(
+            .expired,
+            "the end that the system put to it",
+            "the system ended the task at",
+            broken: [Told(.prefetchExecuted, 0), Told(.prefetchExpired, 30)],
+            kept: [Told(.prefetchExecuted, 0), Told(.prefetchFailure, 30).reason(.system)]
+        ),
+    ]
+}
