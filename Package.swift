@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "Collector", "EventLedger", "MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

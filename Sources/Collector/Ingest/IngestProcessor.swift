@@ -49,6 +49,9 @@ struct IngestProcessor: CommitProcessor {
         metrics.publish(projection)
     }
 
+    /// How far every source has been read.
+    var sources: SourcePositions { projection.sources }
+
     static func cost(of submission: Submission) -> Int {
         switch submission {
         case .events(let decoded, _, _): cost(of: decoded)

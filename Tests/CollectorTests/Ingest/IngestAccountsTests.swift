@@ -14,6 +14,7 @@ struct IngestAccountsTests {
             var receipt = IngestReceipt()
             receipt.duplicates = UInt64.random(in: 0...5, using: &random)
             receipt.unknownFields = UInt64.random(in: 0...5, using: &random)
+            receipt.lines = receipt.lines.map { _ in UInt64.random(in: 0...5, using: &random) }
             for reason in receipt.rejected.indices where Bool.random(using: &random) {
                 receipt.rejected[reason] = UInt64.random(in: 0...5, using: &random)
             }
@@ -60,6 +61,7 @@ struct IngestAccountsTests {
             let accounts = Self.random(&random, receipts: receipts)
             let read = IngestAccounts(encoded: accounts.encoded)
             #expect(read == accounts)
+            #expect(read?.lines == accounts.lines)
             #expect(read?.encoded == accounts.encoded)
         }
     }
@@ -96,6 +98,7 @@ struct IngestAccountsTests {
 struct EventOriginTests {
     @Test("is stored as one number and read back")
     func roundTrip() {
+        #expect(Set(EventOrigin.allCases).count == EventOrigin.allCases.count)
         for source in EventSource.allCases {
             for format in EventFormat.allCases {
                 let origin = EventOrigin(source, format)

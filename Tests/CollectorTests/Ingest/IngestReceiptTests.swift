@@ -13,6 +13,14 @@ struct IngestReceiptTests {
         receipt.unknownFields = random.next() >> (random.next() % 64)
         for reason in receipt.rejected.indices { receipt.rejected[reason] = UInt64.random(in: 0...9, using: &random) }
         receipt.batchIdentities = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
+        if Bool.random(using: &random) {
+            receipt.lines = receipt.lines.map { _ in UInt64.random(in: 0...9, using: &random) }
+        }
+        if Bool.random(using: &random) {
+            let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...9, using: &random)
+            }
+            receipt.position = SourcePosition(source: random.next(), bytes: bytes)
+        }
         return receipt
     }
 
@@ -50,15 +58,23 @@ struct IngestReceiptTests {
         #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
     }
 
-    @Test("cut anywhere is no receipt, except for nothing at all")
+    @Test("cut anywhere but between its parts is no receipt, except for nothing at all")
     func truncated() {
         var random = SplitMix64(2)
         var receipt = Self.random(&random)
         receipt.batchIdentities = [1, 2]
+        receipt.lines = [1, 2, 3]
+        receipt.position = SourcePosition(source: 7, bytes: [1, 2, 3, 4, 5, 6, 7, 8, 9])
         let bytes = receipt.encoded
-        for length in 1..<bytes.count {
+        var short = receipt
+        short.position = nil
+        let withoutPosition = short.encoded.count
+        short.lines = [0, 0, 0]
+        let withoutLines = short.encoded.count
+        for length in 1..<bytes.count where length != withoutPosition && length != withoutLines {
             #expect(IngestReceipt(encoded: Array(bytes[..<length])) == nil, "\(length) of \(bytes.count) bytes")
         }
+        #expect(IngestReceipt(encoded: Array(bytes[..<withoutLines])) == short, "as rows before lines were told")
         #expect(IngestReceipt(encoded: bytes + [0]) == nil)
         #expect(IngestReceipt(encoded: bytes + [UInt8](repeating: 0, count: 8)) == nil)
     }

@@ -50,6 +50,7 @@ struct RecoveryTests {
             try ledger.close()
             #expect(recovery.damagedBatches == [])
             try #require(MetricsPage(of: recovered).difference(from: page) == [])
+            try #require(recovered.sources == (try await pipeline.sources))
         }
         try await pipeline.close()
     }

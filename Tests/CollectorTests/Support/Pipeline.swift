@@ -50,6 +50,11 @@ final class Pipeline: Sendable {
 
     var page: MetricsPage { MetricsPage(registry) }
 
+    /// Where the sources are, as the writer knows it.
+    var sources: SourcePositions {
+        get async throws(SubmissionError) { try await writer.perform { (processor, _) in processor.sources } }
+    }
+
     func submit(_ lines: [String], key: String? = nil) async throws(SubmissionError) -> Counted {
         Counted(try await writer.submit(.lines(lines, key: key)))
     }

@@ -28,9 +28,24 @@ struct Workload {
     /// The next submission.
     mutating func next() -> IngestSubmission {
         let lines = (0..<Int.random(in: 1...8, using: &random)).map { _ in event() }
+        if Int.random(in: 0..<4, using: &random) == 0 { return reading(lines) }
         guard Int.random(in: 0..<4, using: &random) == 0 else { return .lines(lines) }
         keys += Int.random(in: 0...1, using: &random)
         return .lines(lines, key: "key-\(keys)")
+    }
+
+    /// Lines of one of a few followed files, at times without an event among them.
+    private mutating func reading(_ lines: [String]) -> IngestSubmission {
+        var counts = LogLineCounts()
+        counts.recognised = UInt64.random(in: 0...5, using: &random)
+        counts.foreign = UInt64.random(in: 0...5, using: &random)
+        let bytes = (0..<Int.random(in: 0...30, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return .reading(
+            EventText.decode(Bool.random(using: &random) ? lines : []),
+            origin: EventOrigin(.file, .log),
+            lines: counts,
+            position: SourcePosition(source: UInt64.random(in: 1...4, using: &random), bytes: bytes)
+        )
     }
 
     private mutating func event() -> String {

@@ -106,6 +106,11 @@ actor Service {
         return (1...starts).map { text(of: "\(logs)/service-\($0).stderr") }.joined(separator: "\n")
     }
 
+    /// Hands over the whole standard input.
+    func feed(_ bytes: [UInt8]) async throws {
+        try await process?.feed(Data(bytes))
+    }
+
     /// SIGKILL.
     func kill() async {
         await process?.killAndWait()

@@ -18,6 +18,8 @@ struct LogIntake {
     private static let timeBetweenRows: Int64 = 5_000_000
     /// After how much silence the decoder gives up waiting, in microseconds.
     private static let silence: Int64 = 1_000_000
+    /// From which size on the decoder's state may lack something, in bytes.
+    private static let largeState = 32 << 10
     private static let pauseAfterFailure = Duration.seconds(1)
 
     private let writer: GroupCommit<IngestProcessor>
@@ -95,12 +97,23 @@ struct LogIntake {
     }
 
     private mutating func store(_ decoded: DecodedEvents, _ now: Int64) async throws(Ended) {
-        let state = position.map { SourcePosition(source: source, bytes: $0.encoded(with: decoder.state)) }
-        try await submit(.reading(decoded, origin: origin, lines: lines, position: state))
+        var decoded = decoded
+        let saved = position.map { place in
+            SourcePosition(source: source, bytes: place.encoded(with: state(now, &decoded)))
+        }
+        try await submit(.reading(decoded, origin: origin, lines: lines, position: saved))
         lines = LogLineCounts()
         bytes = 0
         hasMoved = false
         committedAt = now
+    }
+
+    /// The decoder's state. Where it grows near the size at which it is cut, no event may wait in it any longer.
+    private mutating func state(_ now: Int64, _ decoded: inout DecodedEvents) -> [UInt8] {
+        let state = decoder.state
+        guard state.count > Self.largeState else { return state }
+        decoded.append(decoder.flush(readAt: Timestamp(microseconds: now)))
+        return decoder.state
     }
 
     private func submit(_ submission: IngestSubmission) async throws(Ended) {
