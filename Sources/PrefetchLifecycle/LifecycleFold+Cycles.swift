@@ -75,9 +75,17 @@ extension LifecycleFold {
         return false
     }
 
+    /// The slot of an old cycle: the one that began first of some that lie apart, others each time.
+    private var oldOne: Int {
+        let start = Int(totals.evictedCycles % UInt64(cycles.count))
+        let step = max(1, cycles.count / 16)
+        return (0..<min(16, cycles.count)).map { (start + $0 * step) % cycles.count }
+            .min { cycles[$0].base < cycles[$1].base } ?? start
+    }
+
     private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
         if cycles.count >= min(limits.openCycles, CycleIndex.slotLimit), cycles.count > 0 {
-            closeEarly(Int(totals.evictedCycles % UInt64(cycles.count)))
+            closeEarly(oldOne)
         }
         let slot = cycles.open(address, base: base)
         if wasClosed(cycles[slot]) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }

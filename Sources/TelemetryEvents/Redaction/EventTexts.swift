@@ -16,6 +16,10 @@ struct EventTexts: Sendable {
         self.bytes = bytes
     }
 
+    mutating func reserve(_ count: Int) {
+        bytes.reserveCapacity(count)
+    }
+
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
     }

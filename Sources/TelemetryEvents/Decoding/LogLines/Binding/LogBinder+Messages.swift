@@ -5,34 +5,33 @@ extension LogBinder {
     ///
     /// - Parameter bytes: what the texts of the message are ranges of.
     mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>) {
-        let message = parsed.message
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
-        if let absolute = message.due ?? message.begin { anchor(absolute, stream, device) }
+        if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
         let time = time(of: parsed.stamp, stream: stream)
-        if message.form.meaning == .nothing { return }
+        if parsed.message.form.meaning == .nothing { return }
 
         let process = binding.streams[stream].process
         if !binding.devices[device].held.isEmpty,
-            message.form.kind == .prefetchExecuted || message.form.phase == .delivery
+            parsed.message.form.kind == .prefetchExecuted || parsed.message.form.phase == .delivery
         {
             settle(device, process, nil)
         }
         makeRoom(device)
         var id: [UInt8] = []
         if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
-            id = identifier(bytes, message.scheduleId)
+            id = identifier(bytes, parsed.message.scheduleId)
         }
         let place = binding.cycle(
-            of: message,
+            of: parsed.message,
             stream: stream,
             device: device,
             idHash: parsed.schedule,
             id: id,
             time: time.known
         )
-        if let place { note(message, place, device, process) }
-        if message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
+        if let place { note(parsed.message, place, device, process) }
+        if parsed.message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
         if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }
     }
 
@@ -64,11 +63,25 @@ extension LogBinder {
         _ time: LineTime,
         _ bytes: Span<UInt8>
     ) {
-        var message = parsed.message
-        guard let kind = message.form.kind else { return }
-        if kind == .prefetchUsedForNotification, message.isFromElsewhere { return }
+        guard let kind = parsed.message.form.kind else { return }
+        if kind == .prefetchUsedForNotification, parsed.message.isFromElsewhere { return }
         texts.removeAll()
-        if message.hasTexts { moveTexts(of: &message, bytes) }
+        guard parsed.message.hasTexts else { return send(parsed, parsed.message, kind, place, device, process, time) }
+        var message = parsed.message
+        moveTexts(of: &message, bytes)
+        send(parsed, message, kind, place, device, process, time)
+    }
+
+    /// Sends a message whose texts are those of `texts`.
+    private mutating func send(
+        _ parsed: ParsedMessage,
+        _ message: LogMessage,
+        _ kind: EventKind,
+        _ place: Int?,
+        _ device: Int,
+        _ process: UInt64,
+        _ time: LineTime
+    ) {
         let isTentative = kind == .prefetchExecuted && parsed.schedule == 0
         if kind == .prefetchExecuted, !isTentative, let place { binding.devices[device].cycles[place].execute() }
         let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle

@@ -34,7 +34,7 @@ public struct LogBinder: Sendable {
     public mutating func bind(_ parsed: ParsedLog, readAt: Timestamp) -> DecodedEvents {
         begin(readAt)
         decoded.lines = parsed.lines
-        decoded.events.reserve(bytes: parsed.messages.count * 48, events: parsed.messages.count)
+        decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
         if options.isLive { releaseOld() }
         let bytes = parsed.texts.bytes.span
         var next = 0

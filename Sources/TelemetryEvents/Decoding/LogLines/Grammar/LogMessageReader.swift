@@ -17,10 +17,10 @@ struct LogMessageReader: Sendable {
         self.zone = zone
     }
 
-    /// Reads a message; nil when no rule fits.
-    mutating func read(_ bytes: Span<UInt8>, _ text: Range<Int>) -> LogMessage? {
-        guard let (form, rest) = grammar.match(bytes, text) else { return nil }
-        var message = LogMessage(form)
+    /// Reads a message into one that is used again, which saves copying it; false when no rule fits.
+    mutating func read(_ bytes: Span<UInt8>, _ text: Range<Int>, into message: inout LogMessage) -> Bool {
+        guard let (form, rest) = grammar.match(bytes, text) else { return false }
+        message = LogMessage(form)
         let remainder = rest..<text.upperBound
         switch form.remainder {
         case .nothing: break
@@ -32,7 +32,7 @@ struct LogMessageReader: Sendable {
         case .counters: message.counters = remainder
         }
         message.complete(bytes)
-        return message
+        return true
     }
 
     /// Reads the pairs of a list, and a hash behind `MD5:`. What is no pair of a known key is passed over.

@@ -10,6 +10,8 @@ public struct LogParser: Sendable {
     var unwrapper: LineUnwrapper
     private var messages: LogMessageReader
     private var parsed = ParsedLog()
+    /// The message that is read.
+    private var entry = ParsedMessage()
     private var scratch: [UInt8] = []
     private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
     private var readAt = Timestamp(microseconds: 0)
@@ -41,7 +43,8 @@ public struct LogParser: Sendable {
         self.readAt = readAt
         lastDevice = (0, 0..<0)
         parsed = ParsedLog()
-        parsed.messages.reserveCapacity(bytes.count / 96)
+        parsed.messages.reserveCapacity(bytes.count / 72)
+        parsed.texts.reserve(bytes.count / 8)
         var start = 0
         while start < bytes.count {
             let end = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<bytes.count) ?? bytes.count
@@ -76,7 +79,7 @@ public struct LogParser: Sendable {
             parsed.lines.foreign += 1
             return
         }
-        guard line.component != nil, let message = messages.read(bytes, line.text) else {
+        guard line.component != nil, messages.read(bytes, line.text, into: &entry.message) else {
             return keepUnrecognised(
                 line.component == nil ? "the plugin has no such component" : "no known form begins like this",
                 bytes,
@@ -84,25 +87,21 @@ public struct LogParser: Sendable {
             )
         }
         parsed.lines.recognised += 1
-        var entry = ParsedMessage(
-            message: message,
-            stamp: line.stamp,
-            process: line.process,
-            device: 0,
-            deviceName: 0..<0,
-            schedule: 0,
-            line: lineIndex
-        )
-        if !line.device.isEmpty { name(line.device, bytes, of: &entry) }
-        if !message.scheduleId.isEmpty {
-            entry.schedule = identityKey.text(bytes, message.scheduleId)
-            entry.message.scheduleId = parsed.texts.copy(bytes, message.scheduleId)
+        entry.stamp = line.stamp
+        entry.process = line.process
+        entry.device = 0
+        entry.schedule = 0
+        entry.line = lineIndex
+        if !line.device.isEmpty { nameDevice(line.device, bytes) }
+        if !entry.message.scheduleId.isEmpty {
+            entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
+            entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
         }
-        if message.hasTexts { moveTexts(of: &entry.message, bytes) }
+        if entry.message.hasTexts { moveTexts(bytes) }
         parsed.messages.append(entry)
     }
 
-    private mutating func name(_ device: Range<Int>, _ bytes: Span<UInt8>, of entry: inout ParsedMessage) {
+    private mutating func nameDevice(_ device: Range<Int>, _ bytes: Span<UInt8>) {
         guard !bytes.equals("localhost", in: device) else { return }
         entry.device = identityKey.text(bytes, device)
         if entry.device != lastDevice.hash { lastDevice = (entry.device, parsed.texts.copy(bytes, device)) }
@@ -110,14 +109,21 @@ public struct LogParser: Sendable {
     }
 
     /// Moves the texts that leave with an event, in the form in which they may.
-    private mutating func moveTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
-        if !message.error.isEmpty {
-            let copy = parsed.texts.copy(bytes, message.error)
-            message.error = parsed.texts.errorIdentifier(copy)
+    private mutating func moveTexts(_ bytes: Span<UInt8>) {
+        if !entry.message.error.isEmpty {
+            let copy = parsed.texts.copy(bytes, entry.message.error)
+            entry.message.error = parsed.texts.errorIdentifier(copy)
         }
-        if !message.contentHash.isEmpty { message.contentHash = lowercased(bytes, message.contentHash) }
-        if !message.scheduleHash.isEmpty { message.scheduleHash = lowercased(bytes, message.scheduleHash) }
-        if !message.counters.isEmpty { message.counters = parsed.texts.append(bytes.counters(message.counters)) }
+        if !entry.message.contentHash.isEmpty {
+            entry.message.contentHash = lowercased(bytes, entry.message.contentHash)
+        }
+        if !entry.message.scheduleHash.isEmpty {
+            entry.message.scheduleHash = lowercased(bytes, entry.message.scheduleHash)
+        }
+        if !entry.message.counters.isEmpty {
+            let counters = bytes.counters(entry.message.counters)
+            entry.message.counters = parsed.texts.append(counters)
+        }
     }
 
     private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {

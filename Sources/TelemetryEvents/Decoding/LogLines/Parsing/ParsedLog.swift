@@ -17,15 +17,15 @@ public struct ParsedLog: Sendable {
 
 /// One message and what its wrapper says about it.
 struct ParsedMessage: Sendable {
-    var message: LogMessage
+    var message = LogMessage(LogRule.Form(meaning: .nothing, phase: .plugin, remainder: .nothing, idNamesTask: false))
     var stamp: LogStamp?
-    var process: UInt64
+    var process: UInt64 = 0
     /// The keyed hash of the device's name; 0 without one.
-    var device: UInt64
+    var device: UInt64 = 0
     /// The device's name.
-    var deviceName: Event.Text
+    var deviceName: Event.Text = 0..<0
     /// The keyed hash of the schedule id; 0 without one.
-    var schedule: UInt64
+    var schedule: UInt64 = 0
     /// The place of the line in the log, from 0.
-    var line: Int
+    var line = 0
 }
