@@ -80,6 +80,14 @@ struct JSONRejectionTests {
         #expect(decoded.rejections == [Rejection(index: 1, reason: reason, field: alone ? broken.field : nil)])
     }
 
+    @Test("a refused object costs no other on its line", arguments: cases)
+    func sameLine(_ broken: Case) {
+        guard broken.text.hasSuffix("}"), broken.reason != .tooLong else { return }
+        let decoded = decode("\(Self.valid)\(broken.text) \(Self.valid)\n", as: .lines)
+        #expect(decoded.events.count == 2)
+        #expect(decoded.rejections == [Rejection(index: 1, reason: broken.reason, field: broken.field)])
+    }
+
     @Test("an input cut short loses only the event that was cut", arguments: [40, 90, 100, 120])
     func truncated(length: Int) {
         let text = "[\(Self.valid),\(Self.valid)"

@@ -62,6 +62,18 @@ struct JSONShapesTests {
         }
     }
 
+    @Test(
+        "what else an envelope says costs none of its events",
+        arguments: [#""timestamp":7"#, #""platform":{"os":[1]}"#]
+    )
+    func otherFieldsOfEnvelope(field: String) throws {
+        for text in [#"{\#(field),"events":[\#(one),\#(one)]}"#, #"{"events":[\#(one),\#(one)],\#(field)}"#] {
+            let decoded = decode(text)
+            #expect(try canonical(decoded) == [one, one])
+            #expect(decoded.received == 2)
+        }
+    }
+
     @Test("unknown fields are dropped and counted, whatever they hold")
     func unknownFields() throws {
         let decoded = decode(event(with: #""title":"Your daily update","extra":{"a":[1,{"b":null}]},"n":-1.5e3"#))

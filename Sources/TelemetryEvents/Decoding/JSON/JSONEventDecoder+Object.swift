@@ -20,6 +20,7 @@ extension JSONEventDecoder {
     ) throws(JSONFault) -> Bool {
         texts.removeAll()
         var isEnvelope = false
+        var hasEvents = false
         scanner.position += 1
         if scanner.peek(bytes) == UInt8(ascii: "}") {
             scanner.position += 1
@@ -30,8 +31,9 @@ extension JSONEventDecoder {
             try scanner.expect(UInt8(ascii: ":"), bytes)
             let field = fieldNamed(name, bytes)
             switch field {
-            case .events? where mayBeEnvelope && !isEnvelope && scanner.peek(bytes) == UInt8(ascii: "["):
+            case .events? where mayBeEnvelope && !hasEvents && scanner.peek(bytes) == UInt8(ascii: "["):
                 isEnvelope = true
+                hasEvents = true
                 if clockSkew == nil { findSentAt(scanner, bytes) }
                 guard elements(&scanner, bytes) else { return false }
             case .sentAt? where mayBeEnvelope:
@@ -39,8 +41,17 @@ extension JSONEventDecoder {
             case .events?, .sentAt?, nil:
                 decoded.unknownFields += 1
                 try scanner.skipValue(bytes, depth: 1)
+            case _? where isEnvelope: try scanner.skipValue(bytes, depth: 1)
             case let field?:
-                try read(field, into: &draft, &scanner, bytes)
+                let start = scanner.position
+                do throws(JSONFault) {
+                    try read(field, into: &draft, &scanner, bytes)
+                } catch {
+                    scanner.position = start
+                    guard mayBeEnvelope, findEvents(scanner, bytes) else { throw error }
+                    isEnvelope = true
+                    try scanner.skipValue(bytes, depth: 1)
+                }
             }
             if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
         }
@@ -58,20 +69,35 @@ extension JSONEventDecoder {
     private mutating func findSentAt(_ scanner: JSONScanner, _ bytes: Span<UInt8>) {
         var ahead = scanner
         ahead.skipBrokenElement(bytes)
-        while ahead.peek(bytes) == UInt8(ascii: ",") {
-            ahead.position += 1
+        guard find(.sentAt, &ahead, bytes) else { return }
+        do throws(JSONFault) {
+            _ = try readSentAt(&ahead, bytes)
+        } catch {
+            return
+        }
+    }
+
+    /// Whether events stand behind a value that no event may have, so that it is an envelope's.
+    private mutating func findEvents(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        ahead.skipBrokenElement(bytes)
+        return find(.events, &ahead, bytes) && ahead.peek(bytes) == UInt8(ascii: "[")
+    }
+
+    /// Moves to the value of a field behind other fields of its object; false when there is none.
+    private mutating func find(_ wanted: EventField, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        while scanner.peek(bytes) == UInt8(ascii: ",") {
+            scanner.position += 1
             do throws(JSONFault) {
-                let name = try ahead.string(bytes)
-                try ahead.expect(UInt8(ascii: ":"), bytes)
-                guard fieldNamed(name, bytes) != .sentAt else {
-                    _ = try readSentAt(&ahead, bytes)
-                    return
-                }
-                try ahead.skipValue(bytes, depth: 1)
+                let name = try scanner.string(bytes)
+                try scanner.expect(UInt8(ascii: ":"), bytes)
+                if fieldNamed(name, bytes) == wanted { return true }
+                try scanner.skipValue(bytes, depth: 1)
             } catch {
-                return
+                return false
             }
         }
+        return false
     }
 
     /// Reads the sender's clock; false for a value that is no time, which costs the skew and none of the events.

@@ -100,10 +100,19 @@ public struct JSONEventDecoder {
                 continue
             }
             let rejected = decoded.rejected
-            do throws(JSONFault) {
-                while let next = line.peek(bytes) { try topLevelValue(next, &line, bytes, isLine: true) }
-            } catch {
-                reject(error)
+            var next: UInt8? = first
+            while let value = next {
+                let start = line.position
+                do throws(JSONFault) {
+                    try topLevelValue(value, &line, bytes, isLine: true)
+                } catch {
+                    reject(error)
+                    line.position = start
+                    guard value == UInt8(ascii: "{"), line.skipBrokenElement(bytes), mayFollow(line, bytes) else {
+                        break
+                    }
+                }
+                next = line.peek(bytes)
             }
             if decoded.rejected > rejected { decoded.refusedLines += 1 }
         }
