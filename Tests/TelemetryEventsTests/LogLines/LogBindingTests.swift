@@ -270,6 +270,21 @@ struct LogBindingTests {
         #expect(events.map { LogReading.value(of: "scheduleId", in: $0)?.utf8.count } == [127])
     }
 
+    @Test("of too many devices the one that was not heard of for longest gives way")
+    func leastRecentDevice() throws {
+        func line(_ device: String, _ text: String) -> String {
+            "<13>Nov 15 05:48:00 \(device) App[1]: [DNP-FETCH] \(text)"
+        }
+        var lines = [line("first", "Scheduling prefetch for notification at 2025-11-15T05:53:00Z")]
+        for index in 0..<200 {
+            lines.append(line("d\(index)", "Task completed"))
+            lines.append(line("first", "API call"))
+        }
+        lines.append(line("first", "BGTask handler invoked"))
+        let reading = try LogReading(lines.joined(separator: "\n"))
+        #expect(reading.bound.last { $0.hasPrefix("prefetch_executed") }?.hasSuffix(" 2025-11-15T05:53:00Z") == true)
+    }
+
     @Test("what waits at the end of a long piece survives a restart")
     func lateEventInState() throws {
         var decoder = logDecoder()

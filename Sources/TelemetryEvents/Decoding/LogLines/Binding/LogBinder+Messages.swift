@@ -7,6 +7,7 @@ extension LogBinder {
     mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>) {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
+        binding.devices[device].usedAt = binding.lineCount
         if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
         let time = time(of: parsed.stamp, stream: stream)
         if parsed.message.form.meaning == .nothing { return }
