@@ -24,7 +24,7 @@ actor LogWriter {
     }
 
     private static func open(_ path: String) throws -> FileHandle {
-        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
+        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw MissingDependency(description: "cannot write \(path): errno \(errno)") }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
