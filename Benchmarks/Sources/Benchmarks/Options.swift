@@ -6,6 +6,11 @@ struct Options {
     var service = ""
     /// The compiled peers/journal_sendv.c; empty when there is none.
     var journalPeer = ""
+    /// The compiled peers/meter.c; empty when there is none.
+    var meter = ""
+    /// The executable of mtail, and what it is to count.
+    var mtail = ""
+    var mtailProgram = ""
     /// A directory on a disk, for ledgers.
     var workDirectory = "/tmp"
     /// Where the report goes as JSON.
@@ -24,6 +29,9 @@ struct Options {
             switch option {
             case "--service": service = value
             case "--journal-peer": journalPeer = value
+            case "--meter": meter = value
+            case "--mtail": mtail = value
+            case "--mtail-program": mtailProgram = value
             case "--work": workDirectory = value
             case "--json": json = value
             case "--only": only = Set(value.split(separator: ",").map { String($0) })
