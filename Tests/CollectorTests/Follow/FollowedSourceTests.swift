@@ -38,6 +38,7 @@ struct FollowedSourceTests {
                 decoder,
                 origin: EventOrigin(.file, .log),
                 source: name,
+                isPlaced: saved != nil,
                 writer: pipeline.writer,
                 stop: stop
             )

@@ -46,7 +46,7 @@ struct FileFollower: Sendable {
             guard let (file, status) = try FileAccess.open(target.path, target.identity) else {
                 return tail.failedToOpen(nil)
             }
-            let mark = try FileAccess.mark(file, before: target.offset)
+            let mark = try FileAccess.mark(file, before: target.resumed?.offset ?? 0)
             files[target.identity] = file
             tail.opened(status, mark: mark)
         } catch {

@@ -32,21 +32,27 @@ struct LogIntake {
     private var lines = LogLineCounts()
     private var bytes = 0
     private var hasMoved = false
+    /// Whether the ledger knows where the source is; a file that is rotated before that is lost.
+    private var isPlaced: Bool
     private var mayHold = true
     private var committedAt = LedgerClock.system.now()
     private var readAt = LedgerClock.system.now()
 
-    /// - Parameter source: what the position is kept under; 0 for a source that has none.
+    /// - Parameters:
+    ///   - source: what the position is kept under; 0 for a source that has none.
+    ///   - isPlaced: whether the ledger has a position of it.
     init(
         _ decoder: LogDecoder,
         origin: EventOrigin,
         source: UInt64,
+        isPlaced: Bool,
         writer: GroupCommit<IngestProcessor>,
         stop: SourceStop
     ) {
         self.decoder = decoder
         self.origin = origin
         self.source = source
+        self.isPlaced = isPlaced
         self.writer = writer
         self.stop = stop
     }
@@ -89,7 +95,8 @@ struct LogIntake {
     }
 
     private func isRowDue(_ now: Int64) -> Bool {
-        bytes >= Self.bytesBetweenRows || now - committedAt >= Self.timeBetweenRows || now < committedAt
+        (position != nil && !isPlaced) || bytes >= Self.bytesBetweenRows
+            || now - committedAt >= Self.timeBetweenRows || now < committedAt
     }
 
     private mutating func nothing(_ now: Int64) -> DecodedEvents {
@@ -105,6 +112,7 @@ struct LogIntake {
         lines = LogLineCounts()
         bytes = 0
         hasMoved = false
+        isPlaced = true
         committedAt = now
     }
 

@@ -14,9 +14,15 @@ struct SourcesService: Service {
     private let identityKey: IdentityKey
     private let key: InstallationKey
     private let log: Logger
-    private let files: [(source: FollowedSource, decoder: LogDecoder)]
+    private let files: [File]
     private let threads: NIOThreadPool
     private let stop = SourceStop()
+
+    private struct File: Sendable {
+        let source: FollowedSource
+        let decoder: LogDecoder
+        let isPlaced: Bool
+    }
 
     /// - Throws: `CollectorError` when one of the files can never be followed.
     init(
@@ -33,7 +39,7 @@ struct SourcesService: Service {
         identityKey = room.identityKey
         let count = configuration.followedFiles.count + (configuration.readsStandardInput ? 1 : 0)
         threads = NIOThreadPool(numberOfThreads: min(max(count, 1), 16))
-        var files: [(source: FollowedSource, decoder: LogDecoder)] = []
+        var files: [File] = []
         for path in configuration.followedFiles {
             if case .refused(let problem) = FileAccess.look(path), problem.isPermanent {
                 throw CollectorError("\(problem)")
@@ -49,9 +55,8 @@ struct SourcesService: Service {
                 log: log
             )
             let options = configuration.logOptions(isLive: true)
-            files.append(
-                (source, .resumed(place?.state, options, room.key, room.identityKey, log, path))
-            )
+            let decoder = LogDecoder.resumed(place?.state, options, room.key, room.identityKey, log, path)
+            files.append(File(source: source, decoder: decoder, isPlaced: place != nil))
         }
         self.files = files
     }
@@ -62,9 +67,10 @@ struct SourcesService: Service {
         await withGracefulShutdownHandler {
             await withTaskGroup(of: Void.self) { group in
                 if !files.isEmpty { group.addTask { await Self.watch(watch) } }
-                for (source, decoder) in files {
-                    let intake = intake(decoder, .file, FollowedSource.source(source.path, key))
-                    group.addTask { [stop] in await source.run(intake, stop: stop) }
+                for file in files {
+                    let name = FollowedSource.source(file.source.path, key)
+                    let intake = intake(file.decoder, .file, name, isPlaced: file.isPlaced)
+                    group.addTask { [stop] in await file.source.run(intake, stop: stop) }
                 }
                 if configuration.readsStandardInput {
                     let decoder = LogDecoder(
@@ -72,7 +78,7 @@ struct SourcesService: Service {
                         pseudonyms: key,
                         identityKey: identityKey
                     )
-                    let intake = intake(decoder, .stdin, 0)
+                    let intake = intake(decoder, .stdin, 0, isPlaced: true)
                     let input = StandardInputSource(threads: threads, log: log)
                     group.addTask { [stop] in await input.run(intake, stop: stop) }
                 }
@@ -81,13 +87,25 @@ struct SourcesService: Service {
         } onGracefulShutdown: { [stop, files] in
             stop.request()
             watch.stop()
-            for (source, _) in files { source.wake() }
+            for file in files { file.source.wake() }
         }
         try? await threads.shutdownGracefully()
     }
 
-    private func intake(_ decoder: LogDecoder, _ source: EventSource, _ name: UInt64) -> LogIntake {
-        LogIntake(decoder, origin: EventOrigin(source, .log), source: name, writer: writer, stop: stop)
+    private func intake(
+        _ decoder: LogDecoder,
+        _ source: EventSource,
+        _ name: UInt64,
+        isPlaced: Bool
+    ) -> LogIntake {
+        LogIntake(
+            decoder,
+            origin: EventOrigin(source, .log),
+            source: name,
+            isPlaced: isPlaced,
+            writer: writer,
+            stop: stop
+        )
     }
 
     private static func watch(_ watch: DirectoryWatch) async {

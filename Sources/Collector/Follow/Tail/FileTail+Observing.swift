@@ -24,6 +24,9 @@ extension FileTail {
     private mutating func look(_ status: FileStatus) {
         if let last = files.indices.last {
             if files[last].identity == status.identity {
+                if status.size < files[last].size, files.count == 1, readOffset == 0, search == nil {
+                    search = .truncated
+                }
                 files[last].size = status.size
             } else if search == nil, now >= retryAt, files.count < Self.maximumOpen {
                 search = .rotated
@@ -35,27 +38,31 @@ extension FileTail {
             targets = [Target(path: path, identity: status.identity)]
             return
         }
-        if position.identity == status.identity {
-            targets = [target(path, status.identity, from: position)]
+        if position.offset == 0 {
+            // Nothing of its content is known, so it may have been rotated before anything was read.
+            search = .next
+        } else if position.identity == status.identity {
+            targets = [Target(path: path, identity: status.identity, resumed: position)]
         } else {
             search = .lost
         }
     }
 
-    func target(_ path: String, _ identity: FileIdentity, from position: FilePosition) -> Target {
-        Target(path: path, identity: identity, offset: position.offset, fingerprint: position.fingerprint)
-    }
-
     /// The directory was listed; empty where that failed.
     mutating func surveyed(_ siblings: [Sibling]) {
-        searchesLeft -= 1
         guard let search, let position else { return }
+        if search != .next { searchesLeft -= 1 }
         self.search = nil
         let plan = RotationPlan(base: name, siblings: siblings)
+        let lastWritten = files.last?.modified
+        refresh(plan)
         switch search {
-        case .rotated: afterRotation(plan, position)
+        case .rotated: afterRotation(plan, position, since: lastWritten ?? position.modified)
         case .truncated: afterTruncation(plan, position)
         case .lost: afterLoss(plan, position)
+        case .next:
+            isBetweenFiles = true
+            followOn(after: position.modified, plan, position)
         }
     }
 
@@ -63,8 +70,8 @@ extension FileTail {
     mutating func opened(_ status: FileStatus, mark found: ContentMark) {
         guard let target = targets.first else { return }
         targets.removeFirst()
-        if files.isEmpty, target.offset > 0 {
-            guard status.size >= target.offset, found.fingerprint(pseudonyms) == target.fingerprint else {
+        if let resumed = target.resumed {
+            guard status.size >= resumed.offset, found.fingerprint(pseudonyms) == resumed.fingerprint else {
                 targets = []
                 search = .lost
                 return
@@ -75,8 +82,15 @@ extension FileTail {
             notices.append(.readable)
         }
         retryAt = .min
-        files.append(Generation(identity: status.identity, size: status.size, modified: status.modified))
-        if files.count == 1 { begin(target.offset, found) }
+        let file = Generation(identity: status.identity, size: status.size, modified: status.modified)
+        if let resumed = target.resumed {
+            isBetweenFiles = false
+            files.insert(file, at: 0)
+            begin(resumed.offset, found)
+        } else {
+            enqueue(file)
+            if files.count == 1, !isBetweenFiles { begin(0, found) }
+        }
     }
 
     /// A file could not be opened: it has gone meanwhile, or there is a problem.
@@ -98,8 +112,12 @@ extension FileTail {
         guard !files.isEmpty, var position else { return }
         let isSame =
             seen.status.size >= readOffset + UInt64(seen.bytes.count) && seen.mark == mark.appending(cutter.held)
-        guard isSame else { return wasTruncated() }
+        guard isSame else {
+            search = .truncated
+            return
+        }
         files[0].size = seen.status.size
+        seenEnd = seen.status.size
         files[0].modified = seen.status.modified
         guard !seen.bytes.isEmpty else {
             self.position?.modified = seen.status.modified

@@ -7,8 +7,10 @@ extension FileTail {
         let isNewFile = offset == 0
         self.mark = isNewFile ? ContentMark() : mark
         readOffset = offset
+        seenEnd = file.size
         cutter = LineCutter(isSkipping: !isNewFile && position?.isInsideLongLine == true)
         isAtEnd = false
+        let isFirst = position == nil
         var next =
             position
             ?? FilePosition(path: path, identity: file.identity, offset: 0, modified: file.modified)
@@ -21,6 +23,7 @@ extension FileTail {
             next.isInsideLongLine = false
         }
         position = next
+        if isFirst { deliver([]) }
     }
 
     mutating func reachedEnd() {
@@ -31,38 +34,77 @@ extension FileTail {
         finishFirst()
     }
 
-    /// Ends the first file, its last line as it is, and goes on with the next one.
+    /// Ends the first file, its last line as it is. Before the next one is begun, the directory is searched again: what
+    /// waits may have been rotated meanwhile, too.
     mutating func finishFirst() {
         guard let file = files.first else { return }
         var lines: [UInt8] = []
+        mark.append(cutter.held)
         cutter.finish(into: &lines)
+        position?.offset = readOffset
+        let fingerprint = mark.fingerprint(pseudonyms)
+        position?.fingerprint = fingerprint
+        position?.isInsideLongLine = false
         position?.finish(file.identity, at: readOffset)
         files.removeFirst()
-        begin(0, ContentMark())
         deliver(lines)
+        search = .next
+    }
+
+    /// Begins the next file, once everything that comes before it is open.
+    mutating func beginNext() {
+        isBetweenFiles = false
+        begin(0, ContentMark())
+        deliver([])
+    }
+
+    /// Puts a file that was opened in its place: behind the one that is being read, by age, and before the path's own.
+    mutating func enqueue(_ file: Generation) {
+        files.append(file)
+        sortWaiting()
+    }
+
+    var pathIdentity: FileIdentity? {
+        if case .file(let status) = current { status.identity } else { nil }
     }
 
     mutating func deliver(_ lines: [UInt8]) {
         if let position { ready.append(Chunk(lines: lines, position: position, bytesRead: lines.count)) }
     }
 
-    mutating func wasTruncated() {
-        if files.count > 1 {
-            notices.append(.lostRest)
-            return finishFirst()
+    /// Takes over what the directory tells of the waiting files, and puts them in order again.
+    mutating func refresh(_ plan: RotationPlan) {
+        for index in files.indices {
+            guard let sibling = plan.siblings.first(where: { $0.status.identity == files[index].identity }) else {
+                continue
+            }
+            files[index].modified = sibling.status.modified
+            files[index].size = sibling.status.size
         }
-        search = .truncated
+        sortWaiting()
     }
 
-    mutating func afterRotation(_ plan: RotationPlan, _ position: FilePosition) {
+    private mutating func sortWaiting() {
+        let path = pathIdentity
+        files[firstWaiting...].sort { left, right in
+            if left.identity == path || right.identity == path {
+                return right.identity == path && left.identity != path
+            }
+            return left.modified < right.modified
+        }
+    }
+
+    private var firstWaiting: Int { isBetweenFiles ? 0 : min(1, files.count) }
+
+    mutating func afterRotation(_ plan: RotationPlan, _ position: FilePosition, since time: Int64) {
         notices.append(.rotated)
         if files.count == 1, case .file(let status) = current, status.size >= readOffset,
             plan.isCopy(status.identity, of: position)
         {
             files = []
-            targets = [target(path, status.identity, from: position)]
+            targets = [Target(path: path, identity: status.identity, resumed: position)]
         } else {
-            followOn(after: files.last?.modified ?? position.modified, plan, position)
+            followOn(after: time, plan, position)
         }
     }
 
@@ -83,28 +125,34 @@ extension FileTail {
         }
     }
 
-    /// The file is as new: its rest may stand in a copy.
+    /// The first file is as new: its rest may stand in a copy, and it is read anew when its turn comes.
     mutating func afterTruncation(_ plan: RotationPlan, _ position: FilePosition) {
+        guard var file = files.first else { return }
         notices.append(.truncated)
-        let held = cutter.held
-        let hasUnread = files.first.map { $0.size > readOffset } ?? false
-        files = []
-        targets = []
-        if let copy = plan.copy(of: position), copy.status.size > position.offset {
+        let hasUnread = seenEnd > readOffset
+        file.supersededAt = nil
+        files[0] = file
+        isBetweenFiles = true
+        sortWaiting()
+        let copy = plan.copy(of: position)
+        if let copy, copy.status.size > position.offset {
+            files.removeAll { $0.identity == copy.status.identity }
+            targets = [Target(path: copy.path, identity: copy.status.identity, resumed: position)]
             cutter = LineCutter()
-            targets.append(target(copy.path, copy.status.identity, from: position))
             followOn(after: copy.status.modified, plan, position)
         } else {
+            if copy == nil, hasUnread { notices.append(.lostRest) }
+            if let copy { self.position?.finish(copy.status.identity, at: copy.status.size) }
+            followOn(after: copy?.status.modified ?? position.modified, plan, self.position ?? position)
             var lines: [UInt8] = []
             cutter.finish(into: &lines)
-            let copy = plan.copy(of: position)
-            if let copy { self.position?.finish(copy.status.identity, at: copy.status.size) }
-            if copy == nil, hasUnread { notices.append(.lostRest) }
-            followOn(after: copy?.status.modified ?? position.modified, plan, self.position ?? position)
+            // Of a file of which no line was taken, the oldest generation now is the copy, with the line that was held.
+            if position.offset == 0, targets.contains(where: { $0.path != path }) { lines = [] }
+            self.position?.identity = file.identity
             self.position?.offset = 0
             self.position?.fingerprint = 0
             self.position?.isInsideLongLine = false
-            if !held.isEmpty { deliver(lines) }
+            if !lines.isEmpty { deliver(lines) }
         }
     }
 
@@ -117,8 +165,8 @@ extension FileTail {
             return followOn(after: position.modified, plan, position)
         }
         notices.append(rest.status.identity == position.identity ? .rotated : .truncated)
-        targets = [target(rest.path, rest.status.identity, from: position)]
-        if case .file(let status) = current, status.identity == rest.status.identity { return }
+        targets = [Target(path: rest.path, identity: rest.status.identity, resumed: position)]
+        if rest.status.identity == pathIdentity { return }
         followOn(after: rest.status.modified, plan, position)
     }
 }

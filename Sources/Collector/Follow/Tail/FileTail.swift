@@ -32,8 +32,8 @@ struct FileTail: Sendable {
     struct Target: Equatable, Sendable {
         var path: String
         var identity: FileIdentity
-        var offset: UInt64 = 0
-        var fingerprint: UInt64 = 0
+        /// Where reading goes on in it; nil for a file that is to be read from its beginning when its turn comes.
+        var resumed: FilePosition?
     }
 
     /// Something that the operator should know.
@@ -59,6 +59,8 @@ struct FileTail: Sendable {
         case rotated
         case truncated
         case lost
+        /// A file has been read to its end, and the next one is to be found.
+        case next
     }
 
     /// The most bytes of one read.
@@ -83,12 +85,16 @@ struct FileTail: Sendable {
     var mark = ContentMark()
     var cutter = LineCutter()
     var readOffset: UInt64 = 0
+    /// How large the first file was seen to be while it was the same.
+    var seenEnd: UInt64 = 0
     var search: Search?
     var searchesLeft = 0
     var hasSearchedWithoutPath = false
     var targets: [Target] = []
     var ready: [Chunk] = []
     var isAtEnd = true
+    /// Whether the first file is not begun yet.
+    var isBetweenFiles = false
     var retryAt = Int64.min
     var problem: FileProblem?
 
@@ -116,11 +122,15 @@ struct FileTail: Sendable {
     /// What to do now.
     mutating func next() -> Request {
         if !ready.isEmpty { return .deliver(ready.removeFirst()) }
-        if search != nil {
-            guard searchesLeft > 0 else { return .rest }
+        if let search {
+            guard searchesLeft > 0 || search == .next else { return .rest }
             return .survey(offset: position?.offset ?? 0)
         }
         if let target = targets.first { return .open(target) }
+        if isBetweenFiles, !files.isEmpty {
+            beginNext()
+            return next()
+        }
         guard !isAtEnd, let file = files.first else { return .rest }
         return .read(file.identity, offset: readOffset, count: Self.chunkBytes - cutter.held.count)
     }

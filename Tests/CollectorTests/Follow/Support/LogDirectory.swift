@@ -11,6 +11,8 @@ final class LogDirectory {
     let path: String
     private(set) var follower: FileFollower
     private(set) var lines: [String] = []
+    /// How many of the lines are committed.
+    private var committed = 0
     private(set) var notices: [FileTail.Notice] = []
     /// What a service would have committed.
     private(set) var saved: FilePosition?
@@ -75,7 +77,10 @@ final class LogDirectory {
                 omittingEmptySubsequences: false
             )
             .dropLast().map(String.init)
-            if commits { saved = chunk.position }
+            if commits {
+                saved = chunk.position
+                committed = lines.count
+            }
         }
         notices += follower.takeNotices()
     }
@@ -85,7 +90,13 @@ final class LogDirectory {
         for _ in 0..<4 { look(after: 1.1) }
     }
 
-    /// Begins anew at what was committed, as after a kill.
+    /// Begins anew at what was committed, as after a kill; what was not is gone.
+    func kill() {
+        lines.removeLast(lines.count - committed)
+        restart()
+    }
+
+    /// Begins anew at what was committed.
     func restart() {
         follower = FileFollower(path: path, position: saved, pseudonyms: SumPseudonym())
     }
