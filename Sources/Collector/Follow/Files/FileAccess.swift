@@ -56,10 +56,16 @@ enum FileAccess {
 
     /// Reads at an offset, and then what tells whether the file was still the same.
     static func read(_ file: OpenFile, at offset: UInt64, count: Int) throws(FileProblem) -> ReadObservation {
-        let bytes = try readBytes(file, offset..<(offset + UInt64(max(0, count))))
+        let there = try status(file).size
+        let end = min(offset + UInt64(max(0, count)), max(offset, there))
+        let bytes = try readBytes(file, offset..<end)
+        return ReadObservation(bytes: bytes, status: try status(file), mark: try mark(file, before: offset))
+    }
+
+    private static func status(_ file: OpenFile) throws(FileProblem) -> FileStatus {
         var information = stat()
         guard unsafe fstat(file.descriptor, &information) == 0 else { throw problem("the file", errno) }
-        return ReadObservation(bytes: bytes, status: FileStatus(information), mark: try mark(file, before: offset))
+        return FileStatus(information)
     }
 
     /// What stands before an offset.
