@@ -49,6 +49,12 @@ struct RedactionTests {
         #expect(lines[0][0].contains(#""scheduleId":"redacted-"#))
     }
 
+    @Test("what stands for a personal id is taken for no telephone number")
+    func stable() throws {
+        let once = try canonical(decode(event(with: #""scheduleId":"a@b.org""#)))
+        #expect(try canonical(decode(once[0])) == once)
+    }
+
     @Test(
         "ids that only look numerical are left alone",
         arguments: [

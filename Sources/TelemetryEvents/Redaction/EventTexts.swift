@@ -4,7 +4,7 @@
 ///
 /// | text | what leaves |
 /// | --- | --- |
-/// | schedule id, event id | as given; `redacted-` and a keyed hash where it holds something personal |
+/// | schedule id, event id | as given; `redacted-h` and a keyed hash where it holds something personal |
 /// | error | its domain and code, or the identifier it begins with; never a sentence |
 /// | versions, platform, model | as given when at most 64 bytes of the characters that such names have; else nothing |
 /// | hashes | lower-case hexadecimal digits |
@@ -58,7 +58,8 @@ struct EventTexts: Sendable {
         guard SensitiveText.isFound(in: bytes.span, text) else { return text }
         let pseudonym = pseudonyms.pseudonym(of: bytes.span.extracting(text))
         let start = bytes.count
-        bytes.append("redacted-")
+        // The letter keeps the digits behind it from looking like a telephone number.
+        bytes.append("redacted-h")
         bytes.appendHex(pseudonym.high)
         return start..<bytes.count
     }
