@@ -41,7 +41,7 @@ struct Validate: ParsableCommand {
     )
     var inputs: [String]
 
-    @Option(help: "Form of the result: text or json (one object, SPEC 10).")
+    @Option(help: "Form of the result: text or json (one object).")
     var format = ResultFormat.text
 
     @Flag(help: "Count rules of bucket B like those of bucket A.")
