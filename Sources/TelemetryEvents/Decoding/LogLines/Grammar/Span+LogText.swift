@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Span<UInt8> {
-    /// Where a byte first stands in a range, looked for eight bytes at a time.
+    /// Where a byte first stands in a range, looked for 16 bytes at a time.
     @inline(__always)
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        let pattern = ones &* UInt64(byte)
+        let wanted = SIMD16<UInt8>(repeating: byte)
         var position = range.lowerBound
-        while position + 8 <= range.upperBound {
-            let difference = word(at: position) ^ pattern
-            let found = (difference &- ones) & ~difference & highs
-            if found != 0 { return position + found.trailingZeroBitCount / 8 }
-            position += 8
+        while position + 16 <= range.upperBound {
+            let block = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
+            let found = unsafe unsafeBitCast(block .== wanted, to: SIMD2<UInt64>.self)
+            if found[0] != 0 { return position + found[0].trailingZeroBitCount / 8 }
+            if found[1] != 0 { return position + 8 + found[1].trailingZeroBitCount / 8 }
+            position += 16
         }
         while position < range.upperBound {
             if self[position] == byte { return position }
