@@ -56,12 +56,17 @@ struct Attempt {
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
         if let finalReason { return finalReason }
         if hasFinalFailure {
-            return completedReason ?? retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil)
+            return completionReason ?? retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil)
         }
-        if let completedReason { return completedReason }
+        if let completionReason { return completionReason }
         guard !hasSuccess else { return nil }
         if hasRetriedFailure { return isUnsuccessful || isClosing ? retriedReason ?? .other : nil }
         return isUnsuccessful && isClosing ? .other : nil
+    }
+
+    /// The completion's reason; where that says nothing, the one that was to be tried again.
+    private var completionReason: FailureReason? {
+        completedReason == .other ? retriedReason ?? .other : completedReason
     }
 
     /// Whether it has any result, so that its task was not just left.

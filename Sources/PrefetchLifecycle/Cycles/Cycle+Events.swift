@@ -54,6 +54,7 @@ extension Cycle {
         case .prefetchUsedForNotification: used.take(event.timestamp, base: base)
         case .notificationDelivered: delivered.take(event.timestamp, base: base)
         case .contentMissing: flags.insert(.contentMissing)
+        case .contentCacheFailed where event.usedCached == false: flags.insert(.contentMissing)
         case .notificationDrift: flags.insert(.drifted)
         default: break
         }

@@ -25,4 +25,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// 48 hours in microseconds: how far ahead of the receiver an event may be (SPEC 3.1).
     public static let acceptedLead: Int64 = 48 * 3_600 * 1_000_000
+
+    /// How far apart two times are, in microseconds.
+    func distance(to other: Timestamp) -> UInt64 {
+        self < other
+            ? UInt64(bitPattern: other.microseconds &- microseconds)
+            : UInt64(bitPattern: microseconds &- other.microseconds)
+    }
 }

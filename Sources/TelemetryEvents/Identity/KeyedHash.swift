@@ -23,6 +23,28 @@ extension IdentityKey {
     }
 }
 
+extension IdentityKey {
+    /// What stands for one of several processes on a device.
+    func process(_ process: UInt64, of device: UInt64) -> Pseudonym {
+        var hash = KeyedHash(self)
+        hash.combine(0xE)
+        hash.combine(device)
+        hash.combine(process)
+        let high = hash.finalized()
+        hash.combine(high)
+        return Pseudonym(high: high, low: hash.finalized())
+    }
+
+    /// The hash of a line of a log.
+    func line(_ bytes: Span<UInt8>, _ text: Range<Int>, at stamp: LogStamp, of process: UInt64) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(UInt64(bitPattern: stamp.wallMicroseconds))
+        hash.combine(process)
+        hash.combine(bytes, text)
+        return max(hash.finalized(), 1)
+    }
+}
+
 /// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one compression and
 /// three finalisation rounds, as hash tables use it).
 struct KeyedHash {

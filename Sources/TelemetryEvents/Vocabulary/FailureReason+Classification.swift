@@ -28,15 +28,21 @@ extension FailureReason {
         return nil
     }
 
-    /// Looked for in this order: a storage or permission error may mention the network that it cut off, not the reverse.
+    /// Looked for in this order: a storage or permission error may mention the network that it cut off, not the reverse; and
+    /// every error may call itself an exception.
     private static let tellingWords: [(StaticString, FailureReason)] = [
-        ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("authentication", .auth),
+        ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("unauthorised", .auth),
+        ("authentication", .auth), ("forbidden", .auth), ("token expired", .auth), ("expired token", .auth),
+        ("invalid token", .auth), ("bad_token", .auth),
         ("bgtaskscheduler", .system), ("notpermitted", .system), ("permission", .system), ("denied", .system),
         ("storage", .system), ("sqlite", .system), ("coredata", .system), ("disk", .system),
-        ("expired", .system), ("expiration", .system), ("background_refresh", .system), ("exception", .system),
+        ("background_refresh", .system), ("background refresh", .system), ("backgroundrefresh", .system),
         ("scheduling_failed", .system), ("notifications_", .system),
-        ("network", .network), ("nsurlerror", .network), ("urlerror", .network), ("socket", .network),
-        ("timeout", .network), ("timed out", .network), ("unknownhost", .network), ("connect", .network),
-        ("kcferrordomaincfnetwork", .network), ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network),
+        ("network", .network), ("nsurlerror", .network), ("urlerror", .network), ("urlsession", .network),
+        ("socket", .network), ("timeout", .network), ("timed out", .network), ("unknownhost", .network),
+        ("connect", .network), ("econn", .network), ("broken pipe", .network), ("unreachable", .network),
+        ("offline", .network), ("no internet", .network), ("kcferrordomaincfnetwork", .network),
+        ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network), ("ioexception", .network),
+        ("expired", .system), ("expiration", .system), ("exception", .system),
     ]
 }

@@ -184,6 +184,59 @@ struct LogBindingTests {
         #expect(reading.bound.contains("prefetch_scheduled a 2025-11-15T05:53:00Z"))
     }
 
+    @Test("a log that is told twice says nothing more")
+    func toldTwice() throws {
+        func day(_ day: Int) -> String {
+            """
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-\(day)T05:48:00Z)
+            2025-11-\(day)T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-\(day)T05:50:01Z [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            2025-11-\(day)T05:53:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-\(day)T05:53:01Z [DNP-SCHEDULER] Notification scheduled/delivered
+
+            """
+        }
+        let once = try LogReading(day(14) + day(15))
+        let twice = try LogReading(day(14) + day(15) + day(14) + day(15))
+        #expect(Set(twice.events) == Set(once.events))
+        #expect(twice.lines.recognised == 2 * once.lines.recognised)
+    }
+
+    @Test("lines without a device are those of the only one that others name")
+    func deviceNamedLater() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00+0000 phone app[100]: [DNP-FETCH] BGTask handler invoked (id=x)
+            2025-11-15T05:50:00Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            """
+        )
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") })
+        #expect(reading.events.count == 3)
+    }
+
+    @Test("processes that live side by side are installations of their own")
+    func sideBySide() throws {
+        var log = ""
+        for (minute, process, id) in [(0, 100, "a"), (0, 200, "b"), (1, 100, "c"), (1, 200, "d")] {
+            let due = "2025-11-15T06:0\(minute):0\(process / 100)Z"
+            log += "2025-11-15T05:41:0\(minute)+0000 phone app[\(process)]: [DNP-STORAGE] "
+            log += "Persisted schedule to DB (id=\(id), type=DAILY, time=\(due))\n"
+            log += "2025-11-15T05:41:0\(minute)+0000 phone app[\(process)]: [DNP-FETCH] "
+            log += "BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)\n"
+        }
+        var decoder = logDecoder()
+        let decoded = decoder.decode(Array(log.utf8).span, readAt: readingTime)
+        var cursor = EventCursor()
+        var installations: Set<Pseudonym?> = []
+        while let event = try cursor.next(in: decoded.events.bytes.span) { installations.insert(event.installation) }
+        #expect(decoded.events.count == 4)
+        #expect(installations.count == 2)
+    }
+
     @Test("where the pieces of a log are cut changes nothing, nor does a restart between them")
     func pieces() throws {
         let log = """

@@ -95,7 +95,7 @@ struct LogGrammarTests {
         ("[DNP-FETCH] Cached content for scheduleId=notif-1", #""content_cached","scheduleId":"notif-1""#),
         ("[DNP-FETCH] Cached content MD5: ABCDEF", #""content_cached","contentHash":"abcdef""#),
         ("[DNP-STORAGE] Cache write failed: error=SQLITE_FULL", #""content_cache_failed","error":"SQLITE_FULL""#),
-        ("[DNP-FETCH] Storage unavailable, will fetch on-demand", #""content_cache_failed""#),
+        ("[DNP-FETCH] Storage unavailable, will fetch on-demand", #""content_cache_failed","usedCached":false"#),
         (
             "[DNP-FETCH] Found cached content (age=180s, source=prefetch)",
             #""prefetch_used_for_notification","age":180"#
@@ -140,6 +140,60 @@ struct LogGrammarTests {
             .replacing(#","scheduleId":"unnamed-2025-11-14T05:50:00Z""#, with: "")
             .replacing(",,", with: ",").replacing(",}", with: "}")
         #expect(event == #"{"event":\#(expected)}"#, "\(line)")
+    }
+
+    @Test(
+        "a reason is the one that is given, then what the status tells, then the error, then other words",
+        arguments: [
+            ("Fetch failed (reason=bad_token, httpStatus=401, willRetry=false)", "AUTH"),
+            ("Fetch failed (error=X, reason=http_error, httpStatus=503)", "NETWORK"),
+            ("Fetch failed (error=java.net.SocketTimeoutException: timeout, willRetry=false)", "NETWORK"),
+            ("Fetch failed: error=java.net.UnknownHostException: Unable to resolve host, willRetry=false", "NETWORK"),
+            ("Fetch failed (error=NetworkError httpStatus=401 willRetry=false)", "AUTH"),
+            ("Fetch failed (error=AuthError, reason=SYSTEM)", "SYSTEM"),
+            ("Fetch failed: reason=nothing known", "OTHER"),
+            ("Fetch failed: error=NSException in handler", "SYSTEM"),
+            ("Task completed success=false reason=NETWORK", "NETWORK"),
+        ]
+    )
+    func reasons(line: String, reason: String) throws {
+        let reading = try LogReading("2025-11-14T05:50:00Z [DNP-FETCH] \(line)")
+        #expect(LogReading.value(of: "reason", in: reading.events.first ?? "") == reason)
+    }
+
+    @Test(
+        "an opening ends where a word ends",
+        arguments: ["Fetch successful retry", "Task completedness", "BGTask missed windows"]
+    )
+    func wordEnd(line: String) throws {
+        #expect(try LogReading("[DNP-FETCH] \(line)").lines.unrecognised == 1)
+    }
+
+    @Test("what stands behind a notification time is read too")
+    func detailBehindTime() throws {
+        let reading = try LogReading(
+            "[DNP-FETCH] Using cached content for notification at 2025-11-14T05:53:00Z (age=90000s, source=prefetch)"
+        )
+        #expect(reading.events.first?.contains(#""age":90000"#) == true)
+        let elsewhere = "[DNP-FETCH] Using cached content for notification at 2025-11-14T05:53:00Z (source=fallback)"
+        #expect(try LogReading(elsewhere).events.isEmpty)
+    }
+
+    @Test("an unrecognised line shows no more than its first words, since a person may have written the rest")
+    func explainedWords() throws {
+        let reading = try LogReading("[DNP-SCHEDULER] Notification queued (id=a, title=Secret, body=Secret)")
+        #expect(reading.unrecognised.first?.text == "Notification queued ...")
+    }
+
+    @Test(
+        "a line that speaks about the plugin is foreign",
+        arguments: [
+            "2025-11-15T05:50:00Z note to self: I saw [DNP-FETCH] Fetch success (status=200)",
+            "<14>Nov 15 05:50:00 host root searched for [DNP-FETCH] Fetch success",
+        ]
+    )
+    func prose(line: String) throws {
+        #expect(try LogReading(line).lines.foreign == 1)
     }
 
     @Test(

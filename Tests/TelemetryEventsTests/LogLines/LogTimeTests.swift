@@ -32,6 +32,19 @@ struct LogTimeTests {
         #expect(try time("02-29 17:00:00.000") == ["2024-02-29T17:00:00Z"])
     }
 
+    @Test("29 February is in the nearest leap year, however far that is")
+    func leapDay() throws {
+        let line = "02-29 05:50:00.000  4242  4260 I DNP-FETCH: BGTask handler invoked (id=x)"
+        #expect(try times(line) == ["2024-02-29T05:50:00Z"])
+        let far = Timestamp(seconds: 1_800_000_000)
+        let reading = try LogReading(line, at: far)
+        #expect(LogReading.value(of: "timestamp", in: reading.events.first ?? "") == "2024-02-29T05:50:00Z")
+        let anchored =
+            "02-29 05:50:00.000  1  1 I DNP-FETCH: Prefetch scheduled 5 minutes before notification (notificationTime=2026-03-01T05:53:00Z)"
+        let near = try LogReading(anchored, at: far)
+        #expect(near.events.count + near.rejections.count == 1)
+    }
+
     @Test("a stamp without a zone is in the zone that was given")
     func zone() throws {
         let log = "2025-11-14 05:50:00.123 [DNP-PLUGIN] Startup complete (hasPendingSchedules=false)"

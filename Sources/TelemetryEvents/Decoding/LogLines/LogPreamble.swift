@@ -5,15 +5,21 @@
 /// Prose in front of a marker is none: such a line speaks about the plugin and is not written by it.
 enum LogPreamble {
     /// Whether nothing but a preamble is in the range.
-    static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    ///
+    /// - Parameter plainWords: how many other words may be in it, such as the name of a program.
+    static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>, plainWords: Int = 0) -> Bool {
         var cursor = LineCursor(range)
+        var plainWords = plainWords
         cursor.skipSpaces(bytes)
         while !cursor.isAtEnd {
             if let closing = closingByte(of: cursor.peek(bytes)), cursor.skip(through: closing, bytes) {
                 cursor.skipSpaces(bytes)
                 continue
             }
-            guard isPreamble(bytes, cursor.word(bytes)) else { return endsCapacitorLine(bytes, range) }
+            if !isPreamble(bytes, cursor.word(bytes)) {
+                plainWords -= 1
+                guard plainWords >= 0 else { return endsCapacitorLine(bytes, range) }
+            }
             cursor.skipSpaces(bytes)
         }
         return true

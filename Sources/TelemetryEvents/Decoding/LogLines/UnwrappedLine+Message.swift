@@ -6,7 +6,9 @@ extension UnwrappedLine {
     mutating func takeAnywhere(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
             take(marker, bytes, cursor.end)
-        } else if let marker = bytes.firstMarker(in: cursor.rest) {
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
+        {
             take(marker, bytes, cursor.end)
         }
     }

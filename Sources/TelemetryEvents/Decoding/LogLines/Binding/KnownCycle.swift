@@ -11,6 +11,8 @@ struct KnownCycle {
         /// Its events no longer wait for a schedule id.
         static let released = Progress(rawValue: 1 << 4)
         static let missed = Progress(rawValue: 1 << 5)
+        /// Other processes of the device live beside the one that told of it.
+        static let apart = Progress(rawValue: 1 << 6)
     }
 
     /// Tells it from the others of its device.
@@ -32,8 +34,7 @@ struct KnownCycle {
     /// By what the cycles of a device stand in order.
     var order: Timestamp { due ?? begin ?? Timestamp(microseconds: .max) }
 
-    func distance(to time: Timestamp) -> Int64 {
-        guard let known = due ?? begin else { return .max }
-        return abs(known.microseconds - time.microseconds)
+    func distance(to time: Timestamp) -> UInt64 {
+        (due ?? begin)?.distance(to: time) ?? .max
     }
 }

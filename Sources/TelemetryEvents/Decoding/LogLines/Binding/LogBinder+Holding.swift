@@ -44,14 +44,15 @@ extension LogBinder {
         for place in binding.devices[device].cycles.indices { releaseNamed(device, place) }
     }
 
-    /// Forgets the oldest cycle of a device that has too many.
+    /// Forgets a cycle of a device that has too many: one that was delivered, or else the oldest.
     mutating func makeRoom(_ device: Int) {
         guard binding.devices[device].cycles.count >= LogDevice.maximumCycles else { return }
-        let serial = binding.devices[device].cycles[0].serial
+        let past = binding.devices[device].cycles.firstIndex { $0.isDelivered } ?? 0
+        let serial = binding.devices[device].cycles[past].serial
         while let first = binding.devices[device].held.firstIndex(where: { $0.cycle == serial }) {
             letGo(device, first)
         }
-        binding.devices[device].cycles.removeFirst()
+        binding.devices[device].cycles.remove(at: past)
     }
 
     mutating func releaseOld() {

@@ -140,7 +140,7 @@ extension LogBinder {
         }
         var event = Event(kind: kind, timestamp: time)
         event.isTimeAssumed = isTimeAssumed
-        event.installation = binding.devices[device].installation
+        event.installation = installation(place, device)
         event.scheduledFor = message.due
         event.earliestBeginDate = message.begin
         event.duration = message.duration
@@ -167,6 +167,14 @@ extension LogBinder {
         let held = texts.bytes
         decoded.events.append(event, texts: held.span)
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
+    }
+
+    /// What stands for the device, or for one of several processes that live on it side by side.
+    private func installation(_ place: Int?, _ device: Int) -> Pseudonym? {
+        guard let place, binding.devices[device].cycles[place].progress.contains(.apart) else {
+            return binding.devices[device].installation
+        }
+        return identityKey.process(binding.devices[device].cycles[place].process, of: binding.devices[device].name)
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {

@@ -7,7 +7,7 @@ extension LogBinder {
         if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
             return binding.use(binding.lastStream)
         }
-        let name = parsed.device
+        let name = device(named: parsed.device, bytes, parsed.deviceName)
         if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
         if !binding.devices.contains(where: { $0.name == name }) {
             let installation =
@@ -15,6 +15,16 @@ extension LogBinder {
             openDevice(LogDevice(name: name, installation: installation))
         }
         return binding.use(binding.openStream(device: name, process: parsed.process))
+    }
+
+    /// The device that a line is of: one without a name is the one that other lines name, as long as they name only one.
+    private mutating func device(named name: UInt64, _ bytes: Span<UInt8>, _ text: Event.Text) -> UInt64 {
+        guard binding.devices.count == 1 else { return name }
+        if name == 0 { return binding.devices[0].name }
+        if binding.devices[0].name == 0 {
+            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes.extracting(text), pseudonyms))
+        }
+        return name
     }
 
     private mutating func openDevice(_ device: LogDevice) {
@@ -39,6 +49,13 @@ extension LogBinding {
         lastStream = stream
         streams[stream].usedAt = lineCount
         return stream
+    }
+
+    /// Gives the only device the name that was missing.
+    mutating func nameOnlyDevice(_ name: UInt64, _ installation: Pseudonym) {
+        devices[0].name = name
+        devices[0].installation = installation
+        for index in streams.indices { streams[index].device = name }
     }
 
     func device(ofStream stream: Int) -> Int {

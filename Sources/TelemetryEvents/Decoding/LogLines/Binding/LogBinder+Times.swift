@@ -27,6 +27,8 @@ extension LogBinder {
 
     /// A clock that is a little behind makes lines look as if they came from the future.
     private static let clockTolerance: Int64 = 3_600_000_000
+    /// 29 February may be missing for so many years.
+    private static let longestWithoutLeapYear: Int64 = 8
 
     /// The time of a line (SPEC 3.3): its stamp, else the stream's last one, else the time of reading.
     mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
@@ -58,14 +60,28 @@ extension LogBinder {
     /// The stamp in the year that brings it nearest to a time, or in the latest one in which it is not after it.
     func dated(_ stamp: YearlessStamp, near anchor: Timestamp, isPast: Bool) -> Timestamp {
         let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
-        var best = Timestamp(microseconds: .min)
-        for candidate in year - 1...year + 1 {
-            guard let time = inYear(candidate, stamp) else { continue }
+        return best(stamp, in: year - 1...year + 1, near: anchor, isPast: isPast)
+            ?? best(
+                stamp,
+                in: year - Self.longestWithoutLeapYear...year + Self.longestWithoutLeapYear,
+                near: anchor,
+                isPast: isPast
+            )
+            ?? anchor
+    }
+
+    private func best(
+        _ stamp: YearlessStamp,
+        in years: ClosedRange<Int64>,
+        near anchor: Timestamp,
+        isPast: Bool
+    ) -> Timestamp? {
+        var best: Timestamp?
+        for year in years {
+            guard let time = inYear(year, stamp) else { continue }
             if isPast {
-                if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best, time) }
-            } else if best.microseconds == .min
-                || abs(time.microseconds - anchor.microseconds) < abs(best.microseconds - anchor.microseconds)
-            {
+                if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best ?? time, time) }
+            } else if best.map({ time.distance(to: anchor) < $0.distance(to: anchor) }) ?? true {
                 best = time
             }
         }

@@ -10,6 +10,7 @@ public struct LogBinder: Sendable {
     let identityKey: IdentityKey
 
     var binding = LogBinding()
+    private var recent = RecentLines()
     var devices = PseudonymCache()
     /// The texts of the event that is made.
     var texts = EventTexts()
@@ -36,11 +37,12 @@ public struct LogBinder: Sendable {
         decoded.lines = parsed.lines
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
         if options.isLive { releaseOld() }
+        binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            take(parsed.messages[index], bytes)
+            if !isRepeated(parsed.messages[index]) { take(parsed.messages[index], bytes) }
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()
@@ -53,6 +55,12 @@ public struct LogBinder: Sendable {
         begin(readAt)
         for device in binding.devices.indices { releaseAll(device) }
         return end()
+    }
+
+    private mutating func isRepeated(_ parsed: ParsedMessage) -> Bool {
+        guard parsed.fingerprint != 0 else { return false }
+        let namesItsCycle = parsed.schedule != 0 || parsed.message.due != nil
+        return recent.contains(parsed.fingerprint ^ parsed.device, namesItsCycle: namesItsCycle)
     }
 
     private mutating func append(_ parsed: ParsedLog, next: inout Int) {

@@ -17,6 +17,7 @@ struct LogBinding {
     /// The last absolute time in any message.
     var anchor: Timestamp?
     var lineCount: UInt64 = 0
+    var lifetimes = LogLifetimes()
 
     /// Where a message belongs.
     struct Place {
@@ -46,7 +47,7 @@ struct LogBinding {
         let context = devices[device].index(of: streams[stream][phase])
         let found: Int?
         if idHash != 0 {
-            found = named(idHash, due, context, device, stream, isDelivery: phase == .delivery)
+            found = named(idHash, due, phase, context, device, stream)
         } else if let due {
             found = timed(due, phase, context, device, stream)
         } else {
@@ -84,28 +85,42 @@ struct LogBinding {
     private func named(
         _ idHash: UInt64,
         _ due: Timestamp?,
+        _ phase: LogRule.Phase,
         _ context: Int?,
         _ device: Int,
-        _ stream: Int,
-        isDelivery: Bool
+        _ stream: Int
     ) -> Int? {
         let cycles = devices[device]
-        let isContextPast = isDelivery && context.map { cycles.cycles[$0].isDelivered } == true
+        let isContextPast = phase == .delivery && context.map { cycles.cycles[$0].isDelivered } == true
         if let context, !isContextPast, cycles.cycles[context].idHash == idHash, agrees(cycles.cycles[context], due) {
             return context
         }
+        let process = streams[stream].process
         let sameId =
-            cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due }
-            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) }
-            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) }
+            sameSchedule(idHash, due, device) { $0.process == process }
+            ?? sameSchedule(idHash, due, device) {
+                phase != .scheduling || !self.lifetimes.cross(device: cycles.name, $0.process, process)
+            }
         if let sameId { return sameId }
         if let context, !isContextPast, cycles.cycles[context].idHash == 0, agrees(cycles.cycles[context], due) {
             return context
         }
         guard let due else { return nil }
-        let process = streams[stream].process
         return cycles.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
             ?? cycles.lastIndex { $0.idHash == 0 && $0.due == due }
+    }
+
+    /// The cycle of a schedule: with this notification time, else one that is still to be delivered, else the last one.
+    private func sameSchedule(
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ device: Int,
+        _ mayBe: (KnownCycle) -> Bool
+    ) -> Int? {
+        let cycles = devices[device]
+        return cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && mayBe($0) }
+            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && mayBe($0) }
+            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) && mayBe($0) }
     }
 
     private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
@@ -246,8 +261,12 @@ struct LogBinding {
             default: return nil
             }
         }
-        let place = devices[device].open(process: streams[stream].process)
+        let process = streams[stream].process
+        let place = devices[device].open(process: process)
         devices[device].cycles[place].due = due
+        if lifetimes.hasCompany(device: devices[device].name, process) {
+            devices[device].cycles[place].progress.insert(.apart)
+        }
         return place
     }
 
@@ -258,6 +277,7 @@ struct LogBinding {
         let twin = devices[device].cycles.indices.last { other in
             other != place && devices[device].cycles[other].idHash == cycle.idHash
                 && devices[device].cycles[other].due == cycle.due
+                && !lifetimes.cross(device: devices[device].name, devices[device].cycles[other].process, cycle.process)
         }
         guard let twin else { return place }
         let kept = min(place, twin)

@@ -8,7 +8,7 @@ struct LogDevice {
     static let maximumHeld = 64
 
     /// Hash of the name.
-    let name: UInt64
+    var name: UInt64
     /// What stands for the device in events; nil where the wrapper names none.
     var installation: Pseudonym?
     var cycles: [KnownCycle] = []

@@ -3,7 +3,7 @@
 /// The lines of one process: which cycle they are about in each phase of the lifecycle, and when they were written.
 struct LogStream {
     /// Hash of the device's name.
-    let device: UInt64
+    var device: UInt64
     let process: UInt64
     /// The cycles, by their serial; 0 for none.
     var scheduling: UInt32 = 0

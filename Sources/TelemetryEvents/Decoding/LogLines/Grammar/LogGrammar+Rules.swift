@@ -45,7 +45,7 @@ extension LogGrammar {
         LogRule("Task marked complete", .event(.prefetchCompleted), .execution, reason: .system),
         LogRule("Cached content", .event(.contentCached), .execution),
         LogRule("Cache write failed", .event(.contentCacheFailed), .execution),
-        LogRule("Storage unavailable", .event(.contentCacheFailed), .execution),
+        LogRule("Storage unavailable", .event(.contentCacheFailed), .execution, reason: .system),
 
         LogRule("Preparing content for notification at", .cycle, .delivery, .notificationTime),
         LogRule("Preparing content", .cycle, .delivery),

@@ -78,7 +78,12 @@ struct LogGrammar: Sendable {
                 || bytes.word(at: text.lowerBound + count - 8) | UInt64.foldingBits
                     == opening.word(at: start + count - 8)
         else { return nil }
-        return text.lowerBound + count
+        let end = text.lowerBound + count
+        guard end == text.upperBound || !bytes[end].isLetterOrDigit || !opening[start + count - 1].isLetterOrDigit
+        else {
+            return nil
+        }
+        return end
     }
 
     private static func home(of word: UInt64) -> Int {

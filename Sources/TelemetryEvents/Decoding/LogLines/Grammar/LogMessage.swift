@@ -18,6 +18,8 @@ struct LogMessage {
     var ttl: Int32?
     var status: Int16?
     var reason: FailureReason?
+    /// What a reason outside the set tells: `OTHER` when nothing.
+    var hintedReason: FailureReason?
     var willRetry: Bool?
     /// Whether the attempt, or in a summary the cycle, was successful.
     var isSuccessful: Bool?
@@ -44,9 +46,10 @@ struct LogMessage {
         case .prefetchFailure:
             reason =
                 form.reason ?? reason ?? status.flatMap { FailureReason(httpStatus: Int64($0)) }
-                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error))
+                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error)) ?? hintedReason
         case .prefetchExpired: reason = .system
-        case .prefetchCompleted: reason = isSuccessful == false ? reason ?? form.reason : nil
+        case .prefetchCompleted: reason = isSuccessful == false ? reason ?? hintedReason ?? form.reason : nil
+        case .contentCacheFailed where form.reason != nil: usedCached = false
         default: break
         }
     }

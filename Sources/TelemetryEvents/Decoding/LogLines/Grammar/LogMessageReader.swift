@@ -26,8 +26,9 @@ struct LogMessageReader: Sendable {
         case .nothing: break
         case .fields: readFields(bytes, remainder, &message)
         case .notificationTime:
-            message.due = time(bytes, remainder)
-            if message.due == nil { readFields(bytes, remainder, &message) }
+            var cursor = LineCursor(remainder)
+            message.due = time(bytes, &cursor)
+            readFields(bytes, cursor.position..<remainder.upperBound, &message)
         case .error: message.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
         case .counters: message.counters = remainder
         }
@@ -75,7 +76,9 @@ struct LogMessageReader: Sendable {
         case .duration: message.duration = bytes.number(range, power: 6, 0...Self.microsecondsInADay)
         case .source: message.isFromElsewhere = !bytes.equalsIgnoringCase("prefetch", in: bytes.word(in: range))
         case .error: message.error = bytes.isPlaceholder(range) ? 0..<0 : range
-        case .reason: message.reason = FailureReason(named: bytes, bytes.word(in: range)) ?? told(by: range, bytes)
+        case .reason:
+            message.reason = FailureReason(named: bytes, bytes.word(in: range))
+            if message.reason == nil { message.hintedReason = told(by: range, bytes) }
         case .willRetry: message.willRetry = bytes.boolean(range)
         case .success, .fetched: message.isSuccessful = bytes.boolean(range)
         case .usedCached: message.usedCached = bytes.boolean(range)
@@ -117,6 +120,10 @@ struct LogMessageReader: Sendable {
     /// space before the time and before the offset, with or without a zone, perhaps inside `Optional(...)`.
     private mutating func time(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
         var cursor = LineCursor(range)
+        return time(bytes, &cursor)
+    }
+
+    private mutating func time(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Timestamp? {
         while cursor.position < cursor.end, bytes[cursor.position] == UInt8(ascii: " ") { cursor.position += 1 }
         if cursor.position + 9 <= cursor.end, bytes[cursor.position] == UInt8(ascii: "O"),
             bytes.equals("Optional(", in: cursor.position..<cursor.position + 9)

@@ -51,28 +51,28 @@ extension Span<UInt8> {
         }
     }
 
-    /// The value that begins at a position: what stands in quotes, or what ends before a comma or a closing parenthesis.
+    /// The value that begins at a position: what stands in quotes, or what ends before a comma, a closing parenthesis or
+    /// the next pair.
     ///
-    /// - Parameter isSentence: whether commas and parentheses belong to it; it then ends before `, key=`.
+    /// - Parameter isSentence: whether commas and parentheses belong to it; it then ends before the next known pair only.
     func value(from start: Int, to end: Int, isSentence: Bool) -> Range<Int> {
         if start < end, self[start] == UInt8(ascii: "\"") {
             if let closing = firstIndex(of: UInt8(ascii: "\""), in: start + 1..<end) { return start + 1..<closing }
         }
-        guard isSentence else {
-            return start..<firstIndex(of: UInt8(ascii: ","), or: UInt8(ascii: ")"), in: start..<end)
-        }
+        let stop = isSentence ? end : firstIndex(of: UInt8(ascii: ","), or: UInt8(ascii: ")"), in: start..<end)
         var position = start
-        while let comma = firstIndex(of: UInt8(ascii: ","), in: position..<end) {
-            position = comma + 1
-            var name = position
-            while name < end, self[name] == UInt8(ascii: " ") { name += 1 }
-            var equals = name
-            while equals < end, self[equals].isPartOfKey { equals += 1 }
-            if equals < end, self[equals] == UInt8(ascii: "="), LogField.table.value(of: self, name..<equals) != nil {
-                return start..<comma
+        while let equals = firstIndex(of: UInt8(ascii: "="), in: position..<stop) {
+            let key = key(endingAt: equals, from: start)
+            if key.lowerBound > start, LogField.table.value(of: self, key) != nil {
+                var last = key.lowerBound
+                while last > start, self[last - 1] == UInt8(ascii: " ") || self[last - 1] == UInt8(ascii: ",") {
+                    last -= 1
+                }
+                return start..<last
             }
+            position = equals + 1
         }
-        return start..<end
+        return start..<stop
     }
 
     /// The first word of a range, which white space and closing brackets end.

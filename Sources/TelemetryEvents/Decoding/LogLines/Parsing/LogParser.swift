@@ -92,6 +92,7 @@ public struct LogParser: Sendable {
         entry.device = 0
         entry.schedule = 0
         entry.line = lineIndex
+        entry.fingerprint = line.stamp.map { identityKey.line(bytes, line.text, at: $0, of: line.process) } ?? 0
         if !line.device.isEmpty { nameDevice(line.device, bytes) }
         if !entry.message.scheduleId.isEmpty {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
@@ -137,11 +138,13 @@ public struct LogParser: Sendable {
     private mutating func keepUnrecognised(_ problem: String, _ bytes: Span<UInt8>, _ text: Range<Int>) {
         parsed.lines.unrecognised += 1
         guard unrecognised.count < options.unrecognisedLimit else { return }
-        let shown = bytes.trimmed(text).prefix(UnrecognisedLine.maximumText)
+        let whole = bytes.trimmed(text)
+        let shown = bytes.openingWords(whole)
         unrecognised.append(
             UnrecognisedLine(
                 number: UInt64(lineIndex) + 1,
-                text: SensitiveText.isFound(in: bytes, shown) ? "(redacted)" : bytes.string(shown),
+                text: SensitiveText.isFound(in: bytes, shown)
+                    ? "(redacted)" : bytes.string(shown) + (shown.count < whole.count ? " ..." : ""),
                 problem: problem
             )
         )
@@ -173,6 +176,21 @@ public struct LogParser: Sendable {
 }
 
 extension Span<UInt8> {
+    /// The beginning of a text up to where values, quotes or lists begin, which may hold what a person wrote.
+    fileprivate func openingWords(_ range: Range<Int>) -> Range<Int> {
+        var end = range.lowerBound
+        let limit = Swift.min(range.upperBound, range.lowerBound + UnrecognisedLine.maximumText)
+        scan: while end < limit {
+            switch self[end] {
+            case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "("),
+                UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "%"), 0x80...:
+                break scan
+            default: end += 1
+            }
+        }
+        return trimmed(range.lowerBound..<end)
+    }
+
     fileprivate func string(_ range: Range<Int>) -> String {
         var copy: [UInt8] = []
         copy.append(self, range)
