@@ -36,11 +36,16 @@ struct InputDecoding {
         while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
             progress(chunks.consumed, parser.counts.read)
         }
-        var judged = JudgedInput(name: name, lines: parser.counts)
-        judged.unrecognised = parser.unrecognised.map {
-            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
-        }
-        return judged
+        return JudgedInput(parser, named: name)
+    }
+
+    /// Reads what began like a document and holds no event as lines; nil when the plugin wrote none of them.
+    private func decodeAsLines(_ bytes: [UInt8], named name: String, emit: (InputPiece) -> Void) -> JudgedInput? {
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        let parsed = parser.parse(bytes.span, readAt: now())
+        guard parser.counts.recognised > 0 else { return nil }
+        emit(.lines(parsed))
+        return JudgedInput(parser, named: name)
     }
 
     private func decodeDocument(
@@ -63,6 +68,7 @@ struct InputDecoding {
             identityKey: pseudonyms.identityKey
         )
         if decoded.events.count == 0, let first = decoded.rejections.first {
+            if let judged = decodeAsLines(bytes, named: name, emit: emit) { return judged }
             throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
         }
         emit(.events(decoded))
@@ -85,6 +91,15 @@ enum InputPiece: Sendable {
     case events(DecodedEvents)
     /// Nothing more comes of it.
     case end(JudgedInput)
+}
+
+extension JudgedInput {
+    fileprivate init(_ parser: LogParser, named name: String) {
+        self.init(name: name, lines: parser.counts)
+        unrecognised = parser.unrecognised.map {
+            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
+        }
+    }
 }
 
 extension JudgementOptions {

@@ -34,15 +34,6 @@ extension IdentityKey {
         hash.combine(high)
         return Pseudonym(high: high, low: hash.finalized())
     }
-
-    /// The hash of a line of a log.
-    func line(_ bytes: Span<UInt8>, _ text: Range<Int>, at stamp: LogStamp, of process: UInt64) -> UInt64 {
-        var hash = KeyedHash(self)
-        hash.combine(UInt64(bitPattern: stamp.wallMicroseconds))
-        hash.combine(process)
-        hash.combine(bytes, text)
-        return max(hash.finalized(), 1)
-    }
 }
 
 /// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one compression and

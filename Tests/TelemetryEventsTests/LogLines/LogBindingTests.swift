@@ -201,6 +201,11 @@ struct LogBindingTests {
         let twice = try LogReading(day(14) + day(15) + day(14) + day(15))
         #expect(Set(twice.events) == Set(once.events))
         #expect(twice.lines.recognised == 2 * once.lines.recognised)
+        let lines = (day(14) + day(15)).split(separator: "\n")
+        for line in lines {
+            let again = try LogReading(day(14) + day(15) + line)
+            #expect(Set(again.events) == Set(once.events), "\(line)")
+        }
     }
 
     @Test("lines without a device are those of the only one that others name")

@@ -3,8 +3,10 @@
 extension LogBinder {
     /// Takes in a message: finds its stream, time and cycle, and lets its event out or holds it back.
     ///
-    /// - Parameter bytes: what the texts of the message are ranges of.
-    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>) {
+    /// - Parameters:
+    ///   - bytes: what the texts of the message are ranges of.
+    ///   - isSimilar: whether the same line was there before, so that it begins no cycle.
+    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, isSimilar: Bool) {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
@@ -29,8 +31,10 @@ extension LogBinder {
             device: device,
             idHash: parsed.schedule,
             id: id,
-            time: time.known
+            time: time.known,
+            mayOpen: !isSimilar
         )
+        if place == nil, isSimilar { return }
         if let place { note(parsed.message, place, device, process) }
         if parsed.message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
         if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }

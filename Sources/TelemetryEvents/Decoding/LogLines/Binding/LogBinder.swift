@@ -11,6 +11,8 @@ public struct LogBinder: Sendable {
 
     var binding = LogBinding()
     private var recent = RecentLines()
+    /// By the wall clock.
+    private var lastStamp = Int64.min
     var devices = PseudonymCache()
     /// The texts of the event that is made.
     var texts = EventTexts()
@@ -42,7 +44,8 @@ public struct LogBinder: Sendable {
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            if !isRepeated(parsed.messages[index]) { take(parsed.messages[index], bytes) }
+            let novelty = novelty(of: parsed.messages[index])
+            if novelty != .repeated { take(parsed.messages[index], bytes, isSimilar: novelty == .similar) }
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()
@@ -57,10 +60,14 @@ public struct LogBinder: Sendable {
         return end()
     }
 
-    private mutating func isRepeated(_ parsed: ParsedMessage) -> Bool {
-        guard parsed.fingerprint != 0 else { return false }
+    /// A line that was there before, behind another one, and is older than the last one is a repetition too.
+    private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
+        guard let stamp = parsed.stamp else { return .new }
+        let isOlder = stamp.wallMicroseconds < lastStamp
+        lastStamp = stamp.wallMicroseconds
         let namesItsCycle = parsed.schedule != 0 || parsed.message.due != nil
-        return recent.contains(parsed.fingerprint ^ parsed.device, namesItsCycle: namesItsCycle)
+        let novelty = recent.note(parsed.fingerprint ^ parsed.device | 1, namesItsCycle: namesItsCycle)
+        return novelty == .similar && isOlder ? .repeated : novelty
     }
 
     private mutating func append(_ parsed: ParsedLog, next: inout Int) {

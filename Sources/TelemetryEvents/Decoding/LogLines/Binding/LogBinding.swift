@@ -33,13 +33,15 @@ struct LogBinding {
     ///   - idHash: the hash of the schedule id that the message names; 0 for none.
     ///   - id: the id as it may be stored; empty when the device knows it.
     ///   - time: when the line was written, where its stamp tells.
+    ///   - mayOpen: whether the message may begin a cycle.
     mutating func cycle(
         of message: LogMessage,
         stream: Int,
         device: Int,
         idHash: UInt64,
         id: [UInt8],
-        time: Timestamp?
+        time: Timestamp?,
+        mayOpen: Bool
     ) -> Int? {
         let due = message.due
         let phase = phase(of: message, in: streams[stream])
@@ -53,7 +55,8 @@ struct LogBinding {
         } else {
             found = ordered(message, phase, context, device, stream, time)
         }
-        guard var place = found ?? opened(by: message, idHash, due, device, stream) else { return nil }
+        let opened = found == nil && mayOpen ? opened(by: message, idHash, due, device, stream) : nil
+        guard var place = found ?? opened else { return nil }
         var hasLearned = false
         if idHash != 0, devices[device].cycles[place].idHash == 0 {
             devices[device].cycles[place].id = id.isEmpty ? devices[device].id(of: idHash) : id

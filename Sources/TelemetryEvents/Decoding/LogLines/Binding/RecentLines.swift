@@ -3,26 +3,73 @@
 /// The lines that came last, by which one that is told again is known: of a file that is read twice, or of two parts of a log
 /// that overlap.
 ///
-/// A line is known by its stamp, process and message when it names its cycle; else only behind the same line as the first
-/// time, since "Task completed" of two cycles in one second are two lines. Two generations of 32,768 lines are remembered.
+/// A line is known by its stamp, process and message. One that names its cycle is then a repetition; one that does not is so
+/// only behind the same line as the first time, since "Task completed" of two cycles in one second are two lines. The last
+/// 16,384 to 32,768 lines are remembered.
 struct RecentLines: Sendable {
-    private static let generation = 32_768
+    enum Novelty {
+        case new
+        /// The same line was there, but behind another one.
+        case similar
+        case repeated
+    }
 
-    private var young: Set<UInt64> = []
-    private var old: Set<UInt64> = []
+    private static let generation = 16_384
+
+    private var young = FingerprintTable()
+    private var old = FingerprintTable()
     private var previous: UInt64 = 0
 
     /// Whether a line was there before; it is from now on.
-    mutating func contains(_ fingerprint: UInt64, namesItsCycle: Bool) -> Bool {
-        let behind = previous
+    mutating func note(_ fingerprint: UInt64, namesItsCycle: Bool) -> Novelty {
+        let pair = fingerprint ^ (previous &* 0x9E37_79B9_7F4A_7C15 | 1)
         previous = fingerprint
-        let known = namesItsCycle ? fingerprint : fingerprint ^ (behind &* 0x9E37_79B9_7F4A_7C15 | 1)
-        if young.contains(known) || old.contains(known) { return true }
-        if young.count >= Self.generation {
+        if young.count >= 2 * Self.generation {
             swap(&young, &old)
-            young.removeAll(keepingCapacity: true)
+            young.removeAll()
         }
-        young.insert(known)
+        let isKnown = insert(fingerprint)
+        if namesItsCycle { return isKnown ? .repeated : .new }
+        if insert(pair) { return .repeated }
+        return isKnown ? .similar : .new
+    }
+
+    private mutating func insert(_ fingerprint: UInt64) -> Bool {
+        let isOld = old.contains(fingerprint)
+        return young.insert(fingerprint) || isOld
+    }
+}
+
+/// A set of hashes that are random already: open addressing, at most half full.
+private struct FingerprintTable: Sendable {
+    private static let places = 65_536
+
+    private var table: [UInt64] = []
+    private(set) var count = 0
+
+    func contains(_ fingerprint: UInt64) -> Bool {
+        guard !table.isEmpty else { return false }
+        return table[place(of: fingerprint)] == fingerprint
+    }
+
+    /// Enters a fingerprint; true when it was there.
+    mutating func insert(_ fingerprint: UInt64) -> Bool {
+        if table.isEmpty { table = [UInt64](repeating: 0, count: Self.places) }
+        let place = place(of: fingerprint)
+        if table[place] == fingerprint { return true }
+        table[place] = fingerprint
+        count += 1
         return false
+    }
+
+    mutating func removeAll() {
+        for index in table.indices { table[index] = 0 }
+        count = 0
+    }
+
+    private func place(of fingerprint: UInt64) -> Int {
+        var place = Int(truncatingIfNeeded: fingerprint) & (Self.places - 1)
+        while table[place] != 0, table[place] != fingerprint { place = (place + 1) & (Self.places - 1) }
+        return place
     }
 }
