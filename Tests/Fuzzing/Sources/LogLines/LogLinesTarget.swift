@@ -12,22 +12,21 @@ public func readOneLog(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     ReadingInvariants.check(whole)
     let place = ends.isEmpty ? 0 : ends[Int(input.choice % UInt64(ends.count))]
     compare(whole, input.cut(at: place) { $0 }, "read in two pieces, cut at \(place)")
-    compare(whole, input.cut(at: place) { restarted($0, input) }, "read with a restart at \(place)")
+    if !input.hasRepeatedLines {
+        compare(whole, input.cut(at: place) { restarted($0, input) }, "read with a restart at \(place)")
+    }
     checkDamage(input, at: place)
     return 0
 }
 
 private func compare(_ whole: LogReading, _ other: LogReading, _ how: String) {
-    let events = whole.events
-    let others = other.events
-    guard events == others else {
-        let missing = events.filter { !others.contains($0) }
-        let added = others.filter { !events.contains($0) }
-        finding("\(how): \(others.count) events of \(events.count)", joined(missing), joined(added))
+    let missing = whole.stories.subtracting(other.stories)
+    let added = other.stories.subtracting(whole.stories)
+    guard missing.isEmpty, added.isEmpty else {
+        finding("\(how): events are missing or added", joined(Array(missing)), joined(Array(added)))
     }
-    guard whole.lines == other.lines, whole.rejected == other.rejected, whole.unknownFields == other.unknownFields
-    else {
-        finding("\(how): \(other.lines), \(other.rejected) rejected; in one \(whole.lines), \(whole.rejected) rejected")
+    guard whole.lines == other.lines, whole.unknownFields == other.unknownFields else {
+        finding("\(how): \(other.lines); in one \(whole.lines)")
     }
 }
 

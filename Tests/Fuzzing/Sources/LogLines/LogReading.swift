@@ -10,21 +10,18 @@ struct LogReading {
     /// What came with each call.
     private(set) var batches: [DecodedEvents] = []
 
-    /// What two readings of the same log have in common: every event with its identity, in no order.
-    var events: [[UInt8]] {
-        var all: [[UInt8]] = []
+    /// What two readings of the same log have in common: what happened and when. Which cycle an event belongs to may depend
+    /// on how much of the log is known, and a line that is told again may be left out.
+    var stories: Set<[UInt8]> {
+        var all: Set<[UInt8]> = []
         for batch in batches {
-            var identities = batch.identities[...]
             var cursor = EventCursor()
             while let event = try? cursor.next(in: batch.events.bytes.span) {
-                var line: [UInt8] = []
-                CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
-                line += Array(event.isTimeAssumed ? " assumed".utf8 : "".utf8)
-                line += Array(" \(identities.popFirst() ?? 0)".utf8)
-                all.append(line)
+                let time = event.isTimeAssumed ? "assumed" : "\(event.timestamp)"
+                all.insert(Array("\(event.kind.name) \(time)".utf8))
             }
         }
-        return all.sorted { $0.lexicographicallyPrecedes($1) }
+        return all
     }
 
     mutating func add(_ batch: DecodedEvents) {
@@ -54,6 +51,12 @@ extension LogInput {
         reading.add(second.decode(log.span.extracting(place...), readAt: receivedAt))
         reading.add(second.flush(readAt: receivedAt))
         return reading
+    }
+
+    /// Whether a line is told twice, which a decoder does not know after a restart.
+    var hasRepeatedLines: Bool {
+        var seen: Set<ArraySlice<UInt8>> = []
+        return log.split(separator: 0x0A).contains { !seen.insert($0).inserted }
     }
 
     func decoder() -> LogDecoder {

@@ -5,14 +5,14 @@ extension LogBinder {
     ///
     /// - Parameters:
     ///   - bytes: what the texts of the message are ranges of.
-    ///   - isSimilar: whether the same line was there before, so that it begins no cycle.
-    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, isSimilar: Bool) {
+    ///   - novelty: of a line that is told again only the time counts; one that is similar begins no cycle.
+    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
         if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
         let time = time(of: parsed.stamp, stream: stream)
-        if parsed.message.form.meaning == .nothing { return }
+        if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
         if !binding.devices[device].held.isEmpty,
@@ -32,9 +32,9 @@ extension LogBinder {
             idHash: parsed.schedule,
             id: id,
             time: time.known,
-            mayOpen: !isSimilar
+            mayOpen: novelty == .new
         )
-        if place == nil, isSimilar { return }
+        if place == nil, novelty == .similar { return }
         if let place { note(parsed.message, place, device, process) }
         if parsed.message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
         if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }

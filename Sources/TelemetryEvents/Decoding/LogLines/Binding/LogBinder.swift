@@ -45,7 +45,7 @@ public struct LogBinder: Sendable {
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
             let novelty = novelty(of: parsed.messages[index])
-            if novelty != .repeated { take(parsed.messages[index], bytes, isSimilar: novelty == .similar) }
+            take(parsed.messages[index], bytes, novelty)
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()
