@@ -10,9 +10,9 @@ public struct LogBinder: Sendable {
     let identityKey: IdentityKey
 
     var binding = LogBinding()
-    private var recent = RecentLines()
+    var recent = RecentLines()
     /// By the wall clock.
-    private var lastStamp = Int64.min
+    var lastStamp = Int64.min
     var devices = PseudonymCache()
     /// The texts of the event that is made.
     var texts = EventTexts()

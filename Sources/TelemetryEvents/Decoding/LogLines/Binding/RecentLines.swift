@@ -15,10 +15,26 @@ struct RecentLines: Sendable {
     }
 
     private static let generation = 16_384
+    /// How many of them outlive a restart.
+    static let kept = 1_024
 
     private var young = FingerprintTable()
     private var old = FingerprintTable()
-    private var previous: UInt64 = 0
+    private(set) var previous: UInt64 = 0
+    /// The last ones in a ring, and where the next is put.
+    private var ring: [UInt64] = []
+    private var next = 0
+
+    init() {}
+
+    /// Goes on after a restart.
+    init(latest: [UInt64], previous: UInt64) {
+        for fingerprint in latest { _ = insert(fingerprint) }
+        self.previous = previous
+    }
+
+    /// The fingerprints that were entered last, the oldest first.
+    var latest: [UInt64] { Array(ring[next...] + ring[..<next]) }
 
     /// Whether a line was there before; it is from now on.
     mutating func note(_ fingerprint: UInt64, namesItsCycle: Bool) -> Novelty {
@@ -35,8 +51,15 @@ struct RecentLines: Sendable {
     }
 
     private mutating func insert(_ fingerprint: UInt64) -> Bool {
-        let isOld = old.contains(fingerprint)
-        return young.insert(fingerprint) || isOld
+        let isKnown = old.contains(fingerprint)
+        if young.insert(fingerprint) { return true }
+        if ring.count < Self.kept {
+            ring.append(fingerprint)
+        } else {
+            ring[next] = fingerprint
+            next = (next + 1) % Self.kept
+        }
+        return isKnown
     }
 }
 

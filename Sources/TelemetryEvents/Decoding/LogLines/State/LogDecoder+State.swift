@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LogDecoder {
-    private static let stateVersion: UInt8 = 1
+    private static let stateVersion: UInt8 = 2
     /// The most bytes that the state may have; devices that were not used for longest are left out.
     private static let maximumState = 64 << 10
     private static let hashBytes = 8
@@ -14,6 +14,10 @@ extension LogDecoder {
         output.append(optional: binder.binding.anchor)
         output.appendVarint(binder.binding.lineCount)
         output.append(logcatHeader: parser.unwrapper.header)
+        output.appendVarint(zigzag: binder.lastStamp)
+        output.appendLittleEndian(binder.recent.previous)
+        output.appendVarint(UInt64(binder.recent.latest.count))
+        for fingerprint in binder.recent.latest { output.appendLittleEndian(fingerprint) }
         for device in binder.binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
             var part: [UInt8] = [1]
             part.append(device)
@@ -54,6 +58,8 @@ extension LogDecoder {
             binder.binding.anchor = try reader.optionalTime(bytes)
             binder.binding.lineCount = try reader.varint(bytes)
             parser.unwrapper.header = try reader.logcatHeader(bytes)
+            binder.lastStamp = try reader.zigzag(bytes)
+            binder.recent = try reader.recentLines(bytes)
             while try reader.byte(bytes) == 1 {
                 binder.binding.devices.append(try reader.device(bytes))
                 while try reader.byte(bytes) == 1 {

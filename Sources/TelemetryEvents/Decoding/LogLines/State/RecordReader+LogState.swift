@@ -23,6 +23,13 @@ extension RecordReader {
         UInt32(try count(bytes, upTo: Int(UInt32.max)))
     }
 
+    mutating func recentLines(_ bytes: Span<UInt8>) throws(EventRecordError) -> RecentLines {
+        let previous = try littleEndian(bytes, size: 8)
+        var latest: [UInt64] = []
+        for _ in 0..<(try count(bytes, upTo: RecentLines.kept)) { latest.append(try littleEndian(bytes, size: 8)) }
+        return RecentLines(latest: latest, previous: previous)
+    }
+
     mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine? {
         guard try flag(bytes) else { return nil }
         var header = UnwrappedLine()
