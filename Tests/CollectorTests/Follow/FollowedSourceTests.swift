@@ -26,6 +26,7 @@ struct FollowedSourceTests {
                 position: saved?.position,
                 pseudonyms: SumPseudonym(),
                 threads: .singleton,
+                followed: FollowedFiles([path]),
                 metrics: FollowMetrics(pipeline.registry).series(of: path),
                 log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
             )

@@ -59,7 +59,7 @@ struct RotationNameTests {
     @Test(
         "is known in the forms that rotations give it",
         arguments: [
-            "device.log.1", "device.log.12", "device.log-20251115", "device.log.2025-11-15T05:41", "device.1.log",
+            "device.log.1", "device.log.12", "device.log-20251115", "device.log.2025-11-15T05:41",
             "device-20251115-2.log", "device.log.old", "device.log~", "device.log.bak", "device.log.20251115Z",
         ]
     )
@@ -71,7 +71,8 @@ struct RotationNameTests {
         "is not given to other files",
         arguments: [
             "device.log", "device.log.1.gz", "device-errors.log", "device.logger", "device2.log", "other.log.1",
-            "device.log.", "device.log.tmp", "1.log", "device", "device.log.xz",
+            "device-2.log", "device-10.0.0.2.log", "device-10.100.200.30.log", "device.3.log", "device.log-2",
+            "device.log.1234", "device-20251399.log", "device.log.", "device.log.tmp", "1.log", "device", "device.log.xz",
         ]
     )
     func other(name: String) {

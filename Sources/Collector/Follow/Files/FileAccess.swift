@@ -142,12 +142,25 @@ enum FileAccess {
         }
     }
 
+    /// The path behind symbolic links; of a file that is not there, behind those of its directory.
+    static func resolved(_ path: String) -> String {
+        if let resolved = realPath(path) { return resolved }
+        guard let directory = realPath(directory(of: path)) else { return path }
+        let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+        return directory == "/" ? "/" + name : directory + "/" + name
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
     /// The directory of a path, and that of the file behind it where that is another one.
     static func directories(of path: String) -> [String] {
         var directories = [directory(of: path)]
-        if let resolved = unsafe realpath(path, nil) {
-            let other = directory(of: unsafe String(cString: resolved))
-            unsafe free(resolved)
+        if let resolved = realPath(path) {
+            let other = directory(of: resolved)
             if other != directories[0] { directories.append(other) }
         }
         return directories

@@ -7,19 +7,25 @@ struct FileFollower: Sendable {
     let path: String
     private(set) var tail: FileTail
     private let pseudonyms: any Pseudonymising
+    private let followed: FollowedFiles
     private var files: [FileIdentity: OpenFile] = [:]
     /// How often something could not be read.
     private(set) var failures: UInt64 = 0
 
-    init(path: String, position: FilePosition?, pseudonyms: any Pseudonymising) {
+    /// - Parameter followed: all that is followed with it.
+    init(path: String, position: FilePosition?, pseudonyms: any Pseudonymising, followed: FollowedFiles) {
         self.path = path
+        self.followed = followed
         self.pseudonyms = pseudonyms
         tail = FileTail(path: path, position: position, pseudonyms: pseudonyms)
     }
 
     /// Looks at the path; call it when `next()` has nothing more, and again after a while.
     mutating func look(now: Int64) {
-        let seen = FileAccess.look(path)
+        var seen = FileAccess.look(path)
+        if case .file(let status) = seen, let problem = followed.problem(status.identity, for: path) {
+            seen = .refused(problem)
+        }
         if case .refused = seen { failures += 1 }
         tail.look(seen, now: now)
     }
@@ -29,16 +35,23 @@ struct FileFollower: Sendable {
         while true {
             switch tail.next() {
             case .deliver(let chunk): return chunk
-            case .survey(let offset): tail.surveyed(FileAccess.survey(path, offset: offset, pseudonyms))
+            case .survey(let offset): survey(offset)
             case .open(let target): open(target)
             case .read(let identity, let offset, let count): read(identity, offset, count)
             case .rest: return nil
             }
-            if files.count > tail.files.count {
-                let needed = Set(tail.files.map(\.identity))
-                files = files.filter { needed.contains($0.key) }
+            let needed = tail.openIdentities
+            for identity in files.keys where !needed.contains(identity) {
+                files[identity] = nil
+                followed.leave(identity, for: path)
             }
         }
+    }
+
+    private mutating func survey(_ offset: UInt64) {
+        let others = followed.others(besides: path)
+        let siblings = FileAccess.survey(path, offset: offset, pseudonyms)
+        tail.surveyed(siblings.filter { !others.contains($0.status.identity) })
     }
 
     private mutating func open(_ target: FileTail.Target) {
@@ -46,6 +59,7 @@ struct FileFollower: Sendable {
             guard let (file, status) = try FileAccess.open(target.path, target.identity) else {
                 return tail.failedToOpen(nil)
             }
+            try followed.take(target.identity, for: path)
             let mark = try FileAccess.mark(file, before: target.resumed?.offset ?? 0)
             files[target.identity] = file
             tail.opened(status, mark: mark)

@@ -22,6 +22,7 @@ final class FollowedSource: Sendable {
         position: FilePosition?,
         pseudonyms: any Pseudonymising,
         threads: NIOThreadPool,
+        followed: FollowedFiles,
         metrics: FollowMetrics.Series,
         log: Logger
     ) {
@@ -29,7 +30,9 @@ final class FollowedSource: Sendable {
         self.threads = threads
         self.metrics = metrics
         self.log = log
-        follower = Mutex(FileFollower(path: path, position: position, pseudonyms: pseudonyms))
+        follower = Mutex(
+            FileFollower(path: path, position: position, pseudonyms: pseudonyms, followed: followed)
+        )
         (wakeUps, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         waking.yield()
     }

@@ -39,6 +39,8 @@ struct SourcesService: Service {
         identityKey = room.identityKey
         let count = configuration.followedFiles.count + (configuration.readsStandardInput ? 1 : 0)
         threads = NIOThreadPool(numberOfThreads: min(max(count, 1), 16))
+        if let problem = FollowedFiles.twice(configuration.followedFiles) { throw CollectorError("\(problem)") }
+        let followed = FollowedFiles(configuration.followedFiles)
         var files: [File] = []
         for path in configuration.followedFiles {
             if case .refused(let problem) = FileAccess.look(path), problem.isPermanent {
@@ -51,6 +53,7 @@ struct SourcesService: Service {
                 position: place?.position,
                 pseudonyms: room.key,
                 threads: threads,
+                followed: followed,
                 metrics: metrics.series(of: path),
                 log: log
             )

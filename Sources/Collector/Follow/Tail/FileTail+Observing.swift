@@ -51,9 +51,15 @@ extension FileTail {
     /// The directory was listed; empty where that failed.
     mutating func surveyed(_ siblings: [Sibling]) {
         guard let search, let position else { return }
+        if search == .neighbours {
+            self.search = nil
+            return listed(siblings)
+        }
+        listed = nil
+        neighboursDue = .min
         if search != .next { searchesLeft -= 1 }
         self.search = nil
-        let plan = RotationPlan(base: name, siblings: siblings)
+        let plan = RotationPlan(base: name, siblings: siblings, neighbours: neighbours)
         let lastWritten = files.last?.modified
         refresh(plan)
         switch search {
@@ -63,6 +69,7 @@ extension FileTail {
         case .next:
             isBetweenFiles = true
             followOn(after: position.modified, plan, position)
+        case .neighbours: break
         }
     }
 

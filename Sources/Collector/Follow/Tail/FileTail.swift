@@ -61,6 +61,8 @@ struct FileTail: Sendable {
         case lost
         /// A file has been read to its end, and the next one is to be found.
         case next
+        /// Nothing is to be found: what lies there is remembered.
+        case neighbours
     }
 
     /// The most bytes of one read.
@@ -97,6 +99,10 @@ struct FileTail: Sendable {
     var isBetweenFiles = false
     var retryAt = Int64.min
     var problem: FileProblem?
+    var neighbours = Neighbours()
+    /// What was listed at a look, and holds if the next one finds no rotation.
+    var listed: (time: Int64, neighbours: Neighbours)?
+    var neighboursDue = Int64.min
 
     /// - Parameters:
     ///   - path: the absolute path to follow.
@@ -113,6 +119,9 @@ struct FileTail: Sendable {
         let rest = files.dropFirst().reduce(0) { $0 + $1.size }
         return rest + (files.first.map { $0.size - min($0.size, position?.offset ?? 0) } ?? 0)
     }
+
+    /// The files that are to be kept open.
+    var openIdentities: Set<FileIdentity> { Set(files.map(\.identity)) }
 
     mutating func takeNotices() -> [Notice] {
         defer { notices = [] }
@@ -131,7 +140,11 @@ struct FileTail: Sendable {
             beginNext()
             return next()
         }
-        guard !isAtEnd, let file = files.first else { return .rest }
+        guard !isAtEnd, let file = files.first else {
+            guard isNeighbourhoodDue() else { return .rest }
+            search = .neighbours
+            return .survey(offset: 0)
+        }
         return .read(file.identity, offset: readOffset, count: Self.chunkBytes - cutter.held.count)
     }
 }

@@ -7,10 +7,13 @@ struct RotationPlan {
 
     let name: RotationName
     let siblings: [Sibling]
+    private let neighbours: Neighbours
 
-    init(base: String, siblings: [Sibling]) {
+    /// - Parameter neighbours: the files that lay there before the rotation.
+    init(base: String, siblings: [Sibling], neighbours: Neighbours) {
         name = RotationName(of: base)
         self.siblings = siblings
+        self.neighbours = neighbours
     }
 
     /// The file of a position under whatever name it has now.
@@ -46,6 +49,7 @@ struct RotationPlan {
         siblings.filter { sibling in
             sibling.status.modified >= time && sibling.status.size > 0
                 && name.isGeneration(sibling.name)
+                && !neighbours.contains(sibling)
                 && !known.contains(sibling.status.identity)
                 && !isCopy(sibling.status.identity, of: position)
                 && !position.finished.contains(

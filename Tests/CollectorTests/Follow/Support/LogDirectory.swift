@@ -19,10 +19,14 @@ final class LogDirectory {
     private var now: Int64 = 0
     private var times: Int = 0
 
-    init() throws {
+    private let followed: FollowedFiles
+
+    /// - Parameter others: what else is followed in the directory, by name.
+    init(others: [String] = []) throws {
         directory = try TemporaryDirectory()
         path = directory.file("device.log")
-        follower = FileFollower(path: path, position: nil, pseudonyms: SumPseudonym())
+        followed = FollowedFiles([path] + others.map { [directory] in directory.file($0) })
+        follower = FileFollower(path: path, position: nil, pseudonyms: SumPseudonym(), followed: followed)
     }
 
     func file(_ name: String) -> String { directory.file(name) }
@@ -98,7 +102,7 @@ final class LogDirectory {
 
     /// Begins anew at what was committed.
     func restart() {
-        follower = FileFollower(path: path, position: saved, pseudonyms: SumPseudonym())
+        follower = FileFollower(path: path, position: saved, pseudonyms: SumPseudonym(), followed: followed)
     }
 }
 
