@@ -10,11 +10,6 @@ struct FollowMetrics: Sendable {
         let failures: Counter
         let rotations: Counter
         let gaps: Counter
-
-        func set(lag: UInt64, failures: UInt64) {
-            self.lag.set(lag)
-            self.failures.restore(to: failures)
-        }
     }
 
     private let lag: GaugeFamily
@@ -25,7 +20,7 @@ struct FollowMetrics: Sendable {
     init(_ registry: MetricsRegistry) {
         lag = registry.gauge(
             "dnp_telemetry_follow_lag_bytes",
-            help: "Bytes of a followed file that were seen and not read yet.",
+            help: "Bytes of a followed file that were seen and are not stored yet.",
             unit: "bytes",
             labels: ["file"]
         )
@@ -41,7 +36,7 @@ struct FollowMetrics: Sendable {
         )
         gaps = registry.counter(
             "dnp_telemetry_follow_gaps_total",
-            help: "Rotations after which the rest of the old file was not found, so that lines may be missing.",
+            help: "Times that the rest of a file, or what was known of it, was not found: lines may be missing.",
             labels: ["file"]
         )
     }

@@ -72,7 +72,8 @@ struct RotationNameTests {
         arguments: [
             "device.log", "device.log.1.gz", "device-errors.log", "device.logger", "device2.log", "other.log.1",
             "device-2.log", "device-10.0.0.2.log", "device-10.100.200.30.log", "device.3.log", "device.log-2",
-            "device.log.1234", "device-20251399.log", "device.log.", "device.log.tmp", "1.log", "device", "device.log.xz",
+            "device.log.1234", "device-20251399.log", "device.log.", "device.log.tmp", "1.log", "device",
+            "device.log.xz",
         ]
     )
     func other(name: String) {

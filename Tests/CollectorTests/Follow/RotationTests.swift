@@ -19,7 +19,8 @@ struct RotationTests {
         log.look()
         log.look()
         #expect(log.lines == ["one", "two", "three"])
-        #expect(log.follower.tail.lag == 0)
+        #expect(log.follower.tail.lag(behind: log.saved) == 0)
+        #expect(log.follower.tail.lag(behind: nil) == 14)
         #expect(log.notices == [])
     }
 

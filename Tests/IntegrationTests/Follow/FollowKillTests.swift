@@ -42,8 +42,13 @@ extension EndToEnd {
                 counters.observe(page)
                 return page.sum("dnp_telemetry_log_lines_total") >= Double(lines)
             }
-            // What is counted too often comes now, and what waited for its cycle.
-            try await Task.sleep(for: .seconds(3))
+            // What is counted too often comes before all is stored, and what waited for its cycle.
+            let used = Double(await writer.totals.used)
+            try await eventually("everything is stored", within: .seconds(60), every: .milliseconds(100)) {
+                let page = try await client.metrics()
+                return page.sum("dnp_telemetry_follow_lag_bytes") == 0
+                    && page.sum("dnp_telemetry_events_duplicate_total") >= used
+            }
             let page = try await client.metrics()
             let foreign = Self.cycles * LogFactory.foreignPerCycle
             #expect(page.value("dnp_telemetry_log_lines_total", ["result": "foreign"]) == Double(foreign))

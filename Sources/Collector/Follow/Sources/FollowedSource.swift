@@ -10,6 +10,7 @@ internal import TelemetryEvents
 /// A followed file as a running source: looks, reads, decodes, stores, and again when it is woken.
 final class FollowedSource: Sendable {
     let path: String
+    private let start: FilePosition?
     private let follower: Mutex<FileFollower>
     private let threads: NIOThreadPool
     private let metrics: FollowMetrics.Series
@@ -27,6 +28,7 @@ final class FollowedSource: Sendable {
         log: Logger
     ) {
         self.path = path
+        start = position
         self.threads = threads
         self.metrics = metrics
         self.log = log
@@ -55,11 +57,13 @@ final class FollowedSource: Sendable {
                     return follower.next()
                 }
                 while let next = chunk {
+                    setLag(intake)
                     try await intake.take(next.lines, bytesRead: next.bytesRead, position: next.position)
                     if stop.isRequested { break }
                     chunk = await step { $0.next() }
                 }
                 try await intake.idle()
+                setLag(intake)
             }
             try await intake.pause()
         } catch {
@@ -73,13 +77,18 @@ final class FollowedSource: Sendable {
     ) async -> FileTail.Chunk? {
         let result = try? await threads.runIfActive { [self] in
             follower.withLock { follower in
-                (body(&follower), follower.takeNotices(), follower.tail.lag, follower.failures)
+                (body(&follower), follower.takeNotices(), follower.failures)
             }
         }
-        guard let (chunk, notices, lag, failures) = result else { return nil }
-        metrics.set(lag: lag, failures: failures)
+        guard let (chunk, notices, failures) = result else { return nil }
+        metrics.failures.restore(to: failures)
         for notice in notices { tell(notice) }
         return chunk
+    }
+
+    private func setLag(_ intake: borrowing LogIntake) {
+        let stored = intake.stored ?? start
+        metrics.lag.set(follower.withLock { $0.tail.lag(behind: stored) })
     }
 
     private func tell(_ notice: FileTail.Notice) {

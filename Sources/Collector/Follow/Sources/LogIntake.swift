@@ -28,6 +28,8 @@ struct LogIntake {
     private let stop: SourceStop
     private var decoder: LogDecoder
     private var position: FilePosition?
+    /// The last position that stands in the ledger since the start.
+    private(set) var stored: FilePosition?
     /// The lines that are in no row yet.
     private var lines = LogLineCounts()
     private var bytes = 0
@@ -109,6 +111,7 @@ struct LogIntake {
             SourcePosition(source: source, bytes: place.encoded(with: state(now, &decoded)))
         }
         try await submit(.reading(decoded, origin: origin, lines: lines, position: saved))
+        stored = position
         lines = LogLineCounts()
         bytes = 0
         hasMoved = false

@@ -47,21 +47,35 @@ struct SourcesService: Service {
                 throw CollectorError("\(problem)")
             }
             let saved = room.projection.sources.position(of: FollowedSource.source(path, room.key))
+            let series = metrics.series(of: path)
             let place = saved.flatMap { FilePosition.decode($0) }
+            if saved != nil, place == nil { Self.tellUnreadable(path, series, log) }
             let source = FollowedSource(
                 path: path,
                 position: place?.position,
                 pseudonyms: room.key,
                 threads: threads,
                 followed: followed,
-                metrics: metrics.series(of: path),
+                metrics: series,
                 log: log
             )
             let options = configuration.logOptions(isLive: true)
-            let decoder = LogDecoder.resumed(place?.state, options, room.key, room.identityKey, log, path)
+            let decoder = LogDecoder.resumed(place?.state, options, room.key, room.identityKey, series, log, path)
             files.append(File(source: source, decoder: decoder, isPlaced: place != nil))
         }
         self.files = files
+    }
+
+    /// The position of a file stands in the ledger and cannot be read.
+    private static func tellUnreadable(_ path: String, _ metrics: FollowMetrics.Series, _ log: Logger) {
+        metrics.gaps.add()
+        log.warning(
+            """
+            the position in a followed file cannot be read, and it is read from its beginning: its lines count again, \
+            and the unread rest of a file that was rotated meanwhile is lost; nothing needs doing
+            """,
+            metadata: ["file": "\(path)"]
+        )
     }
 
     func run() async throws {
@@ -126,6 +140,7 @@ extension LogDecoder {
         _ options: LogDecoderOptions,
         _ key: InstallationKey,
         _ identityKey: IdentityKey,
+        _ metrics: FollowMetrics.Series,
         _ log: Logger,
         _ path: String
     ) -> LogDecoder {
@@ -133,7 +148,14 @@ extension LogDecoder {
             do throws(LogStateError) {
                 return try LogDecoder(restoring: state, options, pseudonyms: key, identityKey: identityKey)
             } catch {
-                log.warning("what was known of the cycles in \(path) cannot be read: \(error)")
+                metrics.gaps.add()
+                log.warning(
+                    """
+                    what was known of the cycles in a followed file cannot be read (\(error)): events of cycles that \
+                    began before may be lost; nothing needs doing
+                    """,
+                    metadata: ["file": "\(path)"]
+                )
             }
         }
         return LogDecoder(options, pseudonyms: key, identityKey: identityKey)

@@ -13,8 +13,10 @@ extension FileTail {
             guard files.isEmpty, position != nil, !hasSearchedWithoutPath else { break }
             hasSearchedWithoutPath = true
             search = .lost
-        case .refused(let problem): refuse(problem)
-        case .file(let status): look(status)
+        case .refused(let problem): refuse(problem, .look)
+        case .file(let status):
+            succeeded(.look)
+            look(status)
         }
         for index in files.indices.dropLast() where files[index].supersededAt == nil {
             if files[(index + 1)...].contains(where: { $0.size > 0 }) { files[index].supersededAt = now }
@@ -84,10 +86,7 @@ extension FileTail {
                 return
             }
         }
-        if problem != nil {
-            problem = nil
-            notices.append(.readable)
-        }
+        succeeded(.open)
         retryAt = .min
         let file = Generation(identity: status.identity, size: status.size, modified: status.modified)
         if let resumed = target.resumed {
@@ -106,7 +105,7 @@ extension FileTail {
         targets.removeFirst()
         let isPath = target.path == path
         if let problem {
-            refuse(problem)
+            refuse(problem, .open)
             if isPath { targets = [] } else { notices.append(.lostRest) }
         } else if !isPath {
             targets = []
@@ -117,6 +116,7 @@ extension FileTail {
     /// The first file was read.
     mutating func took(_ seen: ReadObservation) {
         guard !files.isEmpty, var position else { return }
+        succeeded(.read)
         let isSame =
             seen.status.size >= readOffset + UInt64(seen.bytes.count) && seen.mark == mark.appending(cutter.held)
         guard isSame else {
@@ -147,13 +147,21 @@ extension FileTail {
 
     /// The first file could not be read.
     mutating func failedToRead(_ problem: FileProblem) {
-        refuse(problem)
+        refuse(problem, .read)
         isAtEnd = true
     }
 
-    private mutating func refuse(_ problem: FileProblem) {
+    private mutating func refuse(_ problem: FileProblem, _ call: Call) {
         retryAt = now + Self.retryPause
-        if self.problem != problem { notices.append(.refused(problem)) }
-        self.problem = problem
+        if self.problem?.problem != problem { notices.append(.refused(problem)) }
+        self.problem = (problem, call)
+    }
+
+    /// Ends the problem of a call that works again.
+    private mutating func succeeded(_ call: Call) {
+        guard let problem, problem.call == call else { return }
+        self.problem = nil
+        retryAt = .min
+        notices.append(.readable)
     }
 }

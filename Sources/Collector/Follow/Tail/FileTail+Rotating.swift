@@ -4,6 +4,7 @@
 extension FileTail {
     mutating func begin(_ offset: UInt64, _ mark: ContentMark) {
         guard let file = files.first else { return }
+        toldOf = nil
         let isNewFile = offset == 0
         self.mark = isNewFile ? ContentMark() : mark
         readOffset = offset
@@ -64,6 +65,15 @@ extension FileTail {
         sortWaiting()
     }
 
+    /// Tells of a rotation, which is found again and again while the new file cannot be opened.
+    mutating func tellOnce(_ notice: Notice) {
+        if let pathIdentity {
+            guard toldOf != pathIdentity else { return }
+            toldOf = pathIdentity
+        }
+        notices.append(notice)
+    }
+
     var pathIdentity: FileIdentity? {
         if case .file(let status) = current { status.identity } else { nil }
     }
@@ -97,7 +107,7 @@ extension FileTail {
     private var firstWaiting: Int { isBetweenFiles ? 0 : min(1, files.count) }
 
     mutating func afterRotation(_ plan: RotationPlan, _ position: FilePosition, since time: Int64) {
-        notices.append(.rotated)
+        tellOnce(.rotated)
         if files.count == 1, case .file(let status) = current, status.size >= readOffset,
             plan.isCopy(status.identity, of: position)
         {
@@ -161,10 +171,10 @@ extension FileTail {
         targets = []
         guard let rest = plan.original(of: position) ?? plan.copy(of: position) else {
             guard case .file = current else { return }
-            notices.append(.lostRest)
+            tellOnce(.lostRest)
             return followOn(after: position.modified, plan, position)
         }
-        notices.append(rest.status.identity == position.identity ? .rotated : .truncated)
+        tellOnce(rest.status.identity == position.identity ? .rotated : .truncated)
         targets = [Target(path: rest.path, identity: rest.status.identity, resumed: position)]
         if rest.status.identity == pathIdentity { return }
         followOn(after: rest.status.modified, plan, position)

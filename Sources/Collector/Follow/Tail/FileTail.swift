@@ -65,6 +65,11 @@ struct FileTail: Sendable {
         case neighbours
     }
 
+    /// What can fail.
+    enum Call: Sendable {
+        case look, open, read
+    }
+
     /// The most bytes of one read.
     static let chunkBytes = 1 << 20
     /// How long a file is still read at its end after the next one has lines, in microseconds.
@@ -98,7 +103,9 @@ struct FileTail: Sendable {
     /// Whether the first file is not begun yet.
     var isBetweenFiles = false
     var retryAt = Int64.min
-    var problem: FileProblem?
+    var problem: (problem: FileProblem, call: Call)?
+    /// Of which file at the path it was told that it stands there after a rotation.
+    var toldOf: FileIdentity?
     var neighbours = Neighbours()
     /// What was listed at a look, and holds if the next one finds no rotation.
     var listed: (time: Int64, neighbours: Neighbours)?
@@ -114,10 +121,17 @@ struct FileTail: Sendable {
         self.pseudonyms = pseudonyms
     }
 
-    /// The bytes that are known to wait.
-    var lag: UInt64 {
-        let rest = files.dropFirst().reduce(0) { $0 + $1.size }
-        return rest + (files.first.map { $0.size - min($0.size, position?.offset ?? 0) } ?? 0)
+    /// The bytes that are known to wait behind what was stored.
+    func lag(behind stored: FilePosition?) -> UInt64 {
+        let open = files.reduce(0) { $0 + $1.size }
+        guard let stored else { return open }
+        if let file = files.first(where: { $0.identity == stored.identity }) {
+            return open - min(file.size, stored.offset)
+        }
+        let finished = position?.finished ?? []
+        guard let index = finished.firstIndex(where: { $0.identity == stored.identity }) else { return open }
+        let read = finished[index...].reduce(0) { $0 + $1.end }
+        return open + read - min(read, stored.offset)
     }
 
     /// The files that are to be kept open.
