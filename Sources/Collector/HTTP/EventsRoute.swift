@@ -6,7 +6,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import TelemetryEvents
 
-/// `POST /v1/events` (SPEC 8): decodes on the request's thread, answers once the events are durable.
+/// `POST /v1/events` (SPEC 8): decodes large bodies on threads of their own, answers once the events are durable.
 struct EventsRoute: Sendable {
     let configuration: ServeConfiguration
     let key: InstallationKey
@@ -23,7 +23,14 @@ struct EventsRoute: Sendable {
 
         let body = try await collect(request, lease)
         guard body.readableBytes > 0 else { throw Problem.emptyBody }
-        let (decoded, batch) = try decode(body, isCompressed: isCompressed, format, lease, request)
+        let (decoded, batch) =
+            if LargeBodies.isLarge(body.readableBytes, isCompressed: isCompressed) {
+                try await LargeBodies.run {
+                    try decode(body, isCompressed: isCompressed, format, lease, request)
+                }
+            } else {
+                try decode(body, isCompressed: isCompressed, format, lease, request)
+            }
         guard !decoded.isBlank else { throw Problem.emptyBody }
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         switch try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch)) {
