@@ -105,6 +105,20 @@ extension EndToEnd {
             }
         }
 
+        @Test("a full disk is one clear error that says to start it again")
+        func fullDisk() async throws {
+            try await MountNamespace.with { namespace in
+                try await withTemporaryDirectory { directory in
+                    try await namespace.mountMemory(at: directory, options: "size=64k")
+                    let said = try await refusal(
+                        Service.Settings(stateDirectory: "\(directory)/state", namespace: namespace)
+                    )
+                    #expect(said.contains("no space left"), "\(said)")
+                    #expect(said.contains("free some space and start it again"), "\(said)")
+                }
+            }
+        }
+
         @Test("a file in place of the state directory is one clear error")
         func fileForState() async throws {
             try await withTemporaryDirectory { directory in
