@@ -33,11 +33,15 @@ struct CycleNotes {
         self.hasDetails = hasDetails
     }
 
-    mutating func note(_ events: EventBatch, input: Int, key: IdentityKey) {
+    /// - Parameter untimedLines: where the lines of the events without a time stand, as far as that is known.
+    mutating func note(_ events: EventBatch, untimedLines: [Int] = [], input: Int, key: IdentityKey) {
         let bytes = events.bytes.span
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
-        while (try? cursor.next(into: &event, in: bytes)) ?? false { note(event, bytes, input: input, key: key) }
+        var lines = untimedLines[...]
+        while (try? cursor.next(into: &event, in: bytes)) ?? false {
+            note(event, bytes, line: event.isTimeAssumed ? lines.popFirst() : nil, input: input, key: key)
+        }
     }
 
     /// Gives out what is known of a closed cycle.
@@ -52,7 +56,7 @@ struct CycleNotes {
         return note
     }
 
-    private mutating func note(_ event: Event, _ bytes: Span<UInt8>, input: Int, key: IdentityKey) {
+    private mutating func note(_ event: Event, _ bytes: Span<UInt8>, line: Int?, input: Int, key: IdentityKey) {
         if hasDetails { device = DeviceNames(event, bytes).completed(by: device) }
         if let schedule = key.schedule(of: event, in: bytes) {
             guard hasDetails || schedule != lastSchedule else { return }
@@ -62,14 +66,14 @@ struct CycleNotes {
                 bySchedule[schedule] = newNote(bytes.text(event.scheduleId), input)
             }
             bySchedule[schedule]?.isTaken = false
-            if hasDetails { bySchedule[schedule]?.details?.add(event, bytes) }
+            if hasDetails { bySchedule[schedule]?.details?.add(event, bytes, line: line) }
         } else if let time = event.scheduledFor {
             if byNotification[time] == nil {
                 guard Self.hasRoom(&byNotification, limit) else { return }
                 byNotification[time] = newNote(nil, input)
             }
             byNotification[time]?.isTaken = false
-            if hasDetails { byNotification[time]?.details?.add(event, bytes) }
+            if hasDetails { byNotification[time]?.details?.add(event, bytes, line: line) }
         }
     }
 }
@@ -97,12 +101,12 @@ extension CycleDetails {
     /// How many failures of a cycle are kept.
     private static let keptFailures = 16
 
-    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>) {
+    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
         earliestBeginDate = event.earliestBeginDate ?? earliestBeginDate
         device = DeviceNames(event, bytes).completed(by: device)
         guard event.kind.tellsOfFailure else { return }
         failureCount += 1
-        if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes)) }
+        if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes, line: line)) }
     }
 }
 
@@ -115,9 +119,10 @@ extension DeviceNames {
 }
 
 extension FailureNote {
-    fileprivate init(_ event: Event, _ bytes: Span<UInt8>) {
+    fileprivate init(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
         time = event.timestamp
         hasAssumedTime = event.isTimeAssumed
+        self.line = line.map { $0 + 1 }
         kind = event.kind
         reason = event.reason
         error = bytes.text(event.error)

@@ -107,6 +107,7 @@ extension JudgementOptions {
     var lines: LogDecoderOptions {
         var lines = LogDecoderOptions(wrapper: wrapper, zone: zone)
         lines.identifies = false
+        lines.tellsUntimedLines = detail.isTestRun
         lines.unrecognisedLimit = explains ? Self.explainedLines : 0
         return lines
     }

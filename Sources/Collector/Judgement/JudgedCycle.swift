@@ -83,6 +83,8 @@ struct DeviceNames: Hashable, Sendable {
 struct FailureNote: Sendable {
     var time: Timestamp
     var hasAssumedTime: Bool
+    /// The number of its line, from 1, where it has no time.
+    var line: Int?
     var kind: EventKind
     var reason: FailureReason?
     var error: String?

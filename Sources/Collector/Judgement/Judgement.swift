@@ -11,6 +11,8 @@ public struct Judgement: Sendable {
     var omittedCycles: UInt64 = 0
     /// What the fold has counted.
     var totals = LifecycleTotals()
+    /// How many events were told, those that belong to no cycle included.
+    var events: UInt64 = 0
     /// What each input held, in their order.
     var inputs: [JudgedInput] = []
     /// What at least one cycle came to.
@@ -26,6 +28,15 @@ public struct Judgement: Sendable {
     public func verdict(strict: Bool = false) -> Verdict {
         if closedCycles == 0 { return .empty }
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
+    }
+
+    /// What the verdict `empty` comes from.
+    var emptySentence: String {
+        switch events {
+        case 0: "the input holds no lifecycle event"
+        case 1: "the input holds one event, which opens no cycle"
+        default: "the input holds \(events) events, none of which opens a cycle"
+        }
     }
 
     /// Those of the requirements that no cycle meets.

@@ -41,17 +41,19 @@ struct JudgementFolding {
 
     mutating func add(_ piece: InputPiece, input: Int, readAt: Timestamp) {
         switch piece {
-        case .lines(let parsed): add(binder.bind(parsed, readAt: readAt).events, input: input, receivedAt: readAt)
-        case .events(let decoded): add(decoded.events, input: input, receivedAt: readAt)
+        case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
+        case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
         case .end(let judged):
-            add(binder.flush(readAt: readAt).events, input: input, receivedAt: readAt)
+            add(binder.flush(readAt: readAt), input: input, receivedAt: readAt)
             binder = unbound
             judgement.inputs.append(judged)
         }
     }
 
-    private mutating func add(_ events: EventBatch, input: Int, receivedAt: Timestamp) {
-        if detail.needsCycles { notes.note(events, input: input, key: key) }
+    private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
+        let events = decoded.events
+        judgement.events += UInt64(events.count)
+        if detail.needsCycles { notes.note(events, untimedLines: decoded.untimedLines, input: input, key: key) }
         try? fold.apply(events.bytes.span, receivedAt: receivedAt)
         takeCycles()
     }
@@ -111,7 +113,7 @@ extension JudgementOptions.Detail {
         if case .counters = self { false } else { true }
     }
 
-    fileprivate var isTestRun: Bool {
+    var isTestRun: Bool {
         if case .testRun = self { true } else { false }
     }
 }

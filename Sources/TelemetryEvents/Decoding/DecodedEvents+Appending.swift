@@ -5,6 +5,7 @@ extension DecodedEvents {
     public mutating func append(_ later: DecodedEvents) {
         append(later, firstLine: 0)
         lines += later.lines
+        untimedLines += later.untimedLines
         isBlank = isBlank && later.isBlank
     }
 }

@@ -14,6 +14,8 @@ public struct DecodedEvents: Sendable {
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// How many fields that the vocabulary does not know were dropped.
     public internal(set) var unknownFields = 0
+    /// Where in the log, from 0, the lines stand of the events that only assume a time, in their order; empty unless asked for.
+    public internal(set) var untimedLines: [Int] = []
     /// The lines of a log; all zero for JSON.
     public internal(set) var lines = LogLineCounts()
 

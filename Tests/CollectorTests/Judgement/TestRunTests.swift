@@ -120,6 +120,11 @@ struct TestRunTests {
         #expect(text.contains("- C `expired`: what happened"))
     }
 
+    @Test("has one word for conditions that were not given")
+    func noConditions() throws {
+        #expect(try Self.artifact(try Self.run(JudgementSamples.cycle()))["conditions"] as? String == "none given")
+    }
+
     @Test("tells no times that the log does not tell")
     func assumedTimes() throws {
         let run = try Self.run(JudgementSamples.cycle(hasAssumedTimes: true))

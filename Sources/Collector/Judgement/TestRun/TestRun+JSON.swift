@@ -58,7 +58,7 @@ extension TestRun {
         text.array { text in circumstances.scenarios.forEach { text.value($0) } }
         text.line(indent: 4)
         text.name("conditions")
-        text.value(circumstances.conditions ?? Self.unknown)
+        text.value(conditions)
         text.line(indent: 4)
         text.name("scheduleId")
         text.value(cycle.scheduleId)
@@ -146,6 +146,8 @@ extension TestRun {
             text.object { text in
                 text.name("time")
                 text.value(failure.hasAssumedTime ? nil : failure.time)
+                text.name("line")
+                text.value(failure.line.map { Int64($0) })
                 text.name("event")
                 text.value("\(failure.kind.name)")
                 text.name("reason")

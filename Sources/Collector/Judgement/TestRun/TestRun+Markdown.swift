@@ -15,9 +15,9 @@ extension TestRun {
         text += item("Lead time (T-Lead)", leadSeconds.map(Self.lead) ?? Self.unknown)
         text += item(
             "Scenario ID(s) tested",
-            circumstances.scenarios.isEmpty ? "none given" : circumstances.scenarios.joined(separator: ", ")
+            circumstances.scenarios.isEmpty ? Self.notGiven : circumstances.scenarios.joined(separator: ", ")
         )
-        text += item("Conditions", circumstances.conditions ?? "none given")
+        text += item("Conditions", conditions)
 
         text += "\nOutcome summary:\n\n"
         text += item("Prefetch scheduled at", time(stages.scheduled, otherwise: "not scheduled"))
@@ -75,8 +75,8 @@ extension TestRun {
     private var failureItems: String {
         var items = ""
         for failure in cycle.details.failures {
-            let time = failure.hasAssumedTime ? "" : "\(failure.time) "
-            items += "- \(MarkdownText.escaped(time + failure.sentence))\n"
+            let place = failure.hasAssumedTime ? failure.line.map { "line \($0): " } ?? "" : "\(failure.time) "
+            items += "- \(MarkdownText.escaped(place + failure.sentence))\n"
         }
         if cycle.details.failureCount > cycle.details.failures.count {
             items += "- and \(cycle.details.failureCount - cycle.details.failures.count) more\n"

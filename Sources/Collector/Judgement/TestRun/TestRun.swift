@@ -98,7 +98,10 @@ public struct TestRun: Sendable {
         return errors + cycle.faults(strict: true).map { "\($0.kind.name): \($0.detail)" }
     }
 
+    var conditions: String { circumstances.conditions ?? Self.notGiven }
+
     static let unknown = "unknown"
+    static let notGiven = "none given"
 }
 
 extension FailureNote {

@@ -10,6 +10,8 @@ public struct LogDecoderOptions: Sendable {
     public var isLive: Bool
     /// Whether the identities of events are told; without them a log is read faster.
     public var identifies = true
+    /// Whether the lines of events without a time are told.
+    public var tellsUntimedLines = false
     /// How many unrecognised lines are kept, for people to look at.
     public var unrecognisedLimit = 0
 
