@@ -15,4 +15,9 @@ struct DNPTelemetry: AsyncParsableCommand {
         version: BuildVersion.current,
         subcommands: [Serve.self, Validate.self, Replay.self, Report.self]
     )
+
+    static func main() async {
+        Terminal.openClosedStreams()
+        await main(nil)
+    }
 }

@@ -39,6 +39,16 @@ struct InputOptions: ParsableArguments {
         }
     }
 
+    /// Says how many lines nothing recognised, and what lists them.
+    func hint(at judgement: Judgement, _ remedy: String) {
+        guard !quiet else { return }
+        switch judgement.unrecognisedLines {
+        case 0: break
+        case 1: Terminal.say("1 line was not recognised; \(remedy) lists it")
+        case let lines: Terminal.say("\(lines) lines were not recognised; \(remedy) lists them")
+        }
+    }
+
     /// Reads and judges the inputs with a progress line.
     ///
     /// - Throws: `ExitCode(2)` for an input that cannot be read, once it has been said.

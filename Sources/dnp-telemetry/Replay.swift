@@ -7,9 +7,10 @@ struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the metrics that device logs or events come to.",
         discussion: """
-            Runs logs or events through the same fold as the service and prints the families of the lifecycle as a scrape \
-            of the service would show them, in the Prometheus text format. Nothing is judged and nothing is kept. Files \
-            may be compressed with gzip.
+            Runs logs or events through the same fold as the service and prints what only the fold decides, as a scrape \
+            of the service would show it once every cycle is closed, in the Prometheus text format: the dnp_prefetch_* \
+            families, dnp_telemetry_implied_stages_total and dnp_telemetry_evicted_cycles_total. Nothing is judged and \
+            nothing is kept. Files may be compressed with gzip.
 
             EXAMPLES
               dnp-telemetry replay *.log
@@ -46,8 +47,6 @@ struct Replay: ParsableCommand {
         options.detail = .counters
         let judgement = try reading.judge(inputs, options)
         try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition())
-        if !reading.quiet, judgement.unrecognisedLines > 0 {
-            Terminal.say("\(judgement.unrecognisedLines) lines were not recognised; validate --explain lists them")
-        }
+        reading.hint(at: judgement, "validate --explain")
     }
 }

@@ -66,8 +66,14 @@ struct Report: ParsableCommand {
     @OptionGroup(title: "Input")
     var reading: InputOptions
 
+    func validate() throws {
+        guard let out, out.isEmpty || out.hasSuffix("/") else { return }
+        throw ValidationError("expected --out as a name to which .json and .md are added, found \"\(out)\"")
+    }
+
     func run() throws {
         let files = out.map { ["\($0).json", "\($0).md"] } ?? []
+        for file in files { try Terminal.check(output: file) }
         if !force, let taken = files.first(where: OutputFile.exists) {
             Terminal.say("Error: \(taken): it is there already; --force replaces it")
             throw ExitCode(2)

@@ -11,16 +11,21 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service.",
         discussion: """
-            Examples:
-              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir /var/lib/dnp-telemetry
-              dnp-telemetry serve --follow /var/log/app/device.log --timezone Europe/Berlin
-              adb logcat -v threadtime | dnp-telemetry serve --stdin
-
             Events come as JSON or as device logs: over HTTP, from files that are followed through every rotation and \
             restart without losing or repeating a line, and from standard input until its end.
 
             The state directory defaults to $STATE_DIRECTORY, then $XDG_STATE_HOME/dnp-telemetry, then \
             ~/.local/state/dnp-telemetry. Stop the service with SIGTERM or Ctrl-C.
+
+            EXAMPLES
+              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry serve --follow /var/log/app/device.log --timezone Europe/Berlin
+              adb logcat -v threadtime | dnp-telemetry serve --stdin
+
+            EXIT STATUS
+              0   stopped by SIGTERM or Ctrl-C
+              1   it could not start, or it failed
+              64  wrong usage
             """
     )
 
@@ -59,10 +64,12 @@ struct Serve: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Form in which log lines are wrapped; told apart line by line by default.",
+            discussion: "One of \(JudgementOptions.inputFormats.joined(separator: ", ")).",
             valueName: "form"
-        )
+        ),
+        completion: .list(JudgementOptions.inputFormats)
     )
-    var inputFormat: LogWrapper?
+    var inputFormat: String?
 
     @Option(help: "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.notice
@@ -77,12 +84,10 @@ struct Serve: AsyncParsableCommand {
         guard (1...64 << 20).contains(maxBody) else {
             throw ValidationError("expected --max-body from 1 to 67108864 bytes, found \(maxBody)")
         }
-        if let timezone {
-            do throws(UnknownZone) {
-                _ = try ZoneOffsets(named: timezone)
-            } catch {
-                throw ValidationError("--timezone: \(error)")
-            }
+        do throws(UnknownOption) {
+            _ = try JudgementOptions(inputFormat: inputFormat, timezone: timezone)
+        } catch {
+            throw ValidationError("\(error)")
         }
         let files = follow.map(absolutePath)
         for (index, file) in files.enumerated() {
@@ -107,7 +112,7 @@ struct Serve: AsyncParsableCommand {
         configuration.maximumBody = maxBody
         configuration.followedFiles = follow.map(absolutePath)
         configuration.readsStandardInput = readsStandardInput
-        configuration.wrapper = inputFormat
+        configuration.wrapper = inputFormat.flatMap { LogWrapper(rawValue: $0) }
         configuration.zone = try timezone.map { try ZoneOffsets(named: $0) } ?? .machine
 
         var log = Logger(label: "dnp-telemetry") { StreamLogHandler.standardError(label: $0) }
@@ -128,7 +133,6 @@ private func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-extension LogWrapper: ExpressibleByArgument {}
 extension ServeConfiguration.JournalMode: ExpressibleByArgument {}
 extension LedgerDurability: ExpressibleByArgument {}
 extension Logger.Level: @retroactive ExpressibleByArgument {}

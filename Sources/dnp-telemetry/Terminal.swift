@@ -11,6 +11,14 @@ enum Terminal {
     static let output = STDOUT_FILENO
     static let error = STDERR_FILENO
 
+    /// Opens /dev/null for the standard streams that are closed, so that no other file takes their place.
+    static func openClosedStreams() {
+        for stream in [input, output, error] where fcntl(stream, F_GETFD) < 0 {
+            // The lowest number that is free is this stream's.
+            _ = unsafe open("/dev/null", O_RDWR)
+        }
+    }
+
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
     /// The style of text on standard output.
@@ -33,6 +41,18 @@ enum Terminal {
     }
 
     static func print(_ text: String) throws { try print(Array(text.utf8)) }
+
+    /// Checks that a file of results can be written, before the work for it is done.
+    ///
+    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    static func check(output path: String) throws {
+        do throws(OutputError) {
+            try OutputFile.check(path)
+        } catch {
+            say("Error: \(error)")
+            throw ExitCode(2)
+        }
+    }
 
     /// Writes a file of results.
     ///

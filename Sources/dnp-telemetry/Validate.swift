@@ -29,7 +29,7 @@ struct Validate: ParsableCommand {
 
             EXIT STATUS
               0   coherent, and every requirement met
-              1   incoherent, no lifecycle event at all, or a requirement unmet
+              1   incoherent, no cycle at all, or a requirement unmet
               2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """
@@ -71,6 +71,7 @@ struct Validate: ParsableCommand {
 
     func validate() throws {
         _ = try requirements()
+        if junit?.isEmpty == true { throw ValidationError("--junit names a file, found nothing") }
         guard inputs.count(where: { $0 == "-" }) < 2 else {
             throw ValidationError("expected - once, since standard input can be read only once")
         }
@@ -80,25 +81,30 @@ struct Validate: ParsableCommand {
         var options = try reading.judgementOptions()
         options.explains = explain
         let requirements = try requirements()
+        if let junit { try Terminal.check(output: junit) }
         let judgement = try reading.judge(inputs, options)
+        // Neither of the two keeps the other from being written.
+        let printed = Result { try print(judgement) }
         if let junit {
             let report = judgement.junit(requirements: requirements, strict: strict)
             try Terminal.write(Array(report.utf8), to: junit, mayReplace: true)
         }
+        try printed.get()
+        if !explain { reading.hint(at: judgement, "--explain") }
+        let unmet = judgement.unmet(requirements)
+        for requirement in unmet {
+            Terminal.say("--require \(requirement.rawValue) is unmet: \(requirement.unmetSentence)")
+        }
+        if judgement.verdict(strict: strict) != .coherent || !unmet.isEmpty { throw ExitCode(1) }
+    }
+
+    private func print(_ judgement: Judgement) throws {
         switch format {
         case .json: try Terminal.print(judgement.json(strict: strict, explains: explain))
         case .text where reading.quiet:
             try Terminal.print(judgement.verdictLine(style: Terminal.style, strict: strict) + "\n")
         case .text: try Terminal.print(judgement.text(style: Terminal.style, strict: strict, explains: explain))
         }
-        if !explain, !reading.quiet, judgement.unrecognisedLines > 0 {
-            Terminal.say("\(judgement.unrecognisedLines) lines were not recognised; --explain lists them")
-        }
-        let unmet = judgement.unmet(requirements)
-        for requirement in unmet {
-            Terminal.say("--require \(requirement.rawValue) is unmet: \(requirement.unmetSentence)")
-        }
-        if judgement.verdict(strict: strict) != .coherent || !unmet.isEmpty { throw ExitCode(1) }
     }
 
     private func requirements() throws -> [Requirement] {

@@ -96,9 +96,15 @@ public struct JudgementRun: Sendable {
     }
 
     /// The size of all inputs together; also the check that all of them are there before the first is read.
+    ///
+    /// Only regular files are opened: a pipe gives its content once, and waits for who writes it.
     private static func totalSize(of paths: [String]) throws(InputError) -> Int? {
         var total: Int? = 0
         for path in paths {
+            guard InputFile.isReadTheSameTwice(path) else {
+                total = nil
+                continue
+            }
             let file = try InputFile(path)
             total = total.flatMap { sum in file.size.map { sum + $0 } }
         }

@@ -57,6 +57,17 @@ public enum OutputFile {
         }
     }
 
+    /// Whether a file can stand at a path, as far as that shows before it is written.
+    ///
+    /// - Throws: what is wrong with the path: its directory is missing, or it is a directory itself.
+    public static func check(_ path: String) throws(OutputError) {
+        _ = try Place(path)
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        var isDirectory: ObjCBool = false
+        let isThere = unsafe FileManager.default.fileExists(atPath: String(path[..<slash]), isDirectory: &isDirectory)
+        guard isThere, isDirectory.boolValue else { throw OutputError(path, ENOENT) }
+    }
+
     private static let isThere = "it is there already; --force replaces it"
 
     /// Whether there is something of this name.

@@ -6,6 +6,6 @@ public enum Verdict: String, Sendable {
     case coherent
     /// A cycle breaks a rule of bucket A; in a strict judgement, of A or B.
     case incoherent
-    /// The input holds no lifecycle event.
+    /// The input holds no cycle.
     case empty
 }

@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     @Suite("help")
     struct Help {
-        @Test("of a command has examples and exit statuses", arguments: ["validate", "replay", "report"])
+        @Test("of a command has examples and exit statuses", arguments: ["serve", "validate", "replay", "report"])
         func help(command: String) async throws {
             let help = try await Command.telemetry(command, "--help")
             #expect(help.status == .code(0))

@@ -74,6 +74,43 @@ extension EndToEnd {
             }
         }
 
+        @Test("refuses names that are none, before the input is read", arguments: ["", "/tmp/", "runs/"])
+        func noName(out: String) async throws {
+            let refused = try await Command.telemetry("report", "/nowhere/device.log", "--out", out)
+            #expect(refused.status == .code(64))
+            #expect(refused.error.hasPrefix("Error: expected --out as a name"))
+        }
+
+        @Test("says before the input is read that there is no such directory")
+        func noDirectory() async throws {
+            try await withTemporaryDirectory { directory in
+                let refused = try await Command.telemetry(
+                    "report",
+                    "/nowhere/device.log",
+                    "--out",
+                    "\(directory)/no/run"
+                )
+                #expect(refused.status == .code(2))
+                #expect(refused.error == "Error: \(directory)/no/run.json: there is no such directory\n")
+            }
+        }
+
+        @Test("names the line of a failure that no time is told of")
+        func failureLine() async throws {
+            let log = """
+                [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+                nothing of ours
+                [DNP-FETCH] Fetch failed: timeout
+
+                """
+            let command = try await Command.telemetry("report", "-", "--format", "json", input: log)
+            let failures = try #require(artifact(command.output)["failures"] as? [[String: Any]])
+            #expect(failures.first?["time"] is NSNull)
+            #expect(failures.first?["line"] as? Int == 3)
+            let markdown = try await Command.telemetry("report", "-", input: log)
+            #expect(markdown.text.contains("- line 3: prefetch\\_failure"))
+        }
+
         @Test("chooses the latest cycle, or the one that is asked for")
         func choice() async throws {
             let log = [Self.happy, Sample.path("events/full-cycle.ndjson")].map { text(of: $0) }.joined()

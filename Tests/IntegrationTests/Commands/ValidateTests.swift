@@ -156,6 +156,8 @@ extension EndToEnd {
                 """
             let hinted = try await Command.telemetry("validate", "-", input: log)
             #expect(hinted.error == "2 lines were not recognised; --explain lists them\n")
+            let single = try await Command.telemetry("validate", "-", input: "[DNP-FETCH] Sang a song\n")
+            #expect(single.error == "1 line was not recognised; --explain lists it\n")
             let command = try await Command.telemetry("validate", "-", "--explain", input: log)
             #expect(command.error == "")
             #expect(command.text.contains("\n  standard input:2: "))
@@ -187,8 +189,61 @@ extension EndToEnd {
                     "\(directory)/no/result.xml"
                 )
                 #expect(nowhere.status == .code(2))
+                #expect(nowhere.text == "", "it is told before the input is read")
                 #expect(nowhere.error == "Error: \(directory)/no/result.xml: there is no such directory\n")
             }
+        }
+
+        @Test("prints the judgement also when the JUnit report cannot be written")
+        func unwritableReport() async throws {
+            let happy = Sample.path("logs/happy-stamped.log")
+            let command = try await Command.telemetry("validate", happy, "--junit", "/dev/full")
+            #expect(command.status == .code(2))
+            #expect(command.text.hasSuffix("\ncoherent: 1 cycle (1 used)\n"))
+            #expect(command.error == "Error: /dev/full: no space is left\n")
+        }
+
+        @Test("reads a pipe that has a name once")
+        func namedPipe() async throws {
+            try await withTemporaryDirectory { directory in
+                let fifo = "\(directory)/log"
+                #expect(unsafe mkfifo(fifo, 0o600) == 0)
+                let command = try await Command.run([
+                    "/bin/sh", "-c", "cat \"$1\" > \"$2\" & exec \"$0\" validate --quiet \"$2\"", Service.binary(),
+                    Sample.path("logs/happy-stamped.log"), fifo,
+                ])
+                #expect(command.status == .code(0))
+                #expect(command.text == "coherent: 1 cycle (1 used)\n")
+            }
+        }
+
+        @Test("takes closed standard streams for empty ones", arguments: ["<&-", "<&- >&-", "<&- 2>&-"])
+        func closedStreams(closing: String) async throws {
+            let command = try await Command.run([
+                "/bin/sh", "-c", "exec \"$0\" validate - \(closing)", Service.binary(),
+            ])
+            #expect(command.status == .code(1))
+            #expect(command.error == "")
+            if !closing.contains(" >") {
+                #expect(command.text.hasSuffix("\nempty: the input holds no lifecycle event\n"))
+            }
+        }
+
+        @Test("says when there are events and none opens a cycle")
+        func eventsWithoutCycle() async throws {
+            let event = #"{"event":"telemetry_snapshot","timestamp":"2025-11-15T05:50:00Z"}"# + "\n"
+            let command = try await Command.telemetry("validate", "--quiet", "-", input: event)
+            #expect(command.status == .code(1))
+            #expect(command.text == "empty: the input holds one event, which opens no cycle\n")
+        }
+
+        @Test("refuses an unknown form of lines as the service does")
+        func unknownForm() async throws {
+            let own = try await Command.telemetry("validate", "-", "--input-format", "morse")
+            let served = try await Command.telemetry("serve", "--input-format", "morse")
+            #expect(own.status == .code(64) && served.status == .code(64))
+            let first = { (text: String) in text.split(separator: "\n").first }
+            #expect(first(own.error) == first(served.error))
         }
 
         @Test("ends quietly when nobody reads on, and says so when there is no space")

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// An open input: a file, a pipe or standard input.
 struct InputFile: ~Copyable {
-    private static let standardInput = "-"
+    static let standardInput = "-"
     /// As it is named in messages.
     let name: String
     /// How many bytes it holds, where that is known.

@@ -15,7 +15,7 @@ extension Judgement {
             suites[cycle.input].cases.append(JUnitCase(cycle, strict: strict))
         }
         if verdict() == .empty {
-            suites.append(JUnitSuite(name: "verdict", cases: [.failing("empty", "the input holds no lifecycle event")]))
+            suites.append(JUnitSuite(name: "verdict", cases: [.failing("empty", emptySentence)]))
         }
         if omittedCycles > 0 {
             suites.append(JUnitSuite(name: "cycles not listed", cases: [omittedCase(strict: strict)]))

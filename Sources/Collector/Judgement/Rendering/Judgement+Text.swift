@@ -26,7 +26,7 @@ extension Judgement {
         let verdict = verdict(strict: strict)
         let word = style.text(verdict.rawValue, verdict == .coherent ? .good : .bad)
         switch verdict {
-        case .empty: return "\(word): the input holds no lifecycle event"
+        case .empty: return "\(word): \(emptySentence)"
         case .coherent: return "\(word): \(outcomeSummary)"
         case .incoherent:
             let faults = faultCount(strict: strict)
