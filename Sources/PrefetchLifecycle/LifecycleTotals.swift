@@ -28,7 +28,7 @@ public struct LifecycleTotals: Hashable, Sendable {
     var outcomes = [UInt64](repeating: 0, count: CycleOutcome.allCases.count)
     /// Broken rules of closed cycles, by the raw value of `ViolationKind`.
     var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
-    /// Cycles closed before their time because too many were open.
+    /// Cycles closed before their time: too many were open, or they could take no more.
     public internal(set) var evictedCycles: UInt64 = 0
     /// Installations forgotten because too many were remembered.
     public internal(set) var evictedInstallations: UInt64 = 0

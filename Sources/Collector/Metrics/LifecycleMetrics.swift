@@ -66,7 +66,7 @@ struct LifecycleMetrics: Sendable {
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
         evictedCycles = registry.counter(
             "dnp_telemetry_evicted_cycles_total",
-            help: "Cycles that were closed early because too many were open."
+            help: "Cycles that were closed early: too many were open, or they could not take another event."
         )
     }
 

@@ -10,8 +10,9 @@ internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
-/// It stops in the reverse order: nothing more read of files and standard input, no new requests and those under way answered, the journal given what it takes in one
-/// second, then the ledger's queue committed, the checkpoint saved and the ledger closed.
+/// It stops in the reverse order: nothing more read of files and standard input, no new requests and those under way
+/// answered, the journal given what it takes in one second, then the ledger's queue committed, the checkpoint saved and
+/// the ledger closed.
 public enum CollectorService {
     /// Runs until it is told to stop.
     ///
@@ -92,7 +93,8 @@ public enum CollectorService {
                     opening: room.opening,
                     journal: journalDescription(configuration),
                     durability: configuration.durability,
-                    sources: configuration.followedFiles + (configuration.readsStandardInput ? ["standard input"] : [])
+                    followedFiles: configuration.followedFiles,
+                    readsStandardInput: configuration.readsStandardInput
                 )
             )
         }

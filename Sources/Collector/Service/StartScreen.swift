@@ -15,19 +15,22 @@ public struct StartScreen: Sendable, CustomStringConvertible {
     /// What the acknowledgement promises.
     public var durability: LedgerDurability
 
-    /// What is read continuously: the followed files, and standard input where it is.
-    public var sources: [String] = []
+    /// The files that are followed.
+    public var followedFiles: [String] = []
+    /// Whether standard input is read.
+    public var readsStandardInput = false
 
     /// The screen's lines.
     public var description: String {
-        let following = sources.map { "\n  follow   \($0)" }.joined()
+        let following = followedFiles.map { "\n  follow   \($0)" }.joined()
+        let reading = readsStandardInput ? "\n  read     standard input" : ""
         return """
             dnp-telemetry \(BuildVersion.current) is ready.
 
               post     \(base)/v1/events
               scrape   \(base)/metrics
               ledger   \(ledger) (\(opening), durability \(durability.rawValue))
-              journal  \(journal)\(following)
+              journal  \(journal)\(following)\(reading)
 
             Try it:
               curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
