@@ -14,7 +14,8 @@ struct FollowNoticeTests {
         var tail = FileTail(path: "/logs/device.log", position: nil, pseudonyms: SumPseudonym())
         tail.look(.file(file(1)), now: 0)
         tail.opened(file(1), mark: ContentMark())
-        tail.took(ReadObservation(bytes: Array("ab\n".utf8), status: file(1), mark: ContentMark()))
+        let seen = ReadObservation(bytes: Array("ab\n".utf8), status: file(1), mark: ContentMark())
+        tail.took(seen, of: file(1).identity)
         return tail
     }
 
@@ -34,7 +35,7 @@ struct FollowNoticeTests {
                 case .deliver: break
                 case .read:
                     let mark = ContentMark(head: Array("ab\n".utf8), tail: Array("ab\n".utf8))
-                    tail.took(ReadObservation(bytes: [], status: Self.file(1), mark: mark))
+                    tail.took(ReadObservation(bytes: [], status: Self.file(1), mark: mark), of: Self.file(1).identity)
                 case .rest: break requests
                 }
             }

@@ -72,10 +72,10 @@ struct FileFollower: Sendable {
     private mutating func read(_ identity: FileIdentity, _ offset: UInt64, _ count: Int) {
         do throws(FileProblem) {
             guard let file = files[identity] else { throw FileProblem(description: "\(path) is not open") }
-            tail.took(try FileAccess.read(file, at: offset, count: count))
+            tail.took(try FileAccess.read(file, at: offset, count: count), of: identity)
         } catch {
             failures += 1
-            tail.failedToRead(error)
+            tail.failedToRead(error, of: identity)
         }
     }
 

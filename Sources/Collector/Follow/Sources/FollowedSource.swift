@@ -106,6 +106,12 @@ final class FollowedSource: Sendable {
                 "the rest of a followed file was not found after a rotation; lines may be missing",
                 metadata: file
             )
+        case .grown:
+            metrics.gaps.add()
+            log.warning(
+                "lines were written to a rotated file long after it was read to its end; they are not counted",
+                metadata: file
+            )
         case .refused(let problem): log.error("\(problem); trying again")
         case .readable: log.notice("the followed file is readable again", metadata: file)
         }

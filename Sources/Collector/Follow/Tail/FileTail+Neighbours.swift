@@ -19,6 +19,7 @@ extension FileTail {
         let name = RotationName(of: name)
         let open = openIdentities
         let others = siblings.filter { name.isGeneration($0.name) && !open.contains($0.status.identity) }
+        tellGrown(others)
         listed = (now, Neighbours(others))
     }
 }

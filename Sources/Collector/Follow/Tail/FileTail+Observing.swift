@@ -8,6 +8,7 @@ extension FileTail {
         self.now = now
         isAtEnd = false
         searchesLeft = 2
+        lateToRead = late.map(\.identity)
         switch seen {
         case .absent:
             guard files.isEmpty, position != nil, !hasSearchedWithoutPath else { break }
@@ -113,8 +114,9 @@ extension FileTail {
         }
     }
 
-    /// The first file was read.
-    mutating func took(_ seen: ReadObservation) {
+    /// A file was read: the first one, or one that is kept open behind its end.
+    mutating func took(_ seen: ReadObservation, of identity: FileIdentity) {
+        if files.first?.identity != identity { return tookLate(seen, identity) }
         guard !files.isEmpty, var position else { return }
         succeeded(.read)
         let isSame =
@@ -145,8 +147,12 @@ extension FileTail {
         if consumed > 0 { ready.append(Chunk(lines: lines, position: position, bytesRead: seen.bytes.count)) }
     }
 
-    /// The first file could not be read.
-    mutating func failedToRead(_ problem: FileProblem) {
+    /// A file could not be read.
+    mutating func failedToRead(_ problem: FileProblem, of identity: FileIdentity) {
+        if files.first?.identity != identity {
+            notices.append(.lostRest)
+            return giveUp(identity)
+        }
         refuse(problem, .read)
         isAtEnd = true
     }

@@ -5,6 +5,7 @@ extension FileTail {
     mutating func begin(_ offset: UInt64, _ mark: ContentMark) {
         guard let file = files.first else { return }
         toldOf = nil
+        giveUp(file.identity)
         let isNewFile = offset == 0
         self.mark = isNewFile ? ContentMark() : mark
         readOffset = offset
@@ -49,6 +50,7 @@ extension FileTail {
         position?.finish(file.identity, at: readOffset)
         files.removeFirst()
         deliver(lines)
+        keep(file.identity)
         search = .next
     }
 
@@ -127,6 +129,7 @@ extension FileTail {
             known.insert(status.identity)
         }
         known.formUnion(targets.map(\.identity))
+        known.formUnion(late.map(\.identity))
         for sibling in plan.generations(writtenSince: time, besides: known, after: position).prefix(Self.maximumOpen) {
             targets.append(Target(path: sibling.path, identity: sibling.status.identity))
         }

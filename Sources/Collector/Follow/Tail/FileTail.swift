@@ -42,6 +42,8 @@ struct FileTail: Sendable {
         case truncated
         /// The rest of a file could not be found.
         case lostRest
+        /// An old generation has grown long after its end.
+        case grown
         case refused(FileProblem)
         case readable
     }
@@ -110,6 +112,8 @@ struct FileTail: Sendable {
     /// What was listed at a look, and holds if the next one finds no rotation.
     var listed: (time: Int64, neighbours: Neighbours)?
     var neighboursDue = Int64.min
+    var late: [Late] = []
+    var lateToRead: [FileIdentity] = []
 
     /// - Parameters:
     ///   - path: the absolute path to follow.
@@ -135,7 +139,7 @@ struct FileTail: Sendable {
     }
 
     /// The files that are to be kept open.
-    var openIdentities: Set<FileIdentity> { Set(files.map(\.identity)) }
+    var openIdentities: Set<FileIdentity> { Set(files.map(\.identity) + late.map(\.identity)) }
 
     mutating func takeNotices() -> [Notice] {
         defer { notices = [] }
@@ -155,6 +159,7 @@ struct FileTail: Sendable {
             return next()
         }
         guard !isAtEnd, let file = files.first else {
+            if let nextLate { return nextLate }
             guard isNeighbourhoodDue() else { return .rest }
             search = .neighbours
             return .survey(offset: 0)
