@@ -5,7 +5,6 @@ public import Collector
 public import EventLedger
 import Foundation
 public import Logging
-public import TelemetryEvents
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
