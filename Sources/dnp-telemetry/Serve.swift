@@ -5,6 +5,7 @@ public import Collector
 public import EventLedger
 import Foundation
 public import Logging
+internal import TelemetryEvents
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
