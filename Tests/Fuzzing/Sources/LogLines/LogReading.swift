@@ -10,18 +10,33 @@ struct LogReading {
     /// What came with each call.
     private(set) var batches: [DecodedEvents] = []
 
-    /// What two readings of the same log have in common: what happened and when. Which cycle an event belongs to may depend
-    /// on how much of the log is known, and a line that is told again may be left out.
-    var stories: Set<[UInt8]> {
-        var all: Set<[UInt8]> = []
+    /// Every event with its identity, in no order: what two readings of the same log have in common.
+    var events: [[UInt8]] {
+        lines { event, batch, identity in
+            var line: [UInt8] = []
+            CanonicalJSON.append(event, in: batch.events.bytes.span, to: &line)
+            return line + Array("\(event.isTimeAssumed ? " assumed" : "") \(identity)".utf8)
+        }
+    }
+
+    /// What happened and when. Which processes live side by side, and so which cycle an event belongs to, may depend on how
+    /// much of a log is known.
+    var stories: [[UInt8]] {
+        lines { event, _, _ in
+            Array("\(event.kind.name) \(event.isTimeAssumed ? "assumed" : "\(event.timestamp)")".utf8)
+        }
+    }
+
+    private func lines(_ line: (Event, DecodedEvents, UInt64) -> [UInt8]) -> [[UInt8]] {
+        var all: [[UInt8]] = []
         for batch in batches {
+            var identities = batch.identities[...]
             var cursor = EventCursor()
             while let event = try? cursor.next(in: batch.events.bytes.span) {
-                let time = event.isTimeAssumed ? "assumed" : "\(event.timestamp)"
-                all.insert(Array("\(event.kind.name) \(time)".utf8))
+                all.append(line(event, batch, identities.popFirst() ?? 0))
             }
         }
-        return all
+        return all.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
     mutating func add(_ batch: DecodedEvents) {
@@ -53,11 +68,8 @@ extension LogInput {
         return reading
     }
 
-    /// Whether a line is told twice, which a decoder does not know after a restart.
-    var hasRepeatedLines: Bool {
-        var seen: Set<ArraySlice<UInt8>> = []
-        return log.split(separator: 0x0A).contains { !seen.insert($0).inserted }
-    }
+    /// Whether the log is in a wrapper that tells nothing of processes.
+    var namesNoProcess: Bool { [.bare, .stamped, .events].contains(options.wrapper) }
 
     func decoder() -> LogDecoder {
         LogDecoder(options, pseudonyms: FoldedPseudonyms(), identityKey: IdentityKey(1, 2))
