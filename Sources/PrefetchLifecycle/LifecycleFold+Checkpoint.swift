@@ -11,7 +11,7 @@ extension LifecycleFold {
         var value = StateWriter()
         value.append(clock.microseconds)
         value.append(latest.microseconds)
-        totals.append(to: &value)
+        groups.append(to: &value)
         delta.upserts.append(StatePage(key: Self.totalsKey, value: value.bytes))
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
@@ -33,8 +33,8 @@ extension LifecycleFold {
             var reader = StateReader(page)
             clock = Timestamp(microseconds: try reader.integer())
             latest = Timestamp(microseconds: try reader.integer())
-            try totals.restore(&reader)
-            installations.evicted = totals.evictedInstallations
+            try groups.restore(&reader)
+            installations.evicted = groups[0].evictedInstallations
         } else {
             throw StateError(key: page.key, problem: "a name that this version does not know")
         }

@@ -23,22 +23,25 @@ extension LifecycleFold {
     mutating func closeEarly(_ slot: Int) {
         judge(slot, known: nil)
         cycles.remove(slot)
-        totals.evictedCycles += 1
+        groups[0].evictedCycles += 1
     }
 
     /// Counts what was held back of a cycle, and judges it unless that was done when it was closed before.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
-        let cycle = cycles[slot]
-        var counted = cycle.counted
+        var cycle = cycles[slot]
+        let group = Int(cycle.group)
+        let before = StageTally(groups[group])
         let isUsed = cycle.used.isKnown
         let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
-        counted.count(counts, into: &totals)
+        cycle.counted.count(counts, into: &groups[group])
+        cycle.countRest(into: &groups[group])
+        settle(StageTally(groups[group]) - before, atEndOf: cycle)
         remember(closed: cycle)
         guard !cycle.flags.contains(.isReopened) else { return }
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
         let judgement = cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
-        totals.add(judgement)
+        groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
     }
 }

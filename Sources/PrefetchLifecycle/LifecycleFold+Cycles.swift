@@ -6,21 +6,34 @@ extension LifecycleFold {
     /// Folds an event into its cycle and its installation.
     mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
         let installation = event.installation?.fingerprint ?? 0
+        let told = groups.place(of: event, in: bytes)
+        groups[told ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
             var slot = slot(for: event, at: address)
         {
             let terms = closingTerms
-            if !cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &totals) {
+            let group = group(of: slot, told)
+            let before = StageTally(groups[group])
+            if !cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 closeEarly(slot)
                 slot = open(address, base: event.timestamp)
-                _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &totals)
+                _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
+            settle(StageTally(groups[group]) - before, of: installation, at: event.timestamp, in: group)
             note(event, of: installation, due: cycles[slot].due)
             if event.kind == .prefetchScheduled { noteTask(of: slot, by: event) }
         } else {
             note(event, of: installation, due: nil)
         }
         if event.kind == .notificationDenied { noteDenial(event, installation) }
+        if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: told ?? 0, bytes) }
+    }
+
+    /// The group that a cycle counts in: the one that an event told last, where one did.
+    private mutating func group(of slot: Int, _ told: Int?) -> Int {
+        guard let told else { return Int(cycles[slot].group) }
+        if cycles[slot].group != UInt8(told) { cycles.update(slot) { $0.group = UInt8(told) } }
+        return told
     }
 
     private var closingTerms: ClosingTerms {
@@ -36,7 +49,7 @@ extension LifecycleFold {
     /// The cycle that an event belongs to, which knows all that the event says of its address; nil for an event that
     /// belongs to none and tells nothing of one.
     private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> Int? {
-        let opens = event.kind.opensCycle
+        let opens = event.opensCycle
         while true {
             switch cycles.place(of: address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
             case .known(let slot):
@@ -52,7 +65,14 @@ extension LifecycleFold {
                 return told(slot)
             case .joins(let slot, let other):
                 guard isWithinReach(event, slot) else { continue }
-                guard let joined = cycles.join(slot, with: other, limit: factLimit, into: &totals) else {
+                guard
+                    let joined = cycles.join(
+                        slot,
+                        with: other,
+                        limit: factLimit,
+                        into: &groups[Int(cycles[slot].group)]
+                    )
+                else {
                     closeEarly(other)
                     continue
                 }
@@ -77,7 +97,7 @@ extension LifecycleFold {
 
     /// The slot of an old cycle: the one that began first of some that lie apart, others each time.
     private var oldOne: Int {
-        let start = Int(totals.evictedCycles % UInt64(cycles.count))
+        let start = Int(groups[0].evictedCycles % UInt64(cycles.count))
         let step = max(1, cycles.count / 16)
         return (0..<min(16, cycles.count)).map { (start + $0 * step) % cycles.count }
             .min { cycles[$0].base < cycles[$1].base } ?? start

@@ -27,7 +27,7 @@ extension LifecycleFold {
             if !isAssumed { installation.note(kind, at: time) }
             if let due, kind.freesTask { installation.free(due: due, at: time) }
         }
-        totals.evictedInstallations = installations.evicted
+        groups[0].evictedInstallations = installations.evicted
     }
 
     /// Holds a denial against the tasks that were scheduled right after it, whichever of them comes first.

@@ -12,7 +12,10 @@ public import TelemetryEvents
 /// transaction are in it or are not; `apply(_:receivedAt:)` remembers those that did.
 public struct LifecycleFold: Sendable {
     /// What has been counted.
-    public internal(set) var totals = LifecycleTotals()
+    public var totals: LifecycleTotals { groups.sum }
+    /// The same by platform and app version, for the optional labels (SPEC 6): 128 groups at most, the first one of events
+    /// that name neither.
+    public var totalsByGroup: [LifecycleGroup] { groups.groups }
     /// The latest time that the ledger has told.
     public internal(set) var clock = Timestamp(microseconds: 0)
 
@@ -21,6 +24,8 @@ public struct LifecycleFold: Sendable {
     let keepsClosedCycles: Bool
     let deduplicates: Bool
     let anonymousIsOneInstallation: Bool
+    let isReceiver: Bool
+    var groups = LifecycleGroups()
     var identities: RememberedIdentities
     var cycles: CycleTable
     var installations: InstallationTable
@@ -38,18 +43,22 @@ public struct LifecycleFold: Sendable {
     ///   - deduplicates: whether the identities of applied events are remembered; a run over one input needs none.
     ///   - anonymousIsOneInstallation: whether events without an installation come from a single one, as in a device's
     ///     log. If not, the rules that look beyond one cycle leave them out.
+    ///   - isReceiver: whether batches come when they were sent, so that `receivedAt` tells of clocks and of arrival; not so
+    ///     in a file that is judged.
     public init(
         key: IdentityKey,
         limits: LifecycleLimits = LifecycleLimits(),
         keepsClosedCycles: Bool = false,
         deduplicates: Bool = true,
-        anonymousIsOneInstallation: Bool = true
+        anonymousIsOneInstallation: Bool = true,
+        isReceiver: Bool = true
     ) {
         self.key = key
         self.limits = limits
         self.keepsClosedCycles = keepsClosedCycles
         self.deduplicates = deduplicates
         self.anonymousIsOneInstallation = anonymousIsOneInstallation
+        self.isReceiver = isReceiver
         identities = RememberedIdentities(window: limits.deduplicationWindow, limit: limits.identities)
         cycles = CycleTable(key: key)
         installations = InstallationTable(limit: limits.installations)
@@ -92,6 +101,7 @@ public struct LifecycleFold: Sendable {
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
+            if !isReceiver { event.clockSkew = nil }
             guard deduplicates else {
                 fold(event, schedule: key.schedule(of: event, in: records), in: records)
                 continue
@@ -122,7 +132,7 @@ public struct LifecycleFold: Sendable {
 
     private mutating func advance(to now: Timestamp) {
         clock = max(clock, now)
-        totals.evictedIdentities += identities.advance(to: clock)
+        groups[0].evictedIdentities += identities.advance(to: clock)
     }
 
     func seconds(_ time: Timestamp) -> UInt32 {

@@ -34,7 +34,13 @@ struct JudgementFolding {
         binder = unbound
         var limits = LifecycleLimits()
         limits.openCycles = openCycles
-        fold = LifecycleFold(key: key, limits: limits, keepsClosedCycles: detail.needsCycles, deduplicates: false)
+        fold = LifecycleFold(
+            key: key,
+            limits: limits,
+            keepsClosedCycles: detail.needsCycles,
+            deduplicates: false,
+            isReceiver: false
+        )
         // The cycles that one piece closes are still noted while its events are.
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }

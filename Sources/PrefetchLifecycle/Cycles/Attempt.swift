@@ -6,6 +6,10 @@ import TelemetryEvents
 /// execution (SPEC 3.4).
 struct Attempt {
     private(set) var hasSuccess = false
+    /// Whether the duration of its fetch was told.
+    private(set) var isTimed = false
+    /// How many failures were to be tried again.
+    private(set) var retries = 0
     private(set) var isCompleted = false
     private(set) var isUnsuccessful = false
     private(set) var hasExpired = false
@@ -17,13 +21,16 @@ struct Attempt {
     /// The reasons that contradict each other, by the bit of their raw value.
     private var tellingReasons: UInt8 = 0
 
-    mutating func addSuccess() {
+    mutating func addSuccess(_ fact: Fact) {
         hasSuccess = true
+        isTimed = isTimed || fact.detail.contains(.timed)
     }
 
     mutating func addFailure(_ fact: Fact) {
+        isTimed = isTimed || fact.detail.contains(.timed)
         if fact.detail.contains(.willRetry) {
             hasRetriedFailure = true
+            retries += 1
             retriedReason = retriedReason ?? fact.reason
         } else {
             hasFinalFailure = true

@@ -12,12 +12,25 @@ struct CountedStages: Hashable, Sendable {
     var failureAuth: UInt8 = 0
     var failureSystem: UInt8 = 0
     var failureOther: UInt8 = 0
+    var retries: UInt8 = 0
+    var expired: UInt8 = 0
+    var missed: UInt8 = 0
+    /// What counts once in a cycle, by the bits of `Once`.
+    var once: UInt8 = 0
+
+    /// What counts once in a cycle.
+    struct Once: OptionSet {
+        var rawValue: UInt8
+        static let fallback = Once(rawValue: 1 << 0)
+        static let drift = Once(rawValue: 1 << 1)
+        static let delivered = Once(rawValue: 1 << 2)
+    }
 
     /// Every member, in the order in which a checkpoint stores them.
     static var members: [WritableKeyPath<CountedStages, UInt8>] {
         [
             \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
-            \.failureOther,
+            \.failureOther, \.retries, \.expired, \.missed, \.once,
         ]
     }
 
@@ -31,7 +44,17 @@ struct CountedStages: Hashable, Sendable {
         let uses = Self.raise(&used, to: counts.used)
         totals.used += uses
         if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
+        totals.retries += Self.raise(&retries, to: counts.retries)
+        totals.expired += Self.raise(&expired, to: counts.expired)
+        totals.missedWindow += Self.raise(&missed, to: counts.missed)
         countFailures(counts, into: &totals)
+    }
+
+    /// Takes note that something which counts once is counted; false when it was before.
+    mutating func isFirst(_ kind: Once) -> Bool {
+        guard once & kind.rawValue == 0 else { return false }
+        once |= kind.rawValue
+        return true
     }
 
     /// Adds what was counted of another cycle.
@@ -41,6 +64,10 @@ struct CountedStages: Hashable, Sendable {
         success = Self.sum(success, other.success)
         used = Self.sum(used, other.used)
         for reason in FailureReason.allCases { self[reason] = Self.sum(self[reason], other[reason]) }
+        retries = Self.sum(retries, other.retries)
+        expired = Self.sum(expired, other.expired)
+        missed = Self.sum(missed, other.missed)
+        once |= other.once
     }
 
     private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {

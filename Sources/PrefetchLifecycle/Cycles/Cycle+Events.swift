@@ -21,13 +21,10 @@ extension Cycle {
         into totals: inout LifecycleTotals
     ) -> Insertion {
         postpone(by: event.kind, terms)
-        let isUse = event.kind == .prefetchUsedForNotification
         guard let fact = Fact(event, base: base) else {
             note(event)
-            guard isUse else { return .known }
-            guard !flags.contains(.isLong) else { return countUse(into: &totals) }
-            count(into: &totals)
-            return .inserted
+            countKept(into: &totals)
+            return .known
         }
         guard !flags.contains(.isLong) else { return .full }
         let insertion = insert(fact)
@@ -37,24 +34,16 @@ extension Cycle {
         return insertion
     }
 
-    /// Counts the use of its content, which needs no facts.
-    private mutating func countUse(into totals: inout LifecycleTotals) -> Insertion {
-        if counted.used == 0 {
-            counted.used = 1
-            totals.used += 1
-        }
-        return .inserted
-    }
-
     /// Takes in what of an event is kept once.
     mutating func note(_ event: borrowing Event) {
         switch event.kind {
         case .prefetchScheduled:
             if let begin = event.earliestBeginDate { window.take(begin, base: base) }
-        case .prefetchUsedForNotification: used.take(event.timestamp, base: base)
-        case .notificationDelivered: delivered.take(event.timestamp, base: base)
-        case .contentMissing: flags.insert(.contentMissing)
-        case .contentCacheFailed where event.usedCached == false: flags.insert(.contentMissing)
+        case .prefetchUsedForNotification:
+            used.take(event.timestamp, base: base)
+            if event.age != nil { flags.insert(.ageCounted) }
+        case .notificationDelivered: delivered.take(event.receiverTime, base: base)
+        case .contentMissing, .contentCacheFailed: if event.tellsFallback { flags.insert(.contentMissing) }
         case .notificationDrift: flags.insert(.drifted)
         default: break
         }
@@ -77,6 +66,7 @@ extension Cycle {
         flags.formUnion(other.flags.intersection(.joining))
         closesAt = max(closesAt, other.closesAt)
         counted.add(other.counted)
+        group = max(group, other.group)
     }
 }
 
@@ -94,7 +84,7 @@ extension Cycle.Flags {
     /// What a cycle keeps when it joins another one.
     static let joining: Cycle.Flags = [
         .isEnding, .hasAssumedTimes, .contentMissing, .drifted, .contentMatches, .scheduleMatches, .ageKnown,
-        .isSecond, .scheduledWhileDenied, .isReopened,
+        .isSecond, .scheduledWhileDenied, .isReopened, .ageCounted,
     ]
 }
 
@@ -109,13 +99,21 @@ extension Event {
         }
     }
 
+    /// When it happened by the receiver's clock, as far as the sender told its own (SPEC 5.5).
+    var receiverTime: Timestamp { Timestamp(microseconds: timestamp.microseconds &+ (clockSkew ?? 0)) }
+
+    /// Whether it says that content is fetched on demand.
+    var tellsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
+
+    /// Whether it says something about its cycle that the cycle's end depends on.
+    var opensCycle: Bool { kind.opensCycle || tellsFallback }
+
     /// Whether the event may tell a hash or an age.
     var hasSides: Bool { !contentHash.isEmpty || !scheduleHash.isEmpty || age != nil }
 }
 
 extension EventKind {
-    /// Whether an event of this kind says something about its cycle that its end depends on.
-    var opensCycle: Bool {
+    fileprivate var opensCycle: Bool {
         switch self {
         case .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired,
             .prefetchMissed, .prefetchCompleted, .contentCached, .contentMissing, .prefetchUsedForNotification,

@@ -26,6 +26,8 @@ struct Cycle: Sendable {
     /// The largest time to live of its content, in seconds and plus one; 0 where none was told.
     private var ttlPlusOne: UInt32 = 0
     var flags: Flags = []
+    /// Which group of platform and version it counts in.
+    var group: UInt8 = 0
     /// The milliseconds of the notification time, and from bit 10 on how many facts there are.
     private var packed: UInt16 = 0
 
@@ -50,6 +52,8 @@ struct Cycle: Sendable {
         static let scheduledWhileDenied = Flags(rawValue: 1 << 11)
         /// It was closed and judged before.
         static let isReopened = Flags(rawValue: 1 << 12)
+        /// The age of its content was told when it was used, and is counted.
+        static let ageCounted = Flags(rawValue: 1 << 13)
     }
 
     init(schedule: UInt64, installation: UInt64, base: Timestamp) {
@@ -118,6 +122,7 @@ struct Cycle: Sendable {
             isClosing: false
         )
         counted.count(counts, into: &totals)
+        countKept(into: &totals)
     }
 
     mutating func removeFact(at index: Int) {

@@ -28,6 +28,7 @@ struct CyclePage {
         value.append(cycle.window.rawValue)
         value.append(cycle.ttl ?? -1)
         value.append(cycle.flags.rawValue)
+        value.append(cycle.group)
         for count in CountedStages.members { value.append(cycle.counted[keyPath: count]) }
         value.append(UInt16(clamping: facts.count))
         for fact in facts { value.append(fact) }
@@ -49,6 +50,7 @@ struct CyclePage {
             let ttl: Int64 = try reader.integer()
             if ttl >= 0 { cycle.ttl = ttl }
             cycle.flags = Cycle.Flags(rawValue: try reader.integer())
+            cycle.group = try reader.integer()
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             for count in CountedStages.members { cycle.counted[keyPath: count] = try reader.integer() }
             let count: UInt16 = try reader.integer()

@@ -26,7 +26,7 @@ extension CycleTable {
             let insertion = add(fact, at: slot, limit: limit)
             guard insertion != .full else { return false }
             note(event, at: slot)
-            if insertion == .inserted { count(slot, into: &totals) }
+            if insertion == .inserted { count(slot, into: &totals) } else { countKept(slot, into: &totals) }
         }
         guard event.hasSides else { return true }
         if let sides = HashSides(event) { compare(Fact(sides, event, bytes), sides, at: slot, limit: limit) }
@@ -42,7 +42,12 @@ extension CycleTable {
         update(slot) { cycle in
             let counts = StageCounts(facts.span, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
             cycle.counted.count(counts, into: &totals)
+            cycle.countKept(into: &totals)
         }
+    }
+
+    private mutating func countKept(_ slot: Int, into totals: inout LifecycleTotals) {
+        update(slot) { $0.countKept(into: &totals) }
     }
 
     private mutating func add(_ fact: Fact, at slot: Int, limit: Int) -> Cycle.Insertion {

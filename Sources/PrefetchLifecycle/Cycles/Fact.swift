@@ -39,6 +39,8 @@ struct Fact: Comparable, Sendable {
         static let fetched = Detail(rawValue: 1 << 5)
         static let usedCached = Detail(rawValue: 1 << 6)
         static let expired = Detail(rawValue: 1 << 7)
+        /// It came with the duration of its fetch.
+        static let timed = Detail(rawValue: 1 << 8)
     }
 
     /// How far a time may be from its cycle's base, in microseconds.
@@ -91,6 +93,13 @@ struct Fact: Comparable, Sendable {
         return seconds == Self.noLead ? nil : seconds
     }
 
+    /// How far the receiver's clock was ahead of the sender's at an execution, in whole seconds; capped at 9 hours.
+    var skew: Int64 { Int64(Int16(truncatingIfNeeded: rawValue)) }
+
+    static func skewDetail(of event: borrowing Event) -> UInt16 {
+        UInt16(bitPattern: Int16(clamping: (event.clockSkew ?? 0) / 1_000_000))
+    }
+
     static func leadDetail(of event: borrowing Event) -> UInt16 {
         guard let begin = event.earliestBeginDate else { return UInt16(truncatingIfNeeded: noLead) }
         let microseconds = begin.microseconds &- event.timestamp.microseconds
@@ -107,8 +116,9 @@ extension Fact {
         let time = event.timestamp
         switch event.kind {
         case .prefetchScheduled: self.init(.scheduled, detail: Self.leadDetail(of: event), at: time, base: base)
-        case .prefetchExecuted: self.init(.executed, at: time, base: base)
-        case .prefetchSuccess: self.init(.success, at: time, base: base)
+        case .prefetchExecuted: self.init(.executed, detail: Self.skewDetail(of: event), at: time, base: base)
+        case .prefetchSuccess:
+            self.init(.success, detail: event.duration == nil ? 0 : Detail.timed.rawValue, at: time, base: base)
         case .prefetchFailure: self.init(.failure, detail: Self.failure(event).rawValue, at: time, base: base)
         case .prefetchExpired:
             let detail: Detail = [.reasonKnown, .expired, Detail(rawValue: UInt16(FailureReason.system.rawValue))]
@@ -131,6 +141,7 @@ extension Fact {
         var detail: Detail = []
         if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: UInt16(reason.rawValue))] }
         if event.willRetry == true { detail.insert(.willRetry) }
+        if event.duration != nil { detail.insert(.timed) }
         return detail
     }
 }

@@ -12,6 +12,11 @@ struct StageCounts {
     private(set) var executed = 0
     private(set) var success = 0
     private(set) var used = 0
+    private(set) var retries = 0
+    /// Attempts that the system ended.
+    private(set) var expired = 0
+    /// Tasks that missed their window; told again before the next scheduling or execution it is the same one.
+    private(set) var missed = 0
     /// By the raw value of `FailureReason`.
     private(set) var failures: InlineArray<4, Int> = [0, 0, 0, 0]
     /// Whether only a summary tells of the success, or of the use.
@@ -30,23 +35,30 @@ struct StageCounts {
     init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool) {
         var attempt = Attempt()
         var isScheduled = false
+        var isMissed = false
         var asserted: Fact.Detail = []
         for index in 0..<facts.count {
             let fact = Fact(rawValue: facts[index])
             switch fact.stage {
-            case .scheduled: isScheduled = true
+            case .scheduled:
+                isScheduled = true
+                isMissed = false
             case .executed:
                 if isScheduled { scheduled += 1 }
                 isScheduled = false
+                isMissed = false
                 if executed > 0 {
                     end(attempt, hasEnded: true, isClosing: isClosing)
                     attempt = Attempt()
                 }
                 executed += 1
-            case .success: attempt.addSuccess()
+            case .success: attempt.addSuccess(fact)
             case .failure: attempt.addFailure(fact)
             case .completed: attempt.addCompletion(fact)
             case .summary: asserted.formUnion(fact.detail)
+            case .missed:
+                if !isMissed { missed += 1 }
+                isMissed = true
             default: break
             }
         }
@@ -66,6 +78,8 @@ struct StageCounts {
 
     private mutating func end(_ attempt: Attempt, hasEnded: Bool, isClosing: Bool) {
         if attempt.hasSuccess { success += 1 }
+        if attempt.hasExpired { expired += 1 }
+        retries += attempt.retries
         if let reason = attempt.failure(hasEnded: hasEnded, isClosing: isClosing) {
             failures[Int(reason.rawValue)] += 1
         }

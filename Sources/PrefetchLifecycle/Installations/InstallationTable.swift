@@ -104,6 +104,15 @@ extension StateWriter {
             append(task.due.microseconds)
             append((task.isSecond ? 1 : 0) | (task.hasAssumedTimes ? 2 : 0) as UInt8)
         }
+        for place in 0..<StageTally.count { append(installation.counted[place]) }
+        append(UInt8(installation.client.count))
+        guard let client = installation.client.first else { return }
+        append(client.time.microseconds)
+        for place in 0..<ClientBaseline.places {
+            append(client.last[place])
+            append(client.offsets[place])
+        }
+        for place in 0..<StageTally.count { append(client.ahead[place]) }
     }
 }
 
@@ -129,6 +138,19 @@ extension StateReader {
                 )
             )
         }
+        for place in 0..<StageTally.count { installation.counted[place] = try integer() }
+        let clients: UInt8 = try integer()
+        if clients > 0 { installation.client = [try clientBaseline()] }
         return installation
+    }
+
+    private mutating func clientBaseline() throws(StateError) -> ClientBaseline {
+        var client = ClientBaseline(time: Timestamp(microseconds: try integer()))
+        for place in 0..<ClientBaseline.places {
+            client.last[place] = try integer()
+            client.offsets[place] = try integer()
+        }
+        for place in 0..<StageTally.count { client.ahead[place] = try integer() }
+        return client
     }
 }

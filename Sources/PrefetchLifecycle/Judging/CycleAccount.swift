@@ -9,6 +9,9 @@ struct CycleAccount {
     private(set) var lastScheduled: Timestamp?
     private(set) var firstExecuted: Timestamp?
     private(set) var lastExecuted: Timestamp?
+    /// The first and the last execution by the receiver's clock.
+    private(set) var firstStarted: Timestamp?
+    private(set) var lastStarted: Timestamp?
     private(set) var firstSuccess: Timestamp?
     /// The last success, and the last one before its content was used.
     private(set) var lastSuccess: Timestamp?
@@ -35,6 +38,9 @@ struct CycleAccount {
 
     private var attempt = Attempt()
     private var failureOfAttempt: Timestamp?
+    private var endOfAttempt: Timestamp?
+    /// How long the fetches took that did not tell it, in microseconds: from the execution to the result.
+    private(set) var durations: [Int64] = []
 
     /// - Parameters:
     ///   - facts: in their order.
@@ -58,15 +64,20 @@ struct CycleAccount {
                 if attempts > 0 { end(&unfinished) }
                 firstExecuted = firstExecuted ?? time
                 lastExecuted = time
+                let started = Timestamp(microseconds: time.microseconds + fact.skew * 1_000_000)
+                firstStarted = firstStarted ?? started
+                lastStarted = started
                 attempts += 1
             case .success:
-                attempt.addSuccess()
+                attempt.addSuccess(fact)
+                endOfAttempt = endOfAttempt ?? time
                 firstSuccess = firstSuccess ?? time
                 lastSuccess = time
                 if let used, time.microseconds < used.microseconds + 1_000 { usedSuccess = time }
             case .failure:
                 attempt.addFailure(fact)
                 failureOfAttempt = failureOfAttempt ?? time
+                if !fact.detail.contains(.willRetry) { endOfAttempt = endOfAttempt ?? time }
                 if fact.detail.contains(.expired) { expired = expired ?? time }
             case .completed:
                 attempt.addCompletion(fact)
@@ -99,9 +110,13 @@ struct CycleAccount {
         defer {
             attempt = Attempt()
             failureOfAttempt = nil
+            endOfAttempt = nil
         }
         contradictsItself = contradictsItself || attempt.contradictsItself
         if let lastExecuted, !attempt.hasResult { unfinished.append(lastExecuted) }
+        if let lastExecuted, let endOfAttempt, !attempt.isTimed {
+            durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
+        }
         if let reason = attempt.failure(hasEnded: true, isClosing: true) {
             failureReason = reason
             failure = failure ?? failureOfAttempt

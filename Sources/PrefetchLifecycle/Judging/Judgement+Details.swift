@@ -54,7 +54,7 @@ extension Judgement {
     }
 
     private var missedWindow: String {
-        if hasTimes, let window, let executed = account.firstExecuted, let windowEnd, executed > windowEnd {
+        if hasTimes, let window, let executed = account.firstStarted, let windowEnd, executed > windowEnd {
             let late = seconds(executed.microseconds - window.microseconds)
             return "executed \(late) after its earliest begin at \(window); its window is \(seconds(Self.windowLength))"
         }
@@ -63,7 +63,7 @@ extension Judgement {
     }
 
     private var executedLate: String {
-        guard let executed = account.lastExecuted, let due = cycle.due else { return "" }
+        guard let executed = account.lastStarted, let due = cycle.due else { return "" }
         let late = seconds(executed.microseconds - due.microseconds)
         return "executed at \(executed), \(late) after the notification time"
     }

@@ -56,9 +56,19 @@ struct Judgement {
         return (used.microseconds - success.microseconds, ttl * 1_000_000)
     }
 
-    var drift: Int64? {
-        guard hasTimes, let delivered, let due = cycle.due else { return nil }
-        return delivered.microseconds - due.microseconds
+    var drift: Int64? { cycle.drift }
+
+    /// How old the content was when it was used, in microseconds, where that is known.
+    var age: Int64? {
+        if cycle.flags.contains(.ageKnown), let age = account.age { return age * 1_000_000 }
+        guard hasTimes, let used, let success = account.usedSuccess else { return nil }
+        return used.microseconds - success.microseconds
+    }
+
+    /// From the earliest begin of the task to its first execution, in microseconds.
+    var startDelay: Int64? {
+        guard let window, let started = account.firstStarted else { return nil }
+        return started.microseconds - window.microseconds
     }
 
     func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt32(kind.rawValue) != 0 }
@@ -125,11 +135,11 @@ struct Judgement {
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
         judge(.leadBelowMinimum, account.lead.map { $0 < Self.minimumLead } ?? false)
-        if let executed = account.lastExecuted, let due = cycle.due {
-            judge(.executedAfterNotification, executed > due)
+        if let started = account.lastStarted, let due = cycle.due {
+            judge(.executedAfterNotification, started > due)
         }
         if account.firstScheduled != nil, let windowEnd {
-            judge(.missedWindow, (account.firstExecuted ?? known) > windowEnd)
+            judge(.missedWindow, (account.firstStarted ?? known) > windowEnd)
         }
     }
 }

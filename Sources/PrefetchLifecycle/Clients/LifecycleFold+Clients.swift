@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    /// Notes what was just counted of an installation, and takes out of the totals what its own counters had told before.
+    ///
+    /// - Parameter time: when the event that was counted happened.
+    mutating func settle(_ counted: StageTally, of fingerprint: UInt64, at time: Timestamp, in group: Int) {
+        guard fingerprint != 0, !counted.isZero else { return }
+        let known = installations.update(fingerprint) { $0.count(counted, at: time) }
+        groups[0].evictedInstallations = installations.evicted
+        if let known { groups[group].add(known, times: -1) }
+    }
+
+    /// The same for what is counted when a cycle closes; an installation that is forgotten by then stays so.
+    mutating func settle(_ counted: StageTally, atEndOf cycle: Cycle) {
+        guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
+        settle(counted, of: cycle.installation, at: cycle.base, in: Int(cycle.group))
+    }
+
+    /// Compares the cumulative counters that came with an event with what is counted of its installation, and adds what
+    /// was lost on the way (SPEC 5.3).
+    mutating func apply(
+        snapshot event: borrowing Event,
+        of fingerprint: UInt64,
+        in group: Int,
+        _ bytes: Span<UInt8>
+    ) {
+        guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
+        var outcome = (missing: StageTally(), SnapshotResult.unidentified)
+        if fingerprint != 0 {
+            outcome = installations.update(fingerprint) { $0.apply(snapshot) }
+            groups[0].evictedInstallations = installations.evicted
+        }
+        groups[group].snapshots[Int(outcome.1.rawValue)] += 1
+        guard !outcome.missing.isZero else { return }
+        groups[group].add(outcome.missing, times: 1)
+        for place in 0..<StageTally.count {
+            groups[group].recovered[Int(StageTally.stage(place).rawValue)] += outcome.missing[place]
+        }
+    }
+}
+
+extension Installation {
+    /// Adds what was counted of it.
+    ///
+    /// - Returns: what its own counters had told before and is not to be counted again; nil where there is nothing.
+    fileprivate mutating func count(_ new: StageTally, at time: Timestamp) -> StageTally? {
+        var new = new
+        var known: StageTally?
+        if !client.isEmpty {
+            let recognised = client[0].recognise(new, at: time)
+            if !recognised.isZero {
+                new = new - recognised
+                known = recognised
+            }
+        }
+        for place in 0..<StageTally.count { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
+        return known
+    }
+
+    fileprivate mutating func apply(_ snapshot: ClientSnapshot) -> (missing: StageTally, SnapshotResult) {
+        if client.isEmpty {
+            client = [ClientBaseline(time: snapshot.time)]
+        } else if snapshot.time <= client[0].time {
+            return (StageTally(), .stale)
+        }
+        var tally = StageTally()
+        for place in 0..<StageTally.count { tally[place] = UInt64(counted[place]) }
+        let outcome = client[0].apply(snapshot, counted: tally)
+        for place in 0..<StageTally.count {
+            counted[place] = UInt32(clamping: UInt64(counted[place]) + outcome.missing[place])
+        }
+        return outcome
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// The counters that a client keeps too: scheduled, executed, success, used, and failures by reason (SPEC 5.3).
+struct StageTally: Equatable, Sendable {
+    static let count = 8
+    /// Where the failures begin; they stand in the order of `FailureReason`'s raw values.
+    static let failures = 4
+    static let otherFailure = failures + Int(FailureReason.other.rawValue)
+
+    private var counts: InlineArray<8, UInt64> = .init(repeating: 0)
+
+    init() {}
+
+    init(_ totals: LifecycleTotals) {
+        counts[0] = totals.scheduled
+        counts[1] = totals.executed
+        counts[2] = totals.success
+        counts[3] = totals.used
+        counts[4] = totals.failureNetwork
+        counts[5] = totals.failureAuth
+        counts[6] = totals.failureSystem
+        counts[7] = totals.failureOther
+    }
+
+    subscript(place: Int) -> UInt64 {
+        get { counts[place] }
+        set { counts[place] = newValue }
+    }
+
+    var isZero: Bool {
+        var all: UInt64 = 0
+        for place in 0..<Self.count { all |= counts[place] }
+        return all == 0
+    }
+
+    static func - (left: StageTally, right: StageTally) -> StageTally {
+        var difference = StageTally()
+        for place in 0..<count { difference[place] = left[place] &- right[place] }
+        return difference
+    }
+
+    static func == (left: StageTally, right: StageTally) -> Bool {
+        (0..<count).allSatisfy { left[$0] == right[$0] }
+    }
+
+    /// The stage of a place.
+    static func stage(_ place: Int) -> LifecycleStage {
+        switch place {
+        case 0: .scheduled
+        case 1: .executed
+        case 2: .success
+        case 3: .used
+        default: .failure
+        }
+    }
+}
+
+extension LifecycleTotals {
+    /// Adds what was recovered, or takes out again what had been.
+    mutating func add(_ tally: StageTally, times sign: Int64) {
+        func sum(_ count: UInt64, _ place: Int) -> UInt64 {
+            sign > 0 ? count &+ tally[place] : count &- tally[place]
+        }
+        scheduled = sum(scheduled, 0)
+        executed = sum(executed, 1)
+        success = sum(success, 2)
+        used = sum(used, 3)
+        failureNetwork = sum(failureNetwork, 4)
+        failureAuth = sum(failureAuth, 5)
+        failureSystem = sum(failureSystem, 6)
+        failureOther = sum(failureOther, 7)
+    }
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is counted of one platform and app version, for the optional labels (SPEC 6).
+public struct LifecycleGroup: Sendable {
+    /// `ios`, `android`, `other`, or `unknown` where none was told.
+    public let platform: String
+    /// The version as told, `other` past the limit of versions, or `unknown` where none was told.
+    public let appVersion: String
+    /// What is counted of it.
+    public internal(set) var totals = LifecycleTotals()
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// The groups that have been told of; the first is the one of events that name neither platform nor version.
+///
+/// Platforms are a closed set. Of versions the first 30 that are told have groups of their own, so that there are 128
+/// groups at most.
+struct LifecycleGroups: Sendable {
+    static let versionLimit = 30
+    private static let unknown = "unknown"
+    private static let other = "other"
+
+    private(set) var groups = [LifecycleGroup(platform: unknown, appVersion: unknown)]
+    private var versions: [String] = []
+    /// What the event that was looked up last said, since the events of an app come together.
+    private var latestPlatform: [UInt8] = []
+    private var latestVersion: [UInt8] = []
+    private var latestPlace = 0
+
+    var count: Int { groups.count }
+
+    subscript(place: Int) -> LifecycleTotals {
+        get { groups[place].totals }
+        _modify { yield &groups[place].totals }
+    }
+
+    /// The sum over all groups.
+    var sum: LifecycleTotals {
+        var sum = groups[0].totals
+        for group in groups.dropFirst() { sum.add(group.totals) }
+        return sum
+    }
+
+    /// The group of an event; nil where the event names neither platform nor version.
+    mutating func place(of event: borrowing Event, in bytes: Span<UInt8>) -> Int? {
+        let platform = event.platform
+        let version = event.appVersion
+        if platform.isEmpty, version.isEmpty { return nil }
+        if Self.equal(latestPlatform, bytes, platform), Self.equal(latestVersion, bytes, version) { return latestPlace }
+        latestPlatform = Self.text(bytes, platform)
+        latestVersion = Self.text(bytes, version)
+        latestPlace = place(
+            platform: Self.platform(latestPlatform),
+            appVersion: self.version(latestVersion)
+        )
+        return latestPlace
+    }
+
+    /// The group with these names, which is added when it is new.
+    mutating func place(platform: String, appVersion: String) -> Int {
+        if let place = groups.firstIndex(where: { $0.platform == platform && $0.appVersion == appVersion }) {
+            return place
+        }
+        groups.append(LifecycleGroup(platform: platform, appVersion: appVersion))
+        return groups.count - 1
+    }
+
+    private static func platform(_ bytes: [UInt8]) -> String {
+        switch String(decoding: bytes, as: UTF8.self).lowercased() {
+        case "": unknown
+        case "ios", "ipados", "iphone os": "ios"
+        case "android": "android"
+        default: other
+        }
+    }
+
+    private mutating func version(_ bytes: [UInt8]) -> String {
+        if bytes.isEmpty { return Self.unknown }
+        let version = String(decoding: bytes, as: UTF8.self)
+        if versions.contains(version) { return version }
+        guard versions.count < Self.versionLimit else { return Self.other }
+        versions.append(version)
+        return version
+    }
+
+    private static func text(_ bytes: Span<UInt8>, _ range: Event.Text) -> [UInt8] { range.map { bytes[$0] } }
+
+    private static func equal(_ text: [UInt8], _ bytes: Span<UInt8>, _ range: Event.Text) -> Bool {
+        guard text.count == range.count else { return false }
+        for index in text.indices where text[index] != bytes[range.lowerBound + index] { return false }
+        return true
+    }
+}
+
+extension LifecycleGroups {
+    func append(to writer: inout StateWriter) {
+        writer.append(UInt8(versions.count))
+        for version in versions { writer.append(text: version) }
+        writer.append(UInt16(groups.count))
+        for group in groups {
+            writer.append(text: group.platform)
+            writer.append(text: group.appVersion)
+            group.totals.append(to: &writer)
+        }
+    }
+
+    mutating func restore(_ reader: inout StateReader) throws(StateError) {
+        let versionCount: UInt8 = try reader.integer()
+        versions = []
+        for _ in 0..<versionCount { versions.append(try reader.text()) }
+        let groupCount: UInt16 = try reader.integer()
+        groups = []
+        for _ in 0..<groupCount {
+            let platform = try reader.text()
+            var group = LifecycleGroup(platform: platform, appVersion: try reader.text())
+            try group.totals.restore(&reader)
+            groups.append(group)
+        }
+        if groups.isEmpty { groups = LifecycleGroups().groups }
+    }
+}
+
+extension StateWriter {
+    fileprivate mutating func append(text: String) {
+        append(UInt8(clamping: text.utf8.count))
+        for byte in text.utf8.prefix(255) { append(byte) }
+    }
+}
+
+extension StateReader {
+    fileprivate mutating func text() throws(StateError) -> String {
+        let count: UInt8 = try integer()
+        var bytes: [UInt8] = []
+        for _ in 0..<count { bytes.append(try integer()) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TelemetryEvents
+
+/// What the fold has counted so far; no member ever falls.
+public struct LifecycleTotals: Hashable, Sendable {
+    /// Prefetch tasks scheduled.
+    public internal(set) var scheduled: UInt64 = 0
+    /// Prefetch tasks executed.
+    public internal(set) var executed: UInt64 = 0
+    /// Attempts that ended in success.
+    public internal(set) var success: UInt64 = 0
+    /// Notifications that used prefetched content.
+    public internal(set) var used: UInt64 = 0
+    /// Attempts that ended in failure for want of a network.
+    public internal(set) var failureNetwork: UInt64 = 0
+    /// Attempts that ended in failure for want of authorisation.
+    public internal(set) var failureAuth: UInt64 = 0
+    /// Attempts that the system failed.
+    public internal(set) var failureSystem: UInt64 = 0
+    /// Attempts that failed for another or an unknown reason.
+    public internal(set) var failureOther: UInt64 = 0
+    /// Successes that only a summary told of (SPEC 5.2).
+    public internal(set) var impliedSuccess: UInt64 = 0
+    /// Uses that only a summary told of (SPEC 5.2).
+    public internal(set) var impliedUsed: UInt64 = 0
+    /// Attempts that the system ended.
+    public internal(set) var expired: UInt64 = 0
+    /// Tasks that missed their window, as the plugin told.
+    public internal(set) var missedWindow: UInt64 = 0
+    /// Cycles whose content had to be fetched on demand.
+    public internal(set) var fallbacks: UInt64 = 0
+    /// Leads that were raised to the minimum of 60 s.
+    public internal(set) var leadCapped: UInt64 = 0
+    /// Failures that were tried again in the same attempt.
+    public internal(set) var retries: UInt64 = 0
+    /// Notifications delivered more than 180 s from their time.
+    public internal(set) var driftExceeded: UInt64 = 0
+    /// Writes of content to the cache that failed.
+    public internal(set) var cacheFailures: UInt64 = 0
+    /// Cycles closed before their time: too many were open, or they could take no more.
+    public internal(set) var evictedCycles: UInt64 = 0
+    /// Installations forgotten because too many were remembered.
+    public internal(set) var evictedInstallations: UInt64 = 0
+    /// Identities forgotten before their time because too many were remembered.
+    public internal(set) var evictedIdentities: UInt64 = 0
+
+    /// Each by the raw value of its case.
+    var outcomes = [UInt64](repeating: 0, count: CycleOutcome.allCases.count)
+    var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
+    var delivered = [UInt64](repeating: 0, count: DeliveredContent.allCases.count)
+    var pluginErrors = [UInt64](repeating: 0, count: PluginErrorCode.allCases.count)
+    var recovered = [UInt64](repeating: 0, count: LifecycleStage.allCases.count)
+    var snapshots = [UInt64](repeating: 0, count: SnapshotResult.allCases.count)
+    var contentChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
+    var scheduleChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
+    /// By the raw value of `IntegrityCheck`.
+    var unchecked = [UInt64](repeating: 0, count: IntegrityCheck.allCases.count)
+
+    /// How long fetches took, as told, or else from the execution to the result.
+    public internal(set) var fetchDuration = TimeHistogram(.fetchDuration)
+    /// From the earliest begin of tasks to their execution.
+    public internal(set) var startDelay = TimeHistogram(.startDelay)
+    /// How old content was when it was used.
+    public internal(set) var contentAge = TimeHistogram(.contentAge)
+    /// How far from their time notifications were delivered.
+    public internal(set) var drift = TimeHistogram(.drift)
+    /// How far the clocks of senders are from ours.
+    public internal(set) var clockSkew = TimeHistogram(.clockSkew)
+    /// From events to their arrival.
+    public internal(set) var arrivalLag = TimeHistogram(.arrivalLag)
+
+    /// When the latest event of each stage happened, by the raw value of `LifecycleStage`, in microseconds; 0 where none
+    /// did.
+    var latest = [Int64](repeating: 0, count: LifecycleStage.allCases.count)
+
+    /// Totals at zero.
+    public init() {}
+
+    /// The failures with one reason.
+    public func failure(_ reason: FailureReason) -> UInt64 { self[keyPath: Self.failureMember(reason)] }
+    /// The closed cycles that ended so.
+    public func cycles(_ outcome: CycleOutcome) -> UInt64 { outcomes[Int(outcome.rawValue)] }
+    /// How many closed cycles broke a rule.
+    public func violations(_ kind: ViolationKind) -> UInt64 { violations[Int(kind.rawValue)] }
+    /// Notifications delivered with such content.
+    public func delivered(_ content: DeliveredContent) -> UInt64 { delivered[Int(content.rawValue)] }
+    /// Errors of the plugin with one code.
+    public func pluginErrors(_ code: PluginErrorCode) -> UInt64 { pluginErrors[Int(code.rawValue)] }
+    /// Stages that were lost on the way and are counted from the client's own counters.
+    public func recovered(_ stage: LifecycleStage) -> UInt64 { recovered[Int(stage.rawValue)] }
+    /// What became of the cumulative counters that clients sent.
+    public func snapshots(_ result: SnapshotResult) -> UInt64 { snapshots[Int(result.rawValue)] }
+    /// Cycles in which such a check came to such a result.
+    public func checks(_ check: IntegrityCheck, _ result: IntegrityResult) -> UInt64 {
+        switch check {
+        case .content: contentChecks[Int(result.rawValue)]
+        case .schedule: scheduleChecks[Int(result.rawValue)]
+        }
+    }
+    /// Cycles that used content, or executed a schedule, without the hashes to check it.
+    public func unchecked(_ check: IntegrityCheck) -> UInt64 { unchecked[Int(check.rawValue)] }
+    /// When the latest event of a stage happened, by its own time; nil where none did.
+    public func latest(_ stage: LifecycleStage) -> Timestamp? {
+        let time = latest[Int(stage.rawValue)]
+        return time == 0 ? nil : Timestamp(microseconds: time)
+    }
+
+    mutating func addFailure(_ reason: FailureReason) {
+        switch reason {
+        case .network: failureNetwork += 1
+        case .auth: failureAuth += 1
+        case .system: failureSystem += 1
+        case .other: failureOther += 1
+        }
+    }
+
+    static func failureMember(_ reason: FailureReason) -> WritableKeyPath<LifecycleTotals, UInt64> {
+        switch reason {
+        case .network: \.failureNetwork
+        case .auth: \.failureAuth
+        case .system: \.failureSystem
+        case .other: \.failureOther
+        }
+    }
+}

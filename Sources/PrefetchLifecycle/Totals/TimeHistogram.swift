@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Lengths of time counted into buckets, with their sum in whole microseconds, so that it is the same in any order.
+public struct TimeHistogram: Hashable, Sendable {
+    /// What is observed, which gives the bounds of the buckets.
+    public enum Measure: UInt8, CaseIterable, Sendable {
+        /// How long a fetch took.
+        case fetchDuration
+        /// From the earliest begin of a task to its execution; the system may take 15 minutes.
+        case startDelay
+        /// How old content was when it was used.
+        case contentAge
+        /// How far from its time a notification was delivered; iOS tolerates 180 s.
+        case drift
+        /// How far a sender's clock is from ours, either way.
+        case clockSkew
+        /// From an event to its arrival.
+        case arrivalLag
+
+        /// The upper bounds of the buckets, in seconds.
+        public var bounds: [Double] { microseconds.map { Double($0) / 1e6 } }
+
+        fileprivate var microseconds: [Int64] {
+            switch self {
+            case .fetchDuration: Self.fetchDurations
+            case .startDelay: Self.startDelays
+            case .contentAge: Self.contentAges
+            case .drift: Self.drifts
+            case .clockSkew: Self.clockSkews
+            case .arrivalLag: Self.arrivalLags
+            }
+        }
+
+        private static let minute: Int64 = 60_000_000
+        private static let hour = 60 * minute
+        private static let day = 24 * hour
+
+        private static let fetchDurations: [Int64] = [
+            50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 20_000_000, 30_000_000,
+            minute,
+        ]
+        private static let startDelays: [Int64] = [
+            1_000_000, 5_000_000, 15_000_000, minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+            hour, 4 * hour, 12 * hour,
+        ]
+        private static let contentAges: [Int64] = [
+            minute, 5 * minute, 15 * minute, 30 * minute, hour, 2 * hour, 4 * hour, 8 * hour, 12 * hour, day, 2 * day,
+            7 * day,
+        ]
+        private static let drifts: [Int64] = [
+            1_000_000, 5_000_000, 15_000_000, 30_000_000, minute, 2 * minute, 3 * minute, 5 * minute, 10 * minute,
+            30 * minute, hour, 4 * hour,
+        ]
+        private static let clockSkews: [Int64] = [
+            100_000, 500_000, 1_000_000, 2_000_000, 5_000_000, 10_000_000, 30_000_000, minute, 5 * minute,
+            15 * minute, hour, 4 * hour, day,
+        ]
+        private static let arrivalLags: [Int64] = [
+            1_000_000, 5_000_000, 15_000_000, minute, 5 * minute, 15 * minute, hour, 4 * hour, 12 * hour, day, 2 * day,
+            7 * day, 30 * day,
+        ]
+    }
+
+    /// What is observed.
+    public let measure: Measure
+    /// The observations in each bucket, not cumulative, the one beyond all bounds last.
+    public internal(set) var counts: [UInt64]
+    /// The sum of the observations, in microseconds.
+    public internal(set) var microseconds: UInt64 = 0
+
+    private let bounds: [Int64]
+
+    init(_ measure: Measure) {
+        self.measure = measure
+        bounds = measure.microseconds
+        counts = [UInt64](repeating: 0, count: bounds.count + 1)
+    }
+
+    /// How many observations there are.
+    public var count: UInt64 { counts.reduce(0, +) }
+
+    /// The sum of the observations, in seconds.
+    public var seconds: Double { Double(microseconds) / 1e6 }
+
+    /// Counts a length of time in microseconds; a negative one as 0.
+    mutating func observe(_ length: Int64) {
+        let length = max(length, 0)
+        var bucket = 0
+        while bucket < bounds.count, length > bounds[bucket] { bucket += 1 }
+        counts[bucket] += 1
+        microseconds &+= UInt64(length)
+    }
+
+    mutating func add(_ other: TimeHistogram) {
+        for bucket in counts.indices { counts[bucket] += other.counts[bucket] }
+        microseconds &+= other.microseconds
+    }
+}
