@@ -28,13 +28,16 @@ extension LifecycleFold {
 
     /// Counts what was held back of a cycle, and judges it unless that was done when it was closed before.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
-        var cycle = cycles[slot]
+        let cycle = cycles[slot]
+        var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
         let before = StageTally(groups[group])
         let isUsed = cycle.used.isKnown
         let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
-        cycle.counted.count(counts, into: &groups[group])
-        cycle.countRest(into: &groups[group])
+        let kept = KeptStages(cycle, used: counted.used)
+        counted.count(counts, into: &groups[group])
+        cycle.countKept(&counted, since: kept, into: &groups[group])
+        cycle.countRest(counted, into: &groups[group])
         settle(StageTally(groups[group]) - before, atEndOf: cycle)
         remember(closed: cycle)
         guard !cycle.flags.contains(.isReopened) else { return }

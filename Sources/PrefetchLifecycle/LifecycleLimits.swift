@@ -6,7 +6,7 @@ public struct LifecycleLimits: Sendable {
     public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
     /// How many identities are remembered at most, at no more than 12 bytes each.
     public var identities = 20_000_000
-    /// How many cycles are open at most, at 96 bytes each and some 17 of its indexes.
+    /// How many cycles are open at most, at 84 bytes each and some 10 of its indexes.
     public var openCycles = 2_000_000
     /// How long a cycle stays open after its delivery or its summary, in seconds.
     public var graceSeconds: Int64 = 15 * 60
@@ -16,7 +16,7 @@ public struct LifecycleLimits: Sendable {
     public var factsPerCycle = 255
     /// How many cycles of one schedule, at different notification times, are open at most.
     public var cyclesPerSchedule = 32
-    /// How many installations are remembered at most, at 104 bytes each, for the rules that look beyond one cycle.
+    /// How many installations are remembered at most, at 144 bytes each, for the rules that look beyond one cycle.
     public var installations = 500_000
 
     /// The documented defaults.

@@ -15,22 +15,12 @@ struct CountedStages: Hashable, Sendable {
     var retries: UInt8 = 0
     var expired: UInt8 = 0
     var missed: UInt8 = 0
-    /// What counts once in a cycle, by the bits of `Once`.
-    var once: UInt8 = 0
-
-    /// What counts once in a cycle.
-    struct Once: OptionSet {
-        var rawValue: UInt8
-        static let fallback = Once(rawValue: 1 << 0)
-        static let drift = Once(rawValue: 1 << 1)
-        static let delivered = Once(rawValue: 1 << 2)
-    }
 
     /// Every member, in the order in which a checkpoint stores them.
     static var members: [WritableKeyPath<CountedStages, UInt8>] {
         [
             \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
-            \.failureOther, \.retries, \.expired, \.missed, \.once,
+            \.failureOther, \.retries, \.expired, \.missed,
         ]
     }
 
@@ -50,13 +40,6 @@ struct CountedStages: Hashable, Sendable {
         countFailures(counts, into: &totals)
     }
 
-    /// Takes note that something which counts once is counted; false when it was before.
-    mutating func isFirst(_ kind: Once) -> Bool {
-        guard once & kind.rawValue == 0 else { return false }
-        once |= kind.rawValue
-        return true
-    }
-
     /// Adds what was counted of another cycle.
     mutating func add(_ other: CountedStages) {
         scheduled = Self.sum(scheduled, other.scheduled)
@@ -67,7 +50,6 @@ struct CountedStages: Hashable, Sendable {
         retries = Self.sum(retries, other.retries)
         expired = Self.sum(expired, other.expired)
         missed = Self.sum(missed, other.missed)
-        once |= other.once
     }
 
     private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {

@@ -13,7 +13,7 @@ extension Cycle {
 
     /// Takes in an event and counts it.
     ///
-    /// - Returns: `.full` when the event tells a fact that the cycle cannot hold itself; nothing has been taken in then but
+    /// - Returns: `.full` when it is long, or becomes so by the fact that the event tells; nothing has been taken in then but
     ///   the time.
     mutating func take(
         _ event: borrowing Event,
@@ -21,17 +21,26 @@ extension Cycle {
         into totals: inout LifecycleTotals
     ) -> Insertion {
         postpone(by: event.kind, terms)
-        guard let fact = Fact(event, base: base) else {
-            note(event)
-            countKept(into: &totals)
-            return .known
-        }
         guard !flags.contains(.isLong) else { return .full }
-        let insertion = insert(fact)
-        guard insertion != .full else { return .full }
+        var counted = counted
+        let before = KeptStages(self, used: counted.used)
+        var insertion = Insertion.known
+        if let fact = Fact(event, base: base), isNews(fact) {
+            insertion = insert(fact)
+            guard insertion != .full else { return .full }
+        }
         note(event)
-        if insertion == .inserted { count(into: &totals) }
+        if insertion == .inserted {
+            withFacts { counted.count(StageCounts($0, flags, isUsed: used.isKnown, isClosing: false), into: &totals) }
+        }
+        countKept(&counted, since: before, into: &totals)
+        self.counted = counted
         return insertion
+    }
+
+    /// Whether a fact can tell more than is known: a summary that asserts only what was seen cannot (SPEC 5.2).
+    func isNews(_ fact: Fact) -> Bool {
+        withFacts { fact.isNews(beside: $0, isUsed: used.isKnown) }
     }
 
     /// Takes in what of an event is kept once.
@@ -65,7 +74,6 @@ extension Cycle {
         if let told = other.ttl { ttl = max(ttl ?? 0, told) }
         flags.formUnion(other.flags.intersection(.joining))
         closesAt = max(closesAt, other.closesAt)
-        counted.add(other.counted)
         group = max(group, other.group)
     }
 }

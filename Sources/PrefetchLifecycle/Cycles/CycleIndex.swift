@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds slots by a hash: open addressing with linear probing, four bytes a place, at most 7/10 full.
+/// Finds slots by a hash: open addressing with linear probing, four bytes a place, 72 to 87 % full.
 ///
 /// A place holds a slot and eight bits of its hash, so that hardly any other slot is looked at. The hashes themselves
 /// follow from what is in the slots. Several slots may have the same hash; whoever enters them bounds how many.
@@ -28,14 +28,19 @@ struct CycleIndex: Sendable {
                 let slot = Self.slot(places[place])
                 if matches(slot) { return slot }
             }
-            place = (place &+ 1) & mask
+            place = next(place)
         }
         return nil
     }
 
     /// Enters a slot that is not there yet.
-    mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        if (count + 1) * 10 > places.count * 7 { grow(hashAt: hashAt) }
+    ///
+    /// - Parameters:
+    ///   - slots: how many slots there are.
+    ///   - hashAt: the hash of each slot; nil for one that is not in the index. Called in the order of the slots when the
+    ///     index grows.
+    mutating func insert(_ slot: Int, _ hash: UInt64, slots: Int, hashAt: (Int) -> UInt64?) {
+        if (count + 1) * 100 > places.count * 87 { grow(without: slot, slots: slots, hashAt: hashAt) }
         count += 1
         enter(slot, hash)
     }
@@ -48,14 +53,14 @@ struct CycleIndex: Sendable {
     /// Removes a slot; the places behind it close up.
     mutating func remove(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
         var gap = place(of: slot, hash)
-        var next = (gap + 1) & mask
-        while places[next] != 0 {
-            let distance = (next - home(of: hashAt(Self.slot(places[next])))) & mask
-            if distance >= (next - gap) & mask {
-                places[gap] = places[next]
-                gap = next
+        var place = next(gap)
+        while places[place] != 0 {
+            let home = home(of: hashAt(Self.slot(places[place])))
+            if distance(from: home, to: place) >= distance(from: gap, to: place) {
+                places[gap] = places[place]
+                gap = place
             }
-            next = (next + 1) & mask
+            place = next(place)
         }
         places[gap] = 0
         count -= 1
@@ -71,30 +76,36 @@ struct CycleIndex: Sendable {
 
     private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) - 1 }
 
-    private var mask: Int { places.count &- 1 }
-
+    /// The share of the places that the low half of the hash points to; the high half gives the tag.
     private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash) & mask
+        Int(truncatingIfNeeded: (hash & 0xFFFF_FFFF) &* UInt64(places.count) >> 32)
+    }
+
+    private func next(_ place: Int) -> Int {
+        let next = place &+ 1
+        return next == places.count ? 0 : next
+    }
+
+    private func distance(from start: Int, to end: Int) -> Int {
+        end >= start ? end - start : end - start + places.count
     }
 
     private func place(of slot: Int, _ hash: UInt64) -> Int {
         var place = home(of: hash)
-        while places[place] != Self.entry(slot, hash) { place = (place + 1) & mask }
+        while places[place] != Self.entry(slot, hash) { place = next(place) }
         return place
     }
 
     private mutating func enter(_ slot: Int, _ hash: UInt64) {
         var place = home(of: hash)
-        while places[place] != 0 { place = (place + 1) & mask }
+        while places[place] != 0 { place = next(place) }
         places[place] = Self.entry(slot, hash)
     }
 
-    private mutating func grow(hashAt: (Int) -> UInt64) {
-        let old = places
-        places = [UInt32](repeating: 0, count: old.count * 2)
-        for entry in old where entry != 0 {
-            let slot = Self.slot(entry)
-            enter(slot, hashAt(slot))
+    private mutating func grow(without newSlot: Int, slots: Int, hashAt: (Int) -> UInt64?) {
+        places = [UInt32](repeating: 0, count: places.count + places.count / 5)
+        for slot in 0..<slots where slot != newSlot {
+            if let hash = hashAt(slot) { enter(slot, hash) }
         }
     }
 }

@@ -17,7 +17,7 @@ struct CyclePage {
 
     var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
 
-    mutating func append(_ cycle: Cycle, facts: [UInt64]) {
+    mutating func append(_ cycle: Cycle, long: LongCycle?) {
         value.append(cycle.schedule)
         value.append(cycle.installation)
         value.append(cycle.base.microseconds)
@@ -29,14 +29,16 @@ struct CyclePage {
         value.append(cycle.ttl ?? -1)
         value.append(cycle.flags.rawValue)
         value.append(cycle.group)
-        for count in CountedStages.members { value.append(cycle.counted[keyPath: count]) }
+        let counted = long?.counted ?? cycle.counted
+        let facts = long?.facts ?? cycle.factList
+        for count in CountedStages.members { value.append(counted[keyPath: count]) }
         value.append(UInt16(clamping: facts.count))
         for fact in facts { value.append(fact) }
     }
 
-    static func decode(_ page: StatePage) throws(StateError) -> [(Cycle, facts: [UInt64])] {
+    static func decode(_ page: StatePage) throws(StateError) -> [(Cycle, LongCycle?)] {
         var reader = StateReader(page)
-        var cycles: [(Cycle, facts: [UInt64])] = []
+        var cycles: [(Cycle, LongCycle?)] = []
         while reader.remaining > 0 {
             let schedule: UInt64 = try reader.integer()
             let installation: UInt64 = try reader.integer()
@@ -52,14 +54,18 @@ struct CyclePage {
             cycle.flags = Cycle.Flags(rawValue: try reader.integer())
             cycle.group = try reader.integer()
             if cycle.flags.contains(.hasDue) { cycle.due = due }
-            for count in CountedStages.members { cycle.counted[keyPath: count] = try reader.integer() }
+            var counted = CountedStages()
+            for count in CountedStages.members { counted[keyPath: count] = try reader.integer() }
             let count: UInt16 = try reader.integer()
             var facts: [UInt64] = []
             for _ in 0..<count { facts.append(try reader.word()) }
-            if !cycle.flags.contains(.isLong) {
-                for fact in facts.prefix(Cycle.inlineFacts) { _ = cycle.insert(Fact(rawValue: fact)) }
+            guard !cycle.flags.contains(.isLong) else {
+                cycles.append((cycle, LongCycle(facts: facts, counted: counted)))
+                continue
             }
-            cycles.append((cycle, facts))
+            cycle.counted = counted
+            for fact in facts.prefix(Cycle.inlineFacts) { _ = cycle.insert(Fact(rawValue: fact)) }
+            cycles.append((cycle, nil))
         }
         return cycles
     }

@@ -19,53 +19,55 @@ extension CycleTable {
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
-        switch take(event, at: slot, terms, into: &totals) {
-        case .inserted, .known: break
-        case .full:
-            guard let fact = Fact(event, base: self[slot].base) else { return true }
-            let insertion = add(fact, at: slot, limit: limit)
-            guard insertion != .full else { return false }
-            note(event, at: slot)
-            if insertion == .inserted { count(slot, into: &totals) } else { countKept(slot, into: &totals) }
+        if take(event, at: slot, terms, into: &totals) == .full {
+            guard takeLong(event, at: slot, limit: limit, into: &totals) else { return false }
         }
         guard event.hasSides else { return true }
         if let sides = HashSides(event) { compare(Fact(sides, event, bytes), sides, at: slot, limit: limit) }
         if let age = event.ageAtDelivery, self[slot].ttl.map({ age > $0 }) ?? true {
-            _ = add(Fact(.age, value: UInt64(age)), at: slot, limit: limit)
+            add(Fact(.age, value: UInt64(age)), at: slot, limit: limit)
         }
         return true
     }
 
-    /// Counts what the facts of a cycle tell beyond what was counted before.
-    mutating func count(_ slot: Int, into totals: inout LifecycleTotals) {
-        guard let facts = longList(at: slot) else { return update(slot) { $0.count(into: &totals) } }
-        update(slot) { cycle in
-            let counts = StageCounts(facts.span, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
-            cycle.counted.count(counts, into: &totals)
-            cycle.countKept(into: &totals)
+    /// Takes an event into a cycle that is or becomes long; false when it has as many facts as it may.
+    private mutating func takeLong(
+        _ event: borrowing Event,
+        at slot: Int,
+        limit: Int,
+        into totals: inout LifecycleTotals
+    ) -> Bool {
+        lengthen(slot)
+        var cycle = self[slot]
+        var long = longCycle(at: slot)
+        let before = KeptStages(cycle, used: long.counted.used)
+        var insertion = Cycle.Insertion.known
+        if let fact = Fact(event, base: cycle.base),
+            fact.isNews(beside: long.facts.span, isUsed: cycle.used.isKnown)
+        {
+            insertion = long.insert(fact, limit: limit)
+            guard insertion != .full else { return false }
         }
+        cycle.note(event)
+        if insertion == .inserted {
+            let counts = StageCounts(long.facts.span, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
+            long.counted.count(counts, into: &totals)
+        }
+        cycle.countKept(&long.counted, since: before, into: &totals)
+        update(slot) { $0 = cycle }
+        updateLongCycle(slot, long)
+        return true
     }
 
-    private mutating func countKept(_ slot: Int, into totals: inout LifecycleTotals) {
-        update(slot) { $0.countKept(into: &totals) }
-    }
-
-    private mutating func add(_ fact: Fact, at slot: Int, limit: Int) -> Cycle.Insertion {
+    /// Adds a fact that counts nothing.
+    private mutating func add(_ fact: Fact, at slot: Int, limit: Int) {
         if !self[slot].flags.contains(.isLong) {
-            let insertion = update(slot) { $0.insert(fact) }
-            guard insertion == .full else { return insertion }
-            let facts = self[slot].factList
-            updateLongList(slot) { $0 = facts }
-            update(slot) { _ = $0.flags.insert(.isLong) }
+            guard update(slot, { $0.insert(fact) }) == .full else { return }
+            lengthen(slot)
         }
-        return updateLongList(slot) { facts in
-            var end = facts.count
-            while end > 0, facts[end - 1] > fact.rawValue { end -= 1 }
-            if end > 0, facts[end - 1] == fact.rawValue { return .known }
-            guard facts.count < limit else { return .full }
-            facts.insert(fact.rawValue, at: end)
-            return .inserted
-        }
+        var long = longCycle(at: slot)
+        _ = long.insert(fact, limit: limit)
+        updateLongCycle(slot, long)
     }
 
     /// Compares a hash with those of the other side: once one matches, the check is passed; until then they are kept.
@@ -73,16 +75,13 @@ extension CycleTable {
         guard !self[slot].flags.contains(sides.passed) else { return }
         let counterpart = Fact(sides.other, value: fact.value)
         let match = withFacts(at: slot) { facts in facts.indices.first { facts[$0] == counterpart.rawValue } }
-        guard let match else {
-            _ = add(fact, at: slot, limit: limit)
-            return
-        }
-        let isLong = self[slot].flags.contains(.isLong)
-        if isLong { updateLongList(slot) { _ = $0.remove(at: match) } }
-        update(slot) { cycle in
-            cycle.flags.insert(sides.passed)
-            if !isLong { cycle.removeFact(at: match) }
-        }
+        guard let match else { return add(fact, at: slot, limit: limit) }
+        update(slot) { _ = $0.flags.insert(sides.passed) }
+        guard self[slot].flags.contains(.isLong) else { return update(slot) { $0.removeFact(at: match) } }
+        var long = longCycle(at: slot)
+        long.removeFact(at: match)
+        updateLongCycle(slot, long)
+        if long.isShort { shorten(slot) }
     }
 
     /// Joins two cycles that turn out to be one: the union of what they know, the sum of what was counted of them.
@@ -97,6 +96,8 @@ extension CycleTable {
         guard isNear, taken.canTellTimes(from: base), own + facts.count <= limit, let due = taken.due else {
             return nil
         }
+        let counted = [slot, other].map { self.counted(at: $0) }
+        let kept = [(slot, counted[0]), (other, counted[1])].map { KeptStages(self[$0.0], used: $0.1.used) }
         let joined = slot == count - 1 ? other : slot
         remove(other)
         learn(due: due, at: joined)
@@ -106,13 +107,61 @@ extension CycleTable {
                 compare(fact, sides, at: joined, limit: limit)
             } else if fact.hasTime {
                 let time = fact.time(base: taken.base)
-                _ = add(Fact(stage, detail: fact.detail.rawValue, at: time, base: base), at: joined, limit: limit)
+                add(Fact(stage, detail: fact.detail.rawValue, at: time, base: base), at: joined, limit: limit)
             } else {
-                _ = add(fact, at: joined, limit: limit)
+                add(fact, at: joined, limit: limit)
             }
         }
         update(joined) { $0.take(taken) }
-        count(joined, into: &totals)
+        countJoined(joined, counted, kept, into: &totals)
         return joined
+    }
+
+    /// Counts what two cycles tell together beyond what was counted of each.
+    private mutating func countJoined(
+        _ slot: Int,
+        _ counted: [CountedStages],
+        _ kept: [KeptStages],
+        into totals: inout LifecycleTotals
+    ) {
+        var sum = CountedStages()
+        for stages in counted { sum.add(stages) }
+        let cycle = self[slot]
+        let counts = withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false) }
+        sum.count(counts, into: &totals)
+        cycle.countKept(&sum, since: KeptStages(kept), into: &totals)
+        if !cycle.flags.contains(.isLong), PackedStages.fits(sum) { return update(slot) { $0.counted = sum } }
+        lengthen(slot)
+        var long = longCycle(at: slot)
+        long.counted = sum
+        updateLongCycle(slot, long)
+    }
+}
+
+extension CycleTable {
+    /// How much of a cycle has been counted.
+    func counted(at slot: Int) -> CountedStages {
+        self[slot].flags.contains(.isLong) ? longCycle(at: slot).counted : self[slot].counted
+    }
+
+    /// Gives a cycle a list for its facts, unless it has one.
+    private mutating func lengthen(_ slot: Int) {
+        guard !self[slot].flags.contains(.isLong) else { return }
+        let long = LongCycle(facts: self[slot].factList, counted: self[slot].counted)
+        update(slot) { cycle in
+            cycle.removeFacts()
+            cycle.flags.insert(.isLong)
+        }
+        updateLongCycle(slot, long)
+    }
+
+    /// Lets a cycle hold its facts itself again.
+    private mutating func shorten(_ slot: Int) {
+        guard let long = removeLongCycle(slot) else { return }
+        update(slot) { cycle in
+            cycle.flags.remove(.isLong)
+            cycle.counted = long.counted
+            for fact in long.facts { _ = cycle.insert(Fact(rawValue: fact)) }
+        }
     }
 }

@@ -12,8 +12,8 @@ struct CycleTable: Sendable {
     private var pages: [[Cycle]] = []
     private var schedules = CycleIndex()
     private var dues = CycleIndex()
-    /// The facts of the few cycles that have more than a cycle holds inline, by their slot.
-    private var longLists: [Int: [UInt64]] = [:]
+    /// The few cycles that have more facts than a cycle holds itself, by their slot.
+    private var longCycles: [Int: LongCycle] = [:]
     private var isDirty: [Bool] = []
     private var savedPages = 0
     private(set) var count = 0
@@ -46,26 +46,21 @@ struct CycleTable: Sendable {
         return pages[slot &>> 8][slot & 0xFF].take(event, terms, into: &totals)
     }
 
-    /// Lets a cycle take in what of an event is kept once.
-    mutating func note(_ event: borrowing Event, at slot: Int) {
-        isDirty[slot &>> 8] = true
-        pages[slot &>> 8][slot & 0xFF].note(event)
-    }
-
     /// The facts of a cycle that has too many to hold them itself.
-    func longList(at slot: Int) -> [UInt64]? {
-        self[slot].flags.contains(.isLong) ? longLists[slot] ?? [] : nil
+    func longCycle(at slot: Int) -> LongCycle {
+        longCycles[slot] ?? LongCycle(facts: [], counted: CountedStages())
     }
 
-    /// Changes the facts of a cycle that has too many to hold them itself.
-    mutating func updateLongList<Result>(_ slot: Int, _ body: (inout [UInt64]) -> Result) -> Result {
+    mutating func updateLongCycle(_ slot: Int, _ long: LongCycle) {
         isDirty[slot &>> 8] = true
-        return body(&longLists[slot, default: []])
+        longCycles[slot] = long
     }
+
+    mutating func removeLongCycle(_ slot: Int) -> LongCycle? { longCycles.removeValue(forKey: slot) }
 
     /// Calls `body` with the facts of a cycle.
     func withFacts<Result>(at slot: Int, _ body: (Span<UInt64>) -> Result) -> Result {
-        if let facts = longList(at: slot) { return body(facts.span) }
+        if self[slot].flags.contains(.isLong) { return body(longCycle(at: slot).facts.span) }
         return self[slot].withFacts(body)
     }
 }
@@ -89,11 +84,17 @@ extension CycleTable {
     }
 
     private mutating func index(_ slot: Int, schedule: UInt64) {
-        schedules.insert(slot, schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
+        schedules.insert(slot, schedule, slots: count) { [pages] in
+            let schedule = pages[$0 &>> 8][$0 & 0xFF].schedule
+            return schedule == 0 ? nil : schedule
+        }
     }
 
     private mutating func indexDue(_ slot: Int) {
-        dues.insert(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
+        dues.insert(slot, self[slot].dueHash(key), slots: count) { [pages, key] in
+            let cycle = pages[$0 &>> 8][$0 & 0xFF]
+            return cycle.flags.contains(.ownsDue) ? cycle.dueHash(key) : nil
+        }
     }
 
     /// Opens a cycle; its notification time is indexed unless another cycle has the same.
@@ -142,14 +143,14 @@ extension CycleTable {
         if cycle.flags.contains(.ownsDue) {
             dues.remove(slot, cycle.dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
         }
-        if cycle.flags.contains(.isLong) { longLists[slot] = nil }
+        if cycle.flags.contains(.isLong) { longCycles[slot] = nil }
         let last = count - 1
         if slot != last {
             let moved = self[last]
             update(slot) { $0 = moved }
             if moved.schedule != 0 { schedules.move(moved.schedule, from: last, to: slot) }
             if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(key), from: last, to: slot) }
-            if moved.flags.contains(.isLong) { longLists[slot] = longLists.removeValue(forKey: last) }
+            if moved.flags.contains(.isLong) { longCycles[slot] = longCycles.removeValue(forKey: last) }
         }
         pages[last &>> 8].removeLast()
         isDirty[last &>> 8] = true
@@ -162,7 +163,7 @@ extension CycleTable {
         pages = []
         schedules = CycleIndex()
         dues = CycleIndex()
-        longLists = [:]
+        longCycles = [:]
         count = 0
     }
 
@@ -183,7 +184,8 @@ extension CycleTable {
         for page in pages.indices where isDirty[page] {
             var writer = CyclePage(number: UInt32(page))
             for (place, cycle) in pages[page].enumerated() {
-                writer.append(cycle, facts: longList(at: page &<< 8 | place) ?? cycle.factList)
+                let slot = page &<< 8 | place
+                writer.append(cycle, long: cycle.flags.contains(.isLong) ? longCycle(at: slot) : nil)
             }
             delta.upserts.append(writer.page)
         }
@@ -196,11 +198,11 @@ extension CycleTable {
 
     /// Takes in a page of a checkpoint; pages come in their order.
     mutating func restore(_ page: StatePage) throws(StateError) {
-        for (cycle, facts) in try CyclePage.decode(page) {
+        for (cycle, long) in try CyclePage.decode(page) {
             let slot = append(cycle)
             if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
             if cycle.flags.contains(.ownsDue) { indexDue(slot) }
-            if cycle.flags.contains(.isLong) { longLists[slot] = facts }
+            if let long { longCycles[slot] = long }
         }
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)

@@ -107,6 +107,15 @@ struct Fact: Comparable, Sendable {
         return UInt16(truncatingIfNeeded: min(max(seconds, noLead + 1), -noLead - 1))
     }
 
+    /// Whether it can tell more than the facts that are known: a summary cannot that asserts only what was seen.
+    func isNews(beside facts: Span<UInt64>, isUsed: Bool) -> Bool {
+        guard stage == .summary else { return true }
+        if detail.contains(.usedCached), !isUsed { return true }
+        guard detail.contains(.fetched) else { return false }
+        for index in facts.indices where Fact(rawValue: facts[index]).stage == .success { return false }
+        return true
+    }
+
     static func < (left: Fact, right: Fact) -> Bool { left.rawValue < right.rawValue }
 }
 

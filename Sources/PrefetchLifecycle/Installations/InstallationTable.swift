@@ -48,7 +48,7 @@ struct InstallationTable: Sendable {
             let slot = Int(evicted % UInt64(count))
             index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
-            index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            index.insert(slot, fingerprint, slots: count) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             evicted += 1
             return slot
         }
@@ -63,8 +63,10 @@ struct InstallationTable: Sendable {
         }
         pages[slot &>> 8].append(installation)
         isDirty[slot &>> 8] = true
-        index.insert(slot, installation.fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
         count += 1
+        index.insert(slot, installation.fingerprint, slots: count) { [pages] in
+            pages[$0 &>> 8][$0 & 0xFF].fingerprint
+        }
         return slot
     }
 }
