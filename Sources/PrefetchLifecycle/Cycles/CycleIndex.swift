@@ -78,7 +78,7 @@ struct CycleIndex: Sendable {
 
     /// The share of the places that the low half of the hash points to; the high half gives the tag.
     private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: (hash & 0xFFFF_FFFF) &* UInt64(places.count) >> 32)
+        Int(truncatingIfNeeded: ((hash & 0xFFFF_FFFF) &* UInt64(places.count)) >> 32)
     }
 
     private func next(_ place: Int) -> Int {
