@@ -4,26 +4,18 @@ extension Timestamp {
     /// Reads an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (microseconds are kept),
     /// and `Z` or an offset. A leap second counts as the second after it. Nil for anything else.
     public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
-        guard range.count >= 20 else { return nil }
-        let start = range.lowerBound
-        guard
-            let year = bytes.decimal(at: start, digits: 4), bytes[start + 4] == UInt8(ascii: "-"),
-            let month = bytes.decimal(at: start + 5, digits: 2), bytes[start + 7] == UInt8(ascii: "-"),
-            let day = bytes.decimal(at: start + 8, digits: 2),
-            bytes[start + 10] | 0x20 == UInt8(ascii: "t") || bytes[start + 10] == UInt8(ascii: " "),
-            let hour = bytes.decimal(at: start + 11, digits: 2), bytes[start + 13] == UInt8(ascii: ":"),
-            let minute = bytes.decimal(at: start + 14, digits: 2), bytes[start + 16] == UInt8(ascii: ":"),
-            let second = bytes.decimal(at: start + 17, digits: 2),
-            (1...12).contains(month), day >= 1, day <= CivilDate.daysInMonth(month, year: year),
-            hour <= 23, minute <= 59, second <= 60
-        else { return nil }
-
-        var position = start + 19
+        guard range.count >= 20, let clock = CivilClock(bytes, at: range.lowerBound) else { return nil }
+        var position = range.lowerBound + CivilClock.length
         var fraction: Int64 = 0
         if bytes[position] == UInt8(ascii: ".") {
             position += 1
             let firstDigit = position
-            var scale: Int64 = 100_000
+            if position + 8 <= range.upperBound, let six = DecimalWord(bytes.word(at: position)).firstSixDigits {
+                fraction = six
+                position += 6
+                while position < range.upperBound, bytes[position].isDigit { position += 1 }
+            }
+            var scale: Int64 = position > firstDigit ? 0 : 100_000
             while position < range.upperBound, bytes[position].isDigit {
                 fraction += Int64(bytes[position] - 0x30) * scale
                 scale /= 10
@@ -50,9 +42,7 @@ extension Timestamp {
         }
         guard position == range.upperBound else { return nil }
 
-        let days = CivilDate.daysSince1970(year: year, month: month, day: day)
-        let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second - offset
-        microseconds = seconds * 1_000_000 + fraction
+        microseconds = (clock.secondsSince1970 - offset) * 1_000_000 + fraction
     }
 
     /// Appends the time as RFC 3339 in UTC, with six decimals where it has a fraction of a second.

@@ -1,29 +1,99 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Remembers the pseudonyms of the installations seen last, since a batch mostly comes from one or a few.
+/// Remembers the pseudonyms of the installations seen last, since making one takes longer than decoding an event.
+///
+/// An open hash table of the ids themselves, half full at most and in bounded memory: it begins anew when it is full.
 struct PseudonymCache {
-    private static let slots = 64
-    private var ids: [[UInt8]] = []
-    private var pseudonyms: [Pseudonym] = []
+    private struct Slot {
+        var hash: UInt64 = 0
+        var start = 0
+        var count = -1
+        var pseudonym = Pseudonym(high: 0, low: 0)
+    }
 
-    mutating func pseudonym(of id: Span<UInt8>, _ pseudonyms: any Pseudonymising) -> Pseudonym {
-        if ids.isEmpty {
-            ids = Array(repeating: [], count: Self.slots)
-            self.pseudonyms = Array(repeating: Pseudonym(high: 0, low: 0), count: Self.slots)
+    private static let fewestSlots = 16
+    private static let mostSlots = 1_024
+    /// How many bytes of ids are held.
+    private static let mostBytes = 32 * 1_024
+    /// In how many slots an id is looked for, so that ids made to collide cost little more than others.
+    private static let probes = 8
+
+    private var slots: [Slot] = []
+    private var used = 0
+    /// The ids, one after the other.
+    private var held: [UInt8] = []
+
+    mutating func pseudonym(
+        of bytes: Span<UInt8>,
+        _ id: Range<Int>,
+        _ pseudonyms: any Pseudonymising
+    ) -> Pseudonym {
+        let hash = Self.hash(of: bytes, id)
+        let mask = slots.count - 1
+        if mask > 0 {
+            var index = Int(truncatingIfNeeded: hash) & mask
+            for _ in 0..<Self.probes {
+                let slot = slots[index]
+                if slot.hash == hash, slot.count == id.count, isHeld(slot.start, bytes, id) { return slot.pseudonym }
+                if slot.count < 0 { break }
+                index = (index + 1) & mask
+            }
         }
-        let tail = id.packedTail(0..<id.count)
-        let slot = Int(truncatingIfNeeded: (tail ^ tail >> 29 &* 0x9E37_79B9_7F4A_7C15) >> 3 & UInt64(Self.slots - 1))
-        if isEqual(ids[slot], id) { return self.pseudonyms[slot] }
-        let pseudonym = pseudonyms.pseudonym(of: id)
-        ids[slot].removeAll(keepingCapacity: true)
-        ids[slot].append(id, 0..<id.count)
-        self.pseudonyms[slot] = pseudonym
+        let pseudonym = pseudonyms.pseudonym(of: bytes.extracting(id))
+        add(bytes, id, hash, pseudonym)
         return pseudonym
     }
 
-    private func isEqual(_ known: [UInt8], _ id: Span<UInt8>) -> Bool {
-        guard known.count == id.count else { return false }
-        for index in known.indices where known[index] != id[index] { return false }
+    @inline(__always)
+    private static func hash(of bytes: Span<UInt8>, _ id: Range<Int>) -> UInt64 {
+        let tail = id.count > 8 ? bytes.word(at: id.upperBound - 8).byteSwapped : 0
+        let mixed = (bytes.packedHead(id) ^ tail << 29 ^ tail >> 35) &* 0x9E37_79B9_7F4A_7C15
+        return mixed >> 32 | mixed << 32
+    }
+
+    @inline(__always)
+    private func isHeld(_ start: Int, _ bytes: Span<UInt8>, _ id: Range<Int>) -> Bool {
+        let known = held.span
+        var offset = 0
+        while offset + 8 <= id.count {
+            guard known.word(at: start + offset) == bytes.word(at: id.lowerBound + offset) else { return false }
+            offset += 8
+        }
+        while offset < id.count {
+            guard known[start + offset] == bytes[id.lowerBound + offset] else { return false }
+            offset += 1
+        }
         return true
+    }
+
+    private mutating func add(_ bytes: Span<UInt8>, _ id: Range<Int>, _ hash: UInt64, _ pseudonym: Pseudonym) {
+        if used * 2 >= slots.count || held.count + id.count > Self.mostBytes { makeRoom(id.count) }
+        let slot = Slot(hash: hash, start: held.count, count: id.count, pseudonym: pseudonym)
+        held.append(bytes, id)
+        insert(slot)
+    }
+
+    private mutating func makeRoom(_ count: Int) {
+        let known = slots
+        used = 0
+        guard known.count < Self.mostSlots, held.count + count <= Self.mostBytes else {
+            slots = Array(repeating: Slot(), count: max(known.count, Self.fewestSlots))
+            held.removeAll(keepingCapacity: true)
+            return
+        }
+        slots = Array(repeating: Slot(), count: max(known.count * 2, Self.fewestSlots))
+        for slot in known where slot.count >= 0 { insert(slot) }
+    }
+
+    /// Takes the first free slot, or where the probes end the first of all.
+    private mutating func insert(_ slot: Slot) {
+        let mask = slots.count - 1
+        let first = Int(truncatingIfNeeded: slot.hash) & mask
+        for probe in 0..<Self.probes where slots[(first + probe) & mask].count < 0 {
+            slots[(first + probe) & mask] = slot
+            used += 1
+            return
+        }
+        slots[first] = slot
     }
 }

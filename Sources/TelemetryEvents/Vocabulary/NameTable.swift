@@ -1,47 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds a name of a closed vocabulary from its bytes, without hashing and without allocating.
+/// Finds a name of a closed vocabulary from its bytes, without allocating.
 ///
-/// Entries are grouped by length; within a length the first and last eight bytes single out the candidate, which is
-/// then compared whole. Looking up is O(names of that length), at most four in the vocabularies here.
+/// An open hash table, at most a quarter full. Names are told apart by their length and by the words at their two ends,
+/// two words each, which is all of a name of up to 32 bytes.
 struct NameTable<Value: Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let head: UInt64
-        let tail: UInt64
-        let name: StaticString
-        let value: Value
+    private struct Slot: Sendable {
+        var length = 0
+        var head: UInt64 = 0
+        var tail: UInt64 = 0
+        var second: UInt64 = 0
+        var secondLast: UInt64 = 0
+        var name: StaticString = ""
+        var value: Value?
     }
 
-    private let entries: [Entry]
-    private let firstOfLength: [Int]
+    private var slots: [Slot]
+    private let shift: UInt64
+    private let longest: Int
 
     init(_ names: [(StaticString, Value)]) {
-        let byLength = names.sorted { $0.0.utf8CodeUnitCount < $1.0.utf8CodeUnitCount }
-        let longest = byLength.last?.0.utf8CodeUnitCount ?? 0
-        entries = byLength.map { name, value in
-            let bytes = name.bytes
-            return Entry(
-                head: bytes.span.packedHead(0..<bytes.count),
-                tail: bytes.span.packedTail(0..<bytes.count),
-                name: name,
-                value: value
-            )
-        }
-        var first = [Int](repeating: 0, count: longest + 2)
-        for (name, _) in byLength { first[name.utf8CodeUnitCount + 1] += 1 }
-        for length in first.indices.dropFirst() { first[length] += first[length - 1] }
-        firstOfLength = first
+        var bits: UInt64 = 4
+        while 1 << bits < names.count * 4 { bits += 1 }
+        shift = 64 - bits
+        slots = Array(repeating: Slot(), count: 1 << Int(bits))
+        longest = names.map(\.0.utf8CodeUnitCount).max() ?? 0
+        for (name, value) in names { insert(name, value) }
     }
 
+    private mutating func insert(_ name: StaticString, _ value: Value) {
+        let bytes = name.bytes
+        let span = bytes.span
+        let length = bytes.count
+        var slot = Slot(length: length, head: span.packedHead(0..<length), name: name, value: value)
+        slot.tail = span.packedTail(0..<length)
+        if length > 16 {
+            slot.second = span.word(at: 8)
+            slot.secondLast = span.word(at: length - 16)
+        }
+        var index = firstSlot(slot.head, slot.tail)
+        while slots[index].length > 0 { index = (index + 1) & (slots.count - 1) }
+        slots[index] = slot
+    }
+
+    private func firstSlot(_ head: UInt64, _ tail: UInt64) -> Int {
+        Int(truncatingIfNeeded: ((head ^ tail << 23 ^ tail >> 41) &* 0x9E37_79B9_7F4A_7C15) >> shift)
+    }
+
+    @inline(__always)
     func value(of bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {
         let length = range.count
-        guard length > 0, length < firstOfLength.count - 1 else { return nil }
+        guard length > 0, length <= longest else { return nil }
         let head = bytes.packedHead(range)
-        let tail = bytes.packedTail(range)
-        for index in firstOfLength[length]..<firstOfLength[length + 1]
-        where entries[index].head == head && entries[index].tail == tail {
-            if length <= 16 || bytes.equals(entries[index].name, in: range) { return entries[index].value }
+        let tail = length > 8 ? bytes.word(at: range.upperBound - 8).byteSwapped : head
+        var index = firstSlot(head, tail)
+        while true {
+            let found = slots[index].length
+            if found == 0 { return nil }
+            if found == length, slots[index].head == head, slots[index].tail == tail,
+                length <= 16 || isEqual(index, bytes, range)
+            {
+                return slots[index].value
+            }
+            index = (index + 1) & (slots.count - 1)
         }
-        return nil
+    }
+
+    /// Whether the bytes between the words at the ends are the same too.
+    private func isEqual(_ index: Int, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        slots[index].second == bytes.word(at: range.lowerBound + 8)
+            && slots[index].secondLast == bytes.word(at: range.upperBound - 16)
+            && (range.count <= 32 || bytes.equals(slots[index].name, in: range))
     }
 }

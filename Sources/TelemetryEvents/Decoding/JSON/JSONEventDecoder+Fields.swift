@@ -47,7 +47,7 @@ extension JSONEventDecoder {
         case .installationId:
             let id = try text(field, 1...256, &scanner, bytes)
             let held = texts.bytes
-            draft.event.installation = installations.pseudonym(of: held.span.extracting(id), pseudonyms)
+            draft.event.installation = installations.pseudonym(of: held.span, id, pseudonyms)
         case .scheduleId: draft.event.scheduleId = try text(field, 1...128, &scanner, bytes)
         case .eventId: draft.event.eventId = try text(field, 1...128, &scanner, bytes)
         case .platform: draft.event.platform = try nameOrVersion(field, &scanner, bytes)

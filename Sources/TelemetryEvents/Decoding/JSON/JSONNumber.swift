@@ -4,6 +4,8 @@
 struct JSONNumber {
     /// Exponents beyond this are as good as infinite: no field holds more than 19 digits.
     static let largestExponent = 10_000
+    /// So many digits always fit.
+    static let exactDigits = 18
 
     var isNegative = false
     var mantissa: UInt64 = 0

@@ -67,7 +67,15 @@ extension JSONScanner {
 
     /// Where the current line's line feed stands, or the end.
     func endOfLine(_ bytes: Span<UInt8>) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
         var index = position
+        while index + 8 <= end {
+            let differences = bytes.word(at: index) ^ ones &* UInt64(UInt8(ascii: "\n"))
+            let equal = (differences &- ones) & ~differences & highs
+            if equal != 0 { return index + equal.trailingZeroBitCount >> 3 }
+            index += 8
+        }
         while index < end, bytes[index] != UInt8(ascii: "\n") { index += 1 }
         return index
     }

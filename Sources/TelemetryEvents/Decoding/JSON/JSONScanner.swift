@@ -18,7 +18,13 @@ struct JSONScanner {
         end = range.upperBound
     }
 
+    @inline(__always)
     mutating func skipWhitespace(_ bytes: Span<UInt8>) {
+        guard position < end, bytes[position] <= UInt8(ascii: " ") else { return }
+        skipWhitespaceRun(bytes)
+    }
+
+    private mutating func skipWhitespaceRun(_ bytes: Span<UInt8>) {
         while position < end {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1
@@ -28,11 +34,13 @@ struct JSONScanner {
     }
 
     /// The next byte that is no white space, not consumed; nil at the end.
+    @inline(__always)
     mutating func peek(_ bytes: Span<UInt8>) -> UInt8? {
         skipWhitespace(bytes)
         return position < end ? bytes[position] : nil
     }
 
+    @inline(__always)
     mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONFault) {
         guard let found = peek(bytes) else { throw JSONFault(.truncated) }
         guard found == byte else { throw JSONFault(.malformedJSON) }
@@ -40,12 +48,22 @@ struct JSONScanner {
     }
 
     /// Reads a string; the position is at its opening quote.
+    @inline(__always)
     mutating func string(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONText {
         try expect(UInt8(ascii: "\""), bytes)
         let start = position
+        skipPlainText(bytes)
+        guard position < end, bytes[position] == UInt8(ascii: "\"") else { return try string(from: start, bytes) }
+        position += 1
+        return JSONText(range: start..<position - 1, isEscaped: false)
+    }
+
+    /// Reads the rest of a string that begins at `start`.
+    @inline(never)
+    private mutating func string(from start: Int, _ bytes: Span<UInt8>) throws(JSONFault) -> JSONText {
         var isEscaped = false
         while position < end {
-            while position + 8 <= end, Self.isPlainText(bytes.word(at: position)) { position += 8 }
+            skipPlainText(bytes)
             guard position < end else { break }
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
@@ -68,17 +86,30 @@ struct JSONScanner {
         throw JSONFault(.truncated)
     }
 
-    /// Whether none of eight bytes is a quote, a backslash, a control character or part of a longer UTF-8 sequence.
+    /// Moves to the next byte that is not plain text, or among the last seven bytes.
+    @inline(__always)
+    private mutating func skipPlainText(_ bytes: Span<UInt8>) {
+        while position + 8 <= end {
+            let special = Self.specialBytes(bytes.word(at: position))
+            guard special == 0 else {
+                position += special.trailingZeroBitCount >> 3
+                return
+            }
+            position += 8
+        }
+    }
+
+    /// The high bit of the first byte that is a quote, a backslash, a control character or part of a longer UTF-8
+    /// sequence, and perhaps of bytes behind it; 0 when none of the eight is.
     ///
     /// A byte minus one borrows into its high bit only when it is zero, so `x ^ pattern` finds equal bytes.
     @inline(__always)
-    private static func isPlainText(_ word: UInt64) -> Bool {
+    private static func specialBytes(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         let quotes = word ^ ones &* UInt64(UInt8(ascii: "\""))
         let backslashes = word ^ ones &* UInt64(UInt8(ascii: "\\"))
-        let special = (quotes &- ones) | (backslashes &- ones) | (word &- ones &* 0x20) | word
-        return special & highs == 0
+        return ((quotes &- ones) | (backslashes &- ones) | (word &- ones &* 0x20) | word) & highs
     }
 
     private mutating func skipEscape(_ bytes: Span<UInt8>) throws(JSONFault) {
@@ -119,6 +150,10 @@ struct JSONScanner {
             position += 1
         }
         let firstDigit = position
+        while position < end, position - firstDigit < JSONNumber.exactDigits, bytes[position].isDigit {
+            number.mantissa = number.mantissa &* 10 &+ UInt64(bytes[position] &- 0x30)
+            position += 1
+        }
         while position < end, bytes[position].isDigit {
             number.append(digit: bytes[position], afterPoint: false)
             position += 1

@@ -11,7 +11,7 @@ extension LogBinder {
         if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
         if !binding.devices.contains(where: { $0.name == name }) {
             let installation =
-                name == 0 ? nil : devices.pseudonym(of: bytes.extracting(parsed.deviceName), pseudonyms)
+                name == 0 ? nil : devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms)
             openDevice(LogDevice(name: name, installation: installation))
         }
         return binding.use(binding.openStream(device: name, process: parsed.process))
@@ -22,7 +22,7 @@ extension LogBinder {
         guard binding.devices.count == 1 else { return name }
         if name == 0 { return binding.devices[0].name }
         if binding.devices[0].name == 0 {
-            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes.extracting(text), pseudonyms))
+            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, text, pseudonyms))
         }
         return name
     }
