@@ -31,14 +31,14 @@ extension LifecycleFold {
         let cycle = cycles[slot]
         var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
-        let before = StageTally(groups[group])
+        let before = groups.tally(of: group)
         let isUsed = cycle.used.isKnown
         let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
         let kept = KeptStages(cycle, used: counted.used)
         counted.count(counts, into: &groups[group])
         cycle.countKept(&counted, since: kept, into: &groups[group])
         cycle.countRest(counted, into: &groups[group])
-        settle(StageTally(groups[group]) - before, atEndOf: cycle)
+        settle(groups.tally(of: group) - before, atEndOf: cycle)
         remember(closed: cycle)
         guard !cycle.flags.contains(.isReopened) else { return }
         let installation = installation(cycle.installation)

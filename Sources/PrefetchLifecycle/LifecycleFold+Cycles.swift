@@ -13,13 +13,13 @@ extension LifecycleFold {
         {
             let terms = closingTerms
             let group = group(of: slot, told)
-            let before = StageTally(groups[group])
+            let before = groups.tally(of: group)
             if !cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 closeEarly(slot)
                 slot = open(address, base: event.timestamp)
                 _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
-            settle(StageTally(groups[group]) - before, of: installation, at: event.timestamp, in: group)
+            settle(groups.tally(of: group) - before, of: installation, at: event.timestamp, in: group)
             note(event, of: installation, due: cycles[slot].due)
             if event.kind == .prefetchScheduled { noteTask(of: slot, by: event) }
         } else {

@@ -13,17 +13,6 @@ struct StageTally: Equatable, Sendable {
 
     init() {}
 
-    init(_ totals: LifecycleTotals) {
-        counts[0] = totals.scheduled
-        counts[1] = totals.executed
-        counts[2] = totals.success
-        counts[3] = totals.used
-        counts[4] = totals.failureNetwork
-        counts[5] = totals.failureAuth
-        counts[6] = totals.failureSystem
-        counts[7] = totals.failureOther
-    }
-
     subscript(place: Int) -> UInt64 {
         get { counts[place] }
         set { counts[place] = newValue }
@@ -54,6 +43,22 @@ struct StageTally: Equatable, Sendable {
         case 3: .used
         default: .failure
         }
+    }
+}
+
+extension LifecycleGroups {
+    /// What is counted in one group, read without copying its totals.
+    func tally(of place: Int) -> StageTally {
+        var tally = StageTally()
+        tally[0] = groups[place].totals.scheduled
+        tally[1] = groups[place].totals.executed
+        tally[2] = groups[place].totals.success
+        tally[3] = groups[place].totals.used
+        tally[4] = groups[place].totals.failureNetwork
+        tally[5] = groups[place].totals.failureAuth
+        tally[6] = groups[place].totals.failureSystem
+        tally[7] = groups[place].totals.failureOther
+        return tally
     }
 }
 

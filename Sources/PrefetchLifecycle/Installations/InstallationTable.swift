@@ -24,15 +24,17 @@ struct InstallationTable: Sendable {
         pages.reduce(0) { $0 + $1.capacity * MemoryLayout<Installation>.stride } + index.byteCount
     }
 
-    subscript(slot: Int) -> Installation { pages[slot &>> 8][slot & 0xFF] }
+    subscript(slot: Int) -> Installation { _read { yield pages[slot &>> 8][slot & 0xFF] } }
+
+    private subscript(fingerprint slot: Int) -> UInt64 { pages[slot &>> 8][slot & 0xFF].fingerprint }
 
     func find(_ fingerprint: UInt64) -> Installation? {
         slot(of: fingerprint).map { self[$0] }
     }
 
     private func slot(of fingerprint: UInt64) -> Int? {
-        if latestSlot < count, self[latestSlot].fingerprint == fingerprint { return latestSlot }
-        return index.slot(fingerprint) { self[$0].fingerprint == fingerprint }
+        if latestSlot < count, self[fingerprint: latestSlot] == fingerprint { return latestSlot }
+        return index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
     }
 
     /// Changes an installation, which is entered when it is new.

@@ -21,7 +21,7 @@ struct LifecycleGroups: Sendable {
     var count: Int { groups.count }
 
     subscript(place: Int) -> LifecycleTotals {
-        get { groups[place].totals }
+        _read { yield groups[place].totals }
         _modify { yield &groups[place].totals }
     }
 
