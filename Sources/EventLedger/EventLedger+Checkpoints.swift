@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import Synchronization
 
 extension EventLedger {
     /// The most bytes that a projection's name may have.
@@ -12,6 +13,7 @@ extension EventLedger {
     /// Writes what changed in a projection's state together with the position that the state is now true for.
     ///
     /// Both are in one transaction: a reader or a restart sees the state and the position from before, or both after.
+    /// What was staged before is discarded. For changes of more than some megabytes see ``stage(_:of:)``.
     /// - Parameters:
     ///   - projection: the projection's name.
     ///   - position: a position that the ledger has reached; it may be an earlier one than before.
@@ -26,19 +28,16 @@ extension EventLedger {
         now: Int64
     ) throws(LedgerError) {
         try validate(projection, position, note)
-        for change in changes.changes {
-            guard case .put(let key, let value) = change else { continue }
-            guard key.bytes.count <= StateKey.maximumBytes, value.count <= StateChanges.maximumPageBytes else {
-                throw LedgerError.refused(
-                    detail: "a page may have a key of \(StateKey.maximumBytes) bytes and a value of "
-                        + "\(StateChanges.maximumPageBytes), this one has \(key.bytes.count) and \(value.count)"
-                )
-            }
+        try changes.validate()
+        while try !tidy(projection) {}
+        let keys = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let positions = PositionTable(database)
+            let generation = try positions.generation(of: projection) + 1
+            let keys = try StateTable(database).stage(changes, of: projection, generation: generation)
+            try positions.set(projection, to: position, generation: generation, note: note, at: now)
+            return keys
         }
-        try connection.transaction(.immediate) { (database) throws(LedgerError) in
-            try StateTable(database).apply(changes, to: projection)
-            try PositionTable(database).set(projection, to: position, note: note, at: now)
-        }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].outdated = keys }
     }
 
     /// Records how far a projection that keeps no state here has come; one small transaction.
@@ -56,15 +55,14 @@ extension EventLedger {
 
     /// Forgets a projection: its state and its position. It no longer holds pruning back.
     public func forget(projection: String) throws(LedgerError) {
-        var changes = StateChanges()
-        changes.removeAll(prefix: "")
         try connection.transaction(.immediate) { (database) throws(LedgerError) in
-            try StateTable(database).apply(changes, to: projection)
+            try StateTable(database).removeAll(of: projection)
             try PositionTable(database).remove(projection)
         }
+        upkeep.withLock { $0[projection] = nil }
     }
 
-    private func validate(_ projection: String, _ position: LedgerPosition, _ note: String) throws(LedgerError) {
+    func validate(_ projection: String, _ position: LedgerPosition, _ note: String) throws(LedgerError) {
         guard !projection.isEmpty, projection.utf8.count <= Self.maximumProjectionBytes else {
             throw LedgerError.refused(
                 detail: "a projection's name has 1 to \(Self.maximumProjectionBytes) bytes, "

@@ -22,6 +22,7 @@ public final class EventLedger: Sendable {
     let connection: LedgerConnection
     private let end: Mutex<LedgerPosition>
     private let lock: Mutex<DirectoryLock?>
+    let upkeep = Mutex<[String: StateUpkeep]>([:])
 
     /// The position of the last batch that was committed.
     public var position: LedgerPosition {

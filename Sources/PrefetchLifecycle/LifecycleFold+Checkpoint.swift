@@ -6,13 +6,16 @@ extension LifecycleFold {
     private static let totalsKey = "totals"
 
     /// What has changed since the last call, for a checkpoint: the whole state the first time.
+    ///
+    /// O(pages that changed): they are retained as they are now, and copied one by one only where the fold goes on to
+    /// change them before they were encoded.
     public mutating func takeChanges() -> StateDelta {
         var delta = StateDelta()
         var value = StateWriter()
         value.append(clock.microseconds)
         value.append(latest.microseconds)
         groups.append(to: &value)
-        delta.upserts.append(StatePage(key: Self.totalsKey, value: value.bytes))
+        delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
         installations.takeChanges(into: &delta)

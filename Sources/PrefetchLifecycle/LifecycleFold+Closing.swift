@@ -12,9 +12,13 @@ extension LifecycleFold {
         cycles.removeAll()
     }
 
-    /// Closes the cycles whose time has come by the ledger's clock.
+    /// How many cycles one tick closes at most, so that it holds up the writer for some milliseconds; a part of what
+    /// the rows of the ledger mean.
+    static let closingsPerTick = 8_192
+
+    /// Closes cycles whose time has come by the ledger's clock, the first ones of the table.
     mutating func closeDue(at second: UInt32) {
-        let due = (0..<cycles.count).filter { cycles[$0].closesAt <= second }
+        let due = cycles.due(at: second, limit: Self.closingsPerTick)
         for slot in due { judge(slot, known: clock) }
         for slot in due.reversed() { cycles.remove(slot) }
     }

@@ -89,8 +89,8 @@ public struct LifecycleFold: Sendable {
     }
 
     /// Whether time alone would close a cycle now, so that a tick belongs into the ledger.
-    public func isTickDue(at now: Timestamp) -> Bool {
-        cycles.isAnyDue(at: seconds(max(clock, now)))
+    public mutating func isTickDue(at now: Timestamp) -> Bool {
+        !cycles.due(at: seconds(max(clock, now)), limit: 1).isEmpty
     }
 
     /// Folds the events of a batch.
@@ -119,6 +119,8 @@ public struct LifecycleFold: Sendable {
     }
 
     /// Lets time pass without events: cycles whose time has come close, old identities are forgotten.
+    ///
+    /// Closes a few thousand cycles at most; `isTickDue(at:)` says whether another tick is needed for the rest.
     public mutating func tick(to now: Timestamp) {
         advance(to: now)
         closeDue(at: seconds(clock))

@@ -45,7 +45,7 @@ struct DamageSweepTests {
             #expect(again.position == end, what)
             try again.close()
         } catch LedgerError.newerSchema {
-            #expect(database[60..<64] != [0, 0, 0, 1], what)
+            #expect(database[60..<64] != [0, 0, 0, 2], what)
         } catch {
             Issue.record("\(what): \(error)")
         }

@@ -48,3 +48,19 @@ extension LifecycleTotals {
         [scheduled, executed, success, failureNetwork, failureAuth, failureSystem, failureOther, used]
     }
 }
+
+extension StateDelta {
+    /// All names whose pages are deleted.
+    var deletedPrefixes: [String] {
+        var delta = self
+        return delta.takeDeletedPrefixes(.max)
+    }
+
+    /// All pages that are written.
+    var upserts: [StatePage] {
+        var delta = self
+        var pages: [StatePage] = []
+        while let page = delta.takePage() { pages.append(page) }
+        return pages
+    }
+}

@@ -2,34 +2,92 @@
 
 internal import EventLedger
 
-/// When the projections are saved: so often that a recovery has little to fold, so seldom that saving costs little.
+/// When the projections are saved: so often that a recovery has little to fold, so seldom that saving costs little; and in
+/// steps that are each so small that no commit waits for long.
+///
+/// A checkpoint is true for the position at which it began. Until its last step has succeeded, the one before it counts.
 struct CheckpointSchedule: Sendable {
+    /// What is to be done next.
+    enum Step {
+        /// Delete a part of what the last checkpoint, or one that was cut off, has left behind.
+        case tidy
+        /// Take the changes of the projections.
+        case begin
+        case write(StateChanges)
+        case commit(LedgerPosition)
+    }
+
     private static let events: UInt64 = 250_000
     private static let microseconds: Int64 = 10_000_000
     private static let pauseAfterFailure: Int64 = 1_000_000
 
+    /// How many bytes of pages one step writes, about.
+    static let partBytes = 1 << 20
+
     /// The position that the last checkpoint is true for.
     private(set) var last = LedgerPosition.start
-    /// What was taken from the projections and could not be saved, with the position that it is true for.
-    private(set) var unsaved: (changes: StateChanges, position: LedgerPosition)?
+    private var isTidy = false
     private var savedAt: Int64?
-    private var retryAt: Int64 = 0
+    private var retryAt: Int64?
+    /// What was taken and is not committed yet, and the part of it that is being written.
+    private var changes: ProjectionChanges?
+    private var part: StateChanges?
 
-    func isDue(at position: LedgerPosition, now: Int64) -> Bool {
-        let mayRetry = now >= retryAt || now < retryAt - 2 * Self.pauseAfterFailure
-        guard mayRetry, position.batch > last.batch else { return false }
+    /// The next step; it is told below how that went.
+    mutating func next(at position: LedgerPosition, now: Int64) -> Step? {
+        guard wantsStep(at: position, now: now) else { return nil }
+        if !isTidy { return .tidy }
+        return nextOfCheckpoint()
+    }
+
+    /// The next step on the way to a checkpoint of the very end, whenever the last one was and whatever has failed.
+    mutating func last(at position: LedgerPosition) -> Step? {
+        guard changes != nil || position.batch > last.batch else { return nil }
+        return isTidy ? nextOfCheckpoint() : .tidy
+    }
+
+    /// Whether there is a step to take.
+    func wantsStep(at position: LedgerPosition, now: Int64) -> Bool {
+        if let retryAt, now < retryAt, now >= retryAt - 2 * Self.pauseAfterFailure { return false }
+        return changes != nil || !isTidy || isDue(at: position, now: now)
+    }
+
+    private func isDue(at position: LedgerPosition, now: Int64) -> Bool {
+        guard position.batch > last.batch else { return false }
         guard let savedAt else { return true }
         return position.sequence - last.sequence >= Self.events || now - savedAt >= Self.microseconds || now < savedAt
     }
 
-    mutating func saved(at position: LedgerPosition, now: Int64) {
-        last = position
-        savedAt = now
-        unsaved = nil
+    private mutating func nextOfCheckpoint() -> Step {
+        guard let position = changes?.position else { return .begin }
+        if part == nil { part = changes?.takePart(bytes: Self.partBytes) }
+        return part.map { .write($0) } ?? .commit(position)
     }
 
-    mutating func failed(_ unsaved: (changes: StateChanges, position: LedgerPosition), now: Int64) {
-        self.unsaved = unsaved
+    mutating func tidied(isDone: Bool) {
+        isTidy = isDone
+        retryAt = nil
+    }
+
+    mutating func began(_ changes: ProjectionChanges) {
+        self.changes = changes
+    }
+
+    mutating func wrote() {
+        part = nil
+        retryAt = nil
+    }
+
+    mutating func committed(at position: LedgerPosition, now: Int64) {
+        last = position
+        savedAt = now
+        changes = nil
+        isTidy = false
+        retryAt = nil
+    }
+
+    /// The step could not be taken; after a pause it is the next one again.
+    mutating func failed(now: Int64) {
         retryAt = now + Self.pauseAfterFailure
     }
 }

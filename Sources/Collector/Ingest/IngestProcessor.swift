@@ -30,6 +30,8 @@ struct IngestProcessor: CommitProcessor {
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
     private var nextTickAt: Int64 = 0
+    private var wantsTick = false
+    private var wantsStep = false
     private var prepared: [Prepared] = []
     private var committed = 0
 
@@ -142,6 +144,7 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func aborted(_ error: LedgerError) {
         settleGroup()
+        wantsTick = false
         failures.failed(error)
     }
 
@@ -152,40 +155,56 @@ struct IngestProcessor: CommitProcessor {
     }
 
     mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        if checkpoints.isDue(at: position, now: now) { checkpoint(ledger, at: position, now: now) }
+        if let step = checkpoints.next(at: position, now: now) { _ = take(step, ledger, at: position, now: now) }
         do throws(LedgerError) {
             if try retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
         } catch {
             metrics.retentionFailures.add()
         }
+        wantsStep = checkpoints.wantsStep(at: position, now: now)
     }
 
     mutating func tick(now: Int64) -> Submission? {
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        nextTickAt = now + Self.tickInterval
-        return projection.fold.isTickDue(at: Timestamp(microseconds: now)) ? .tick : nil
+        wantsTick = projection.fold.isTickDue(at: Timestamp(microseconds: now))
+        nextTickAt = wantsTick ? now : now + Self.tickInterval
+        return wantsTick ? .tick : nil
     }
 
+    var wantsTurn: Bool { wantsStep || wantsTick }
+
     mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        checkpoint(ledger, at: position, now: now)
-        if checkpoints.last < position { checkpoint(ledger, at: position, now: now) }
+        var attempts = 2
+        while attempts > 0, let step = checkpoints.last(at: position) {
+            if !take(step, ledger, at: position, now: now) { attempts -= 1 }
+        }
         retention.savePosition(ledger, now: now)
     }
 
-    /// Saves what changed. After a failure the same changes are tried again before any later ones are taken.
-    private mutating func checkpoint(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        let unsaved = checkpoints.unsaved ?? (projection.takeChanges(), position)
+    /// Takes a step towards a checkpoint; false when the ledger could not.
+    private mutating func take(
+        _ step: CheckpointSchedule.Step,
+        _ ledger: EventLedger,
+        at position: LedgerPosition,
+        now: Int64
+    ) -> Bool {
+        let name = LedgerProjection.name
         do throws(LedgerError) {
-            try ledger.checkpoint(
-                projection: LedgerProjection.name,
-                at: unsaved.position,
-                changes: unsaved.changes,
-                now: now
-            )
-            checkpoints.saved(at: unsaved.position, now: now)
+            switch step {
+            case .tidy: checkpoints.tidied(isDone: try ledger.tidy(name))
+            case .begin: checkpoints.began(projection.takeChanges(at: position))
+            case .write(let part):
+                try ledger.stage(part, of: name)
+                checkpoints.wrote()
+            case .commit(let position):
+                try ledger.commitStage(of: name, at: position, now: now)
+                checkpoints.committed(at: position, now: now)
+            }
+            return true
         } catch {
-            checkpoints.failed(unsaved, now: now)
+            checkpoints.failed(now: now)
             metrics.checkpointFailures.add()
+            return false
         }
     }
 }

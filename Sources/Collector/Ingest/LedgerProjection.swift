@@ -40,15 +40,14 @@ struct LedgerProjection: Sendable {
         }
     }
 
-    /// What has changed since the last call, in the ledger's form.
-    mutating func takeChanges() -> StateChanges {
-        let delta = fold.takeChanges()
-        var changes = StateChanges()
-        for prefix in delta.deletedPrefixes { changes.removeAll(prefix: StateKey("fold/" + prefix)) }
-        for page in delta.upserts { changes.put(StateKey("fold/" + page.key), page.value) }
-        changes.put(IngestAccounts.stateKey, accounts.encoded)
-        sources.takeChanges(into: &changes)
-        return changes
+    /// What has changed since the last call, for the ledger; cheap, see `LifecycleFold`.
+    ///
+    /// - Parameter position: where the ledger ends, which is behind a last batch that is damaged.
+    mutating func takeChanges(at position: LedgerPosition) -> ProjectionChanges {
+        var small = StateChanges()
+        small.put(IngestAccounts.stateKey, accounts.encoded)
+        sources.takeChanges(into: &small)
+        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
     }
 
     private mutating func restore(_ key: StateKey, _ value: [UInt8]) throws(LedgerError) {

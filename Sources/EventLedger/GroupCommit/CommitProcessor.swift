@@ -36,6 +36,10 @@ public protocol CommitProcessor: ~Copyable, SendableMetatype {
     /// is dropped.
     mutating func tick(now: Int64) -> Submission?
 
+    /// Whether more can be done at once, such as the next part of a checkpoint. The writer then does not sleep: when no
+    /// submission waits, it goes on as at a tick, or with ``settled(_:at:now:)`` alone where it has no tick interval.
+    var wantsTurn: Bool { get }
+
     /// The last call: the queue is empty, and the ledger still open.
     mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64)
 }
@@ -46,6 +50,9 @@ extension CommitProcessor where Self: ~Copyable {
 
     /// Does nothing.
     public mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {}
+
+    /// Never.
+    public var wantsTurn: Bool { false }
 
     /// Submits nothing.
     public mutating func tick(now: Int64) -> Submission? { nil }

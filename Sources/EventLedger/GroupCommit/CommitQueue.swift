@@ -122,8 +122,8 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
 
     // MARK: The writer
 
-    /// Waits until there is something to do; moves what waits into `backlog` if that is empty.
-    func nextTurn(backlog: inout [Entry?], tickAt: UInt64?) -> Turn {
+    /// Waits until there is something to do, unless it may not; moves what waits into `backlog` if that is empty.
+    func nextTurn(backlog: inout [Entry?], tickAt: UInt64?, mayWait: Bool) -> Turn {
         monitor.withLock {
             while true {
                 let now = clock.monotonic()
@@ -135,7 +135,8 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
                 }
                 if backlog.isEmpty, !incoming.isEmpty { swap(&backlog, &incoming) }
                 if !work.isEmpty { swap(&turn.work, &work) }
-                if !backlog.isEmpty || !turn.work.isEmpty || turn.isTickDue || turn.isStopping { return turn }
+                let hasFound = !backlog.isEmpty || !turn.work.isEmpty || turn.isTickDue || turn.isStopping
+                if hasFound || !mayWait { return turn }
                 isWriterAsleep = true
                 if let tickAt {
                     monitor.wait(nanoseconds: tickAt - now)

@@ -38,7 +38,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     func run() {
         var tickAt = tickInterval.map { clock.monotonic() &+ $0 }
         while true {
-            let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt)
+            let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt, mayWait: !processor.wantsTurn)
             for item in turn.work { item.run(&processor, ledger) }
             if turn.isTickDue, let tickInterval {
                 tick()
@@ -53,6 +53,8 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
                 commitGroup()
             } else if turn.isStopping, turn.work.isEmpty {
                 break
+            } else if !turn.isTickDue, processor.wantsTurn {
+                takeTurn()
             }
         }
         processor.stopping(ledger, at: ledger.position, now: clock.now())
@@ -160,6 +162,15 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             commitGroup()
         } else {
             processor.settled(ledger, at: ledger.position, now: now)
+        }
+    }
+
+    /// What the processor wants to go on with while nothing waits.
+    private func takeTurn() {
+        if tickInterval == nil {
+            processor.settled(ledger, at: ledger.position, now: clock.now())
+        } else {
+            tick()
         }
     }
 

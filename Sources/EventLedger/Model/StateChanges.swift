@@ -50,4 +50,16 @@ public struct StateChanges: Sendable {
         changes.removeAll(keepingCapacity: true)
         bytes = 0
     }
+
+    func validate() throws(LedgerError) {
+        for change in changes {
+            guard case .put(let key, let value) = change else { continue }
+            guard key.bytes.count <= StateKey.maximumBytes, value.count <= Self.maximumPageBytes else {
+                throw LedgerError.refused(
+                    detail: "a page may have a key of \(StateKey.maximumBytes) bytes and a value of "
+                        + "\(Self.maximumPageBytes), this one has \(key.bytes.count) and \(value.count)"
+                )
+            }
+        }
+    }
 }

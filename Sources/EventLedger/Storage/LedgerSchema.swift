@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import GRDBSQLite
 
 /// The tables of the database and how older ones become newer ones.
 ///
@@ -8,6 +9,9 @@ internal import GRDB
 enum LedgerSchema {
     /// The newest schema that this version writes and reads.
     static let version = Int64(migrations.count)
+
+    /// The first schema whose state has generations.
+    static let firstWithGenerations: Int64 = 2
 
     /// `DNPL` in ASCII, at offset 68 of the file, so that `file` and others can tell it.
     static let applicationID: Int64 = 0x444E_504C
@@ -20,6 +24,10 @@ enum LedgerSchema {
     /// Ids of batches are given by the writer, in memory, rather than by AUTOINCREMENT, whose own table would add a
     /// page to every commit. `state` keeps its rowid: pages of 4 KB and up are updated three times as fast as in a
     /// WITHOUT ROWID table, which moves values over a quarter of a database page to overflow pages.
+    ///
+    /// From the second schema on a page of `state` has a row for each checkpoint that wrote it, until the older ones are
+    /// deleted. The one that counts has the greatest generation up to the position's; where its value is null, the page
+    /// was removed.
     static let migrations: [[String]] = [
         [
             """
@@ -61,7 +69,26 @@ enum LedgerSchema {
                 PRIMARY KEY (projection, key)
             ) STRICT
             """,
-        ]
+        ],
+        [
+            "ALTER TABLE position ADD COLUMN generation INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE state RENAME TO state_before",
+            """
+            CREATE TABLE state (
+                projection TEXT NOT NULL,
+                key BLOB NOT NULL,
+                generation INTEGER NOT NULL,
+                checksum INTEGER NOT NULL,
+                value BLOB,
+                PRIMARY KEY (projection, key, generation)
+            ) STRICT
+            """,
+            """
+            INSERT INTO state (projection, key, generation, checksum, value)
+                SELECT projection, key, 0, checksum, value FROM state_before ORDER BY projection, key
+            """,
+            "DROP TABLE state_before",
+        ],
     ]
 
     /// The migration count that the file claims; 0 for a new file.
@@ -77,17 +104,23 @@ enum LedgerSchema {
         let found = try connection.access { (database) throws(LedgerError) in try version(of: database) }
         guard found < version else { return }
         for target in (found + 1)...version {
-            try connection.transaction(.immediate) { (database) throws(LedgerError) in
-                for statement in migrations[Int(target) - 1] {
-                    try LedgerStatement(statement, in: database).run()
+            do throws(LedgerError) {
+                try connection.transaction(.immediate) { (database) throws(LedgerError) in
+                    try apply(target, to: database)
+                    if target == 1 { try create(database) }
                 }
-                try LedgerStatement("PRAGMA user_version = \(target)", in: database).run()
-                if target == 1 {
-                    try LedgerStatement("PRAGMA application_id = \(applicationID)", in: database).run()
-                    try create(database)
-                }
+            } catch .other(SQLITE_ERROR, let message) {
+                throw .corrupt(detail: "its tables are not those of schema \(target - 1): \(message)")
             }
         }
+    }
+
+    private static func apply(_ target: Int64, to database: Database) throws(LedgerError) {
+        for statement in migrations[Int(target) - 1] {
+            try LedgerStatement(statement, in: database).run()
+        }
+        try LedgerStatement("PRAGMA user_version = \(target)", in: database).run()
+        if target == 1 { try LedgerStatement("PRAGMA application_id = \(applicationID)", in: database).run() }
     }
 
     /// The first column of the first row of a statement without parameters; 0 when there is no row.

@@ -10,18 +10,21 @@ struct PositionTable {
         self.database = database
     }
 
-    /// Records a position, in place of the one before.
+    /// Records a position, in place of the one before, and the generation of the state that it is true for, if that is
+    /// another one.
     func set(
         _ projection: String,
         to position: LedgerPosition,
+        generation: Int64? = nil,
         note: String,
         at now: Int64
     ) throws(LedgerError) {
         let statement = try LedgerStatement(
             """
-            INSERT INTO position (projection, sequence, batch, note, updated_at) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO position (projection, sequence, batch, note, updated_at, generation)
+                VALUES (?, ?, ?, ?, ?, ifnull(?6, 0))
             ON CONFLICT (projection) DO UPDATE SET sequence = excluded.sequence, batch = excluded.batch,
-                note = excluded.note, updated_at = excluded.updated_at
+                note = excluded.note, updated_at = excluded.updated_at, generation = ifnull(?6, generation)
             """,
             in: database
         )
@@ -31,7 +34,16 @@ struct PositionTable {
         try statement.bind(position.batch, at: 3)
         try statement.bind(note, at: 4)
         try statement.bind(now, at: 5)
+        if let generation { try statement.bind(generation, at: 6) }
         try statement.run()
+    }
+
+    /// The generation of the state that a projection's position is true for; 0 before its first checkpoint.
+    func generation(of projection: String) throws(LedgerError) -> Int64 {
+        let statement = try LedgerStatement("SELECT generation FROM position WHERE projection = ?", in: database)
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        return try statement.step() ? statement.integer(0) : 0
     }
 
     /// Forgets a projection's position.

@@ -9,15 +9,23 @@ struct CyclePage {
     private let number: UInt32
     private var value = StateWriter()
 
-    init(number: UInt32) {
+    private init(number: UInt32) {
         self.number = number
     }
 
     static func key(_ number: UInt32) -> String { prefix + sortable(number) }
 
-    var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
+    private var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
 
-    mutating func append(_ cycle: Cycle, long: LongCycle?) {
+    static func encode(_ cycles: [Cycle], long: [Int: LongCycle], number: UInt32) -> StatePage {
+        var page = CyclePage(number: number)
+        for (place, cycle) in cycles.enumerated() {
+            page.append(cycle, long: cycle.flags.contains(.isLong) ? long[place] : nil)
+        }
+        return page.page
+    }
+
+    private mutating func append(_ cycle: Cycle, long: LongCycle?) {
         value.append(cycle.schedule)
         value.append(cycle.installation)
         value.append(cycle.base.microseconds)

@@ -12,9 +12,10 @@ struct CycleTable: Sendable {
     private var pages: [[Cycle]] = []
     private var schedules = CycleIndex()
     private var dues = CycleIndex()
-    /// The few cycles that have more facts than a cycle holds itself, by their slot.
-    private var longCycles: [Int: LongCycle] = [:]
+    /// The few cycles that have more facts than a cycle holds itself, by page and place.
+    private var longCycles: [[Int: LongCycle]] = []
     private var isDirty: [Bool] = []
+    private var deadlines = PageDeadlines()
     private var savedPages = 0
     private(set) var count = 0
 
@@ -32,6 +33,7 @@ struct CycleTable: Sendable {
     /// Changes a cycle in its place.
     mutating func update<Result>(_ slot: Int, _ body: (inout Cycle) -> Result) -> Result {
         isDirty[slot &>> 8] = true
+        defer { deadlines.note(self[slot].closesAt, page: slot &>> 8) }
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
@@ -43,20 +45,23 @@ struct CycleTable: Sendable {
         into totals: inout LifecycleTotals
     ) -> Cycle.Insertion {
         isDirty[slot &>> 8] = true
+        defer { deadlines.note(self[slot].closesAt, page: slot &>> 8) }
         return pages[slot &>> 8][slot & 0xFF].take(event, terms, into: &totals)
     }
 
     /// The facts of a cycle that has too many to hold them itself.
     func longCycle(at slot: Int) -> LongCycle {
-        longCycles[slot] ?? LongCycle(facts: [], counted: CountedStages())
+        longCycles[slot &>> 8][slot & 0xFF] ?? LongCycle(facts: [], counted: CountedStages())
     }
 
     mutating func updateLongCycle(_ slot: Int, _ long: LongCycle) {
         isDirty[slot &>> 8] = true
-        longCycles[slot] = long
+        longCycles[slot &>> 8][slot & 0xFF] = long
     }
 
-    mutating func removeLongCycle(_ slot: Int) -> LongCycle? { longCycles.removeValue(forKey: slot) }
+    mutating func removeLongCycle(_ slot: Int) -> LongCycle? {
+        longCycles[slot &>> 8].removeValue(forKey: slot & 0xFF)
+    }
 
     /// Calls `body` with the facts of a cycle.
     func withFacts<Result>(at slot: Int, _ body: (Span<UInt64>) -> Result) -> Result {
@@ -110,9 +115,12 @@ extension CycleTable {
         if slot &>> 8 == pages.count {
             pages.append([])
             pages[pages.count - 1].reserveCapacity(Self.pageSize)
+            longCycles.append([:])
+            deadlines.appendPage()
             if isDirty.count < pages.count { isDirty.append(true) }
         }
         pages[slot &>> 8].append(cycle)
+        deadlines.note(cycle.closesAt, page: slot &>> 8)
         isDirty[slot &>> 8] = true
         count += 1
         return slot
@@ -143,18 +151,22 @@ extension CycleTable {
         if cycle.flags.contains(.ownsDue) {
             dues.remove(slot, cycle.dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
         }
-        if cycle.flags.contains(.isLong) { longCycles[slot] = nil }
+        if cycle.flags.contains(.isLong) { _ = removeLongCycle(slot) }
         let last = count - 1
         if slot != last {
             let moved = self[last]
             update(slot) { $0 = moved }
             if moved.schedule != 0 { schedules.move(moved.schedule, from: last, to: slot) }
             if moved.flags.contains(.ownsDue) { dues.move(moved.dueHash(key), from: last, to: slot) }
-            if moved.flags.contains(.isLong) { longCycles[slot] = longCycles.removeValue(forKey: last) }
+            if let long = removeLongCycle(last) { updateLongCycle(slot, long) }
         }
         pages[last &>> 8].removeLast()
         isDirty[last &>> 8] = true
-        if pages[last &>> 8].isEmpty { pages.removeLast() }
+        if pages[last &>> 8].isEmpty {
+            pages.removeLast()
+            longCycles.removeLast()
+            deadlines.removeLastPage()
+        }
         count = last
     }
 
@@ -163,12 +175,26 @@ extension CycleTable {
         pages = []
         schedules = CycleIndex()
         dues = CycleIndex()
-        longCycles = [:]
+        longCycles = []
+        deadlines = PageDeadlines()
         count = 0
     }
 
-    func isAnyDue(at seconds: UInt32) -> Bool {
-        pages.contains { page in page.contains { $0.closesAt <= seconds } }
+    /// The slots of the first cycles whose time has come, in their order; O(pages, and cycles of those that may have
+    /// one).
+    mutating func due(at second: UInt32, limit: Int) -> [Int] {
+        var due: [Int] = []
+        for page in pages.indices where deadlines.mayBeDue(page: page, at: second) {
+            var earliest = UInt32.max
+            for (place, cycle) in pages[page].enumerated() {
+                earliest = min(earliest, cycle.closesAt)
+                guard cycle.closesAt <= second else { continue }
+                due.append(page &<< 8 | place)
+                if due.count >= limit { return due }
+            }
+            deadlines.set(earliest, page: page)
+        }
+        return due
     }
 }
 
@@ -182,15 +208,10 @@ extension CycleTable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
-            var writer = CyclePage(number: UInt32(page))
-            for (place, cycle) in pages[page].enumerated() {
-                let slot = page &<< 8 | place
-                writer.append(cycle, long: cycle.flags.contains(.isLong) ? longCycle(at: slot) : nil)
-            }
-            delta.upserts.append(writer.page)
+            delta.append(.cycles(pages[page], long: longCycles[page], number: UInt32(page)))
         }
         for page in pages.count..<max(pages.count, savedPages) {
-            delta.deletedPrefixes.append(CyclePage.key(UInt32(page)))
+            delta.delete(prefix: CyclePage.key(UInt32(page)))
         }
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)
@@ -202,7 +223,7 @@ extension CycleTable {
             let slot = append(cycle)
             if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
             if cycle.flags.contains(.ownsDue) { indexDue(slot) }
-            if let long { longCycles[slot] = long }
+            if let long { updateLongCycle(slot, long) }
         }
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)

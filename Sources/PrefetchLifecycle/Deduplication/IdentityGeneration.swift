@@ -46,12 +46,12 @@ struct IdentityGeneration: Sendable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in filledPages {
-            delta.upserts.append(IdentityPage.encode(page, of: self, number: firstUnsavedPage))
+            delta.append(.identities(IdentityPage(page, of: self, number: firstUnsavedPage)))
             firstUnsavedPage += 1
         }
         filledPages.removeAll()
         if !isLastPageSaved {
-            delta.upserts.append(IdentityPage.encode(lastPage, of: self, number: firstUnsavedPage))
+            delta.append(.identities(IdentityPage(lastPage, of: self, number: firstUnsavedPage)))
             isLastPageSaved = true
         }
     }

@@ -13,11 +13,18 @@ struct IdentityPage {
 
     static func prefix(generation: UInt32) -> String { "\(prefix)\(sortable(generation))/" }
 
-    static func encode(_ identities: [UInt64], of generation: IdentityGeneration, number: UInt32) -> StatePage {
+    init(_ identities: [UInt64], of generation: IdentityGeneration, number: UInt32) {
+        self.generation = generation.number
+        self.number = number
+        startedAt = generation.startedAt
+        self.identities = identities
+    }
+
+    var encoded: StatePage {
         var value = StateWriter()
-        value.append(UInt64(bitPattern: generation.startedAt.microseconds))
+        value.append(UInt64(bitPattern: startedAt.microseconds))
         for identity in identities { value.append(identity) }
-        return StatePage(key: prefix(generation: generation.number) + sortable(number), value: value.bytes)
+        return StatePage(key: Self.prefix(generation: generation) + sortable(number), value: value.bytes)
     }
 
     init(_ page: StatePage) throws(StateError) {

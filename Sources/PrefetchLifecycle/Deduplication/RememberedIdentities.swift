@@ -53,7 +53,7 @@ struct RememberedIdentities: Sendable {
     }
 
     mutating func takeChanges(into delta: inout StateDelta) {
-        delta.deletedPrefixes.append(contentsOf: forgotten.map(IdentityPage.prefix(generation:)))
+        for generation in forgotten { delta.delete(prefix: IdentityPage.prefix(generation: generation)) }
         forgotten.removeAll()
         for index in generations.indices { generations[index].takeChanges(into: &delta) }
     }

@@ -79,11 +79,15 @@ extension InstallationTable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
-            var value = StateWriter()
-            for installation in pages[page] { value.append(installation) }
-            delta.upserts.append(StatePage(key: Self.prefix + sortable(UInt32(page)), value: value.bytes))
+            delta.append(.installations(pages[page], number: UInt32(page)))
             isDirty[page] = false
         }
+    }
+
+    static func encode(_ installations: [Installation], number: UInt32) -> StatePage {
+        var value = StateWriter()
+        for installation in installations { value.append(installation) }
+        return StatePage(key: prefix + sortable(number), value: value.bytes)
     }
 
     /// Takes in a page of a checkpoint; pages come in their order.

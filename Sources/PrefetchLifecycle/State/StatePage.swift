@@ -14,17 +14,6 @@ public struct StatePage: Hashable, Sendable {
     }
 }
 
-/// What has changed since the last checkpoint.
-public struct StateDelta: Hashable, Sendable {
-    /// Names whose pages are deleted, before anything is written.
-    public var deletedPrefixes: [String] = []
-    /// Pages that are written or replaced.
-    public var upserts: [StatePage] = []
-
-    /// No change.
-    public init() {}
-}
-
 /// Checkpointed state that cannot be read back.
 public struct StateError: Error, Sendable, CustomStringConvertible {
     /// The page's name.

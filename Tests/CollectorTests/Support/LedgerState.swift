@@ -27,7 +27,8 @@ struct LedgerState: Equatable {
         for source in projection.sources.sources {
             pages["\(StateKey("source/").appending(source))"] = projection.sources.page(of: source)
         }
-        for page in projection.fold.takeChanges().upserts { pages["fold/" + page.key] = page.value }
+        var delta = projection.fold.takeChanges()
+        while let page = delta.takePage() { pages["fold/" + page.key] = page.value }
         self.pages = pages
         position = projection.position
     }
