@@ -3,9 +3,6 @@
 import TelemetryEvents
 
 extension LifecycleFold {
-    /// How long after a denial a scheduling is held against it, in microseconds.
-    private static let denialWindow: Int64 = 60 * 1_000_000
-
     /// Whether the rules that look beyond one cycle apply to this installation.
     private func isOne(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
 
@@ -21,11 +18,12 @@ extension LifecycleFold {
         let time = event.timestamp
         let kind = event.kind
         let isAssumed = event.isTimeAssumed
+        let freed = event.freesTaskAt
         if !isAssumed { latest = max(latest, time) }
         guard isOne(fingerprint) else { return }
         installations.update(fingerprint) { installation in
             if !isAssumed { installation.note(kind, at: time) }
-            if let due, kind.freesTask { installation.free(due: due, at: time) }
+            if let due, let freed { installation.free(due: due, at: freed) }
         }
         groups[0].evictedInstallations = installations.evicted
     }
@@ -33,18 +31,23 @@ extension LifecycleFold {
     /// Holds a denial against the tasks that were scheduled right after it, whichever of them comes first.
     mutating func noteDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
         guard !event.isTimeAssumed, isOne(fingerprint) else { return }
-        let time = event.timestamp
+        let denied = event.timestamp.microseconds
         let tasks = installations.update(fingerprint) { installation in
-            installation.denied = max(installation.denied, time)
+            installation.note(denial: denied)
             return installation.tasks
         }
-        for task in tasks where Self.follows(Timestamp(microseconds: task.scheduled), time) {
-            mark(task, of: fingerprint, .scheduledWhileDenied)
+        for task in tasks {
+            guard let slot = cycles.slot(installation: fingerprint, due: task.due) else { continue }
+            let cycle = cycles[slot]
+            let isDenied = cycles.withFacts(at: slot) { facts in
+                facts.indices.contains { index in
+                    let fact = Fact(rawValue: facts[index])
+                    return fact.stage == .scheduled
+                        && Installation.follows(fact.time(base: cycle.base), denied)
+                }
+            }
+            if isDenied { cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) } }
         }
-    }
-
-    private static func follows(_ scheduled: Timestamp, _ denied: Timestamp) -> Bool {
-        scheduled > denied && scheduled.microseconds <= denied.microseconds + denialWindow
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {
@@ -55,8 +58,9 @@ extension LifecycleFold {
     /// Tells the installation that a task was scheduled.
     mutating func noteTask(of slot: Int, by event: borrowing Event) {
         noteTask(of: slot)
-        guard !event.isTimeAssumed, let denied = installation(cycles[slot].installation)?.denied else { return }
-        guard Self.follows(event.timestamp, denied) else { return }
+        guard !event.isTimeAssumed, installation(cycles[slot].installation)?.isDenied(event.timestamp) ?? false else {
+            return
+        }
         cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
     }
 
@@ -70,14 +74,21 @@ extension LifecycleFold {
     }
 }
 
-extension EventKind {
-    /// Whether an event of this kind says that its task does not wait any more.
-    fileprivate var freesTask: Bool {
-        switch self {
+extension Event {
+    /// When its task stopped waiting, where it says so: by the time that its cycle keeps of it, so that it is the same
+    /// whether the task or this event comes first.
+    fileprivate var freesTaskAt: Timestamp? {
+        switch kind {
         case .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
-            .prefetchMissed, .notificationDelivered, .prefetchUsedForNotification:
-            true
-        default: false
+            .prefetchMissed:
+            timestamp
+        case .prefetchUsedForNotification: timestamp.wholeMilliseconds
+        case .notificationDelivered: receiverTime.wholeMilliseconds
+        default: nil
         }
     }
+}
+
+extension Timestamp {
+    fileprivate var wholeMilliseconds: Timestamp { Timestamp(microseconds: microseconds / 1_000 * 1_000) }
 }

@@ -43,7 +43,29 @@ struct Told: Sendable {
         }
     }
     func assumed() -> Told { with { $0.isTimeAssumed = true } }
+    func lasting(_ seconds: Double) -> Told { with { $0.duration = Int64(seconds * 1_000_000) } }
+    func skewed(_ microseconds: Int64) -> Told { with { $0.clockSkew = microseconds } }
     func of(_ installation: UInt64) -> Told { with { $0.installation = Pseudonym(high: installation, low: 1) } }
+
+    /// The same of another cycle, or of none.
+    func addressed(id: String?, due: Double?) -> Told {
+        var told = with { $0.scheduledFor = due.map(Timestamp.after) }
+        told.event.scheduleId = id.map { told.append($0) } ?? 0..<0
+        return told
+    }
+
+    func failing(_ error: String) -> Told {
+        var told = self
+        told.event.error = told.append(error)
+        return told
+    }
+
+    func from(_ platform: String?, _ version: String?) -> Told {
+        var told = self
+        if let platform { told.event.platform = told.append(platform) }
+        if let version { told.event.appVersion = told.append(version) }
+        return told
+    }
 
     func content(_ hash: String) -> Told {
         var told = self
@@ -79,6 +101,23 @@ extension LifecycleFold {
         var batch = EventBatch()
         for told in events { batch.append(told.event, texts: told.texts.span) }
         try apply(batch.bytes.span, receivedAt: .after(seconds))
+    }
+
+    /// Applies those of the events that are new, as the ingest does.
+    ///
+    /// - Returns: how many they are.
+    @discardableResult
+    mutating func accept(_ events: [Told], at seconds: Double = 0) throws -> Int {
+        let new = events.filter { told in
+            var batch = EventBatch()
+            batch.append(told.event, texts: told.texts.span)
+            var cursor = EventCursor()
+            guard let event = try? cursor.next(in: batch.bytes.span) else { return false }
+            return propose(IdentityKey(3, 4).identity(of: event, in: batch.bytes.span))
+        }
+        try apply(new, at: seconds)
+        settle()
+        return new.count
     }
 
     /// The cycles that events come to once the input has ended.

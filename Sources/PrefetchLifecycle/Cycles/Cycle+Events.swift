@@ -50,7 +50,7 @@ extension Cycle {
             if let begin = event.earliestBeginDate { window.take(begin, base: base) }
         case .prefetchUsedForNotification:
             used.take(event.timestamp, base: base)
-            if event.age != nil { flags.insert(.ageCounted) }
+            if event.isAgeCounted { flags.insert(.ageCounted) }
         case .notificationDelivered: delivered.take(event.receiverTime, base: base)
         case .contentMissing, .contentCacheFailed: if event.tellsFallback { flags.insert(.contentMissing) }
         case .notificationDrift: flags.insert(.drifted)
@@ -106,6 +106,9 @@ extension Event {
         default: nil
         }
     }
+
+    /// Whether the age that it tells counts as soon as it comes, so that the cycle needs it only to find stale content.
+    var isAgeCounted: Bool { kind == .prefetchUsedForNotification && age != nil }
 
     /// When it happened by the receiver's clock, as far as the sender told its own (SPEC 5.5).
     var receiverTime: Timestamp { Timestamp(microseconds: timestamp.microseconds &+ (clockSkew ?? 0)) }

@@ -24,7 +24,7 @@ extension CycleTable {
         }
         guard event.hasSides else { return true }
         if let sides = HashSides(event) { compare(Fact(sides, event, bytes), sides, at: slot, limit: limit) }
-        if let age = event.ageAtDelivery, self[slot].ttl.map({ age > $0 }) ?? true {
+        if let age = event.ageAtDelivery, !event.isAgeCounted || self[slot].ttl.map({ age > $0 }) ?? true {
             add(Fact(.age, value: UInt64(age)), at: slot, limit: limit)
         }
         return true

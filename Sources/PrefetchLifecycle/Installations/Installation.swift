@@ -2,16 +2,19 @@
 
 import TelemetryEvents
 
-/// What is kept of an installation for the rules that look beyond one cycle (SPEC 5.1). 144 bytes, and some 220 more once
+/// What is kept of an installation for the rules that look beyond one cycle (SPEC 5.1). 160 bytes, and some 220 more once
 /// it has told its own counters.
 struct Installation: Sendable {
     static let taskLimit = 3
+    static let denialLimit = 3
+    /// How long after a denial a scheduling is held against it, in microseconds.
+    private static let denialWindow: Int64 = 60 * 1_000_000
 
     let fingerprint: UInt64
     /// The time of its latest event.
     var latest = Timestamp(microseconds: .min)
-    /// When notifications were last denied without a word about the cycle, or with one.
-    var denied = Timestamp(microseconds: .min)
+    /// When notifications were last denied, with a word about the cycle or without one; the latest first, 0 for none.
+    var denials: InlineArray<3, Int64> = .init(repeating: 0)
     /// When a task was scheduled last.
     var scheduled = Timestamp(microseconds: .min)
     /// What is counted of it, by the places of `StageTally`.
@@ -50,6 +53,25 @@ struct Installation: Sendable {
     mutating func note(_ kind: EventKind, at time: Timestamp) {
         latest = max(latest, time)
         if kind == .prefetchScheduled { scheduled = max(scheduled, time) }
+    }
+
+    /// Notes a denial; of more than three the earliest is forgotten.
+    mutating func note(denial time: Int64) {
+        var time = time
+        for index in 0..<Self.denialLimit {
+            if denials[index] == time { return }
+            if denials[index] < time { swap(&denials[index], &time) }
+        }
+    }
+
+    /// Whether a task was scheduled within a minute after a denial that is remembered.
+    func isDenied(_ scheduled: Timestamp) -> Bool {
+        for index in 0..<Self.denialLimit where Self.follows(scheduled, denials[index]) { return true }
+        return false
+    }
+
+    static func follows(_ scheduled: Timestamp, _ denied: Int64) -> Bool {
+        scheduled.microseconds > denied && scheduled.microseconds - denied <= denialWindow
     }
 
     /// Tells that the task of a notification time has stopped waiting, if it is one of those that are held.

@@ -102,7 +102,7 @@ extension StateWriter {
     fileprivate mutating func append(_ installation: Installation) {
         append(installation.fingerprint)
         append(installation.latest.microseconds)
-        append(installation.denied.microseconds)
+        for index in 0..<Installation.denialLimit { append(installation.denials[index]) }
         append(installation.scheduled.microseconds)
         let tasks = installation.tasks
         append(UInt8(tasks.count))
@@ -128,7 +128,7 @@ extension StateReader {
     fileprivate mutating func installation() throws(StateError) -> Installation {
         var installation = Installation(fingerprint: try word())
         installation.latest = Timestamp(microseconds: try integer())
-        installation.denied = Timestamp(microseconds: try integer())
+        for index in 0..<Installation.denialLimit { installation.denials[index] = try integer() }
         installation.scheduled = Timestamp(microseconds: try integer())
         let tasks: UInt8 = try integer()
         for _ in 0..<tasks {

@@ -121,12 +121,20 @@ struct Judgement {
         judge(.secondActiveTask, isSecond)
         let isDenied = if let denied = account.denied, let last = account.lastScheduled { last > denied } else { false }
         judge(.scheduledWhileDenied, isDenied || cycle.flags.contains(.scheduledWhileDenied))
-        guard hasTimes, let executed = account.lastExecuted, let installation else { return }
+        guard hasTimes, let installation else { return }
+        judge(.scheduledWhileDenied, facts.indices.contains { index in
+            scheduledWhileDenied(Fact(rawValue: facts[index]), installation)
+        })
+        guard let executed = account.lastExecuted else { return }
         let isAlone = installation.scheduled <= executed
         judge(
             .nextNotScheduled,
             isAlone && installation.latest.microseconds > executed.microseconds + Self.nextTask
         )
+    }
+
+    private func scheduledWhileDenied(_ fact: Fact, _ installation: Installation) -> Bool {
+        fact.stage == .scheduled && installation.isDenied(fact.time(base: cycle.base))
     }
 
     private mutating func judgeTiming() {
