@@ -122,9 +122,12 @@ struct Judgement {
         let isDenied = if let denied = account.denied, let last = account.lastScheduled { last > denied } else { false }
         judge(.scheduledWhileDenied, isDenied || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
-        judge(.scheduledWhileDenied, facts.indices.contains { index in
-            scheduledWhileDenied(Fact(rawValue: facts[index]), installation)
-        })
+        judge(
+            .scheduledWhileDenied,
+            facts.indices.contains { index in
+                scheduledWhileDenied(Fact(rawValue: facts[index]), installation)
+            }
+        )
         guard let executed = account.lastExecuted else { return }
         let isAlone = installation.scheduled <= executed
         judge(

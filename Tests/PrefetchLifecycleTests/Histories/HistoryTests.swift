@@ -93,7 +93,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("go on from a checkpoint like those that were never stopped", arguments: 0..<40)
+    @Test("go on from a checkpoint like those that were never stopped", arguments: 0..<20)
     func checkpoints(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 2_000)
         var live = LifecycleFold.keeping()
