@@ -13,10 +13,12 @@ extension LifecycleFold {
         {
             let terms = closingTerms
             let group = group(of: slot, told)
-            let before = groups.tally(of: group)
+            var before = groups.tally(of: group)
             if !cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 closeEarly(slot)
                 slot = open(address, base: event.timestamp)
+                cycles.update(slot) { $0.group = UInt8(group) }
+                before = groups.tally(of: group)
                 _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
             settle(groups.tally(of: group) - before, of: installation, at: event.timestamp, in: group)
