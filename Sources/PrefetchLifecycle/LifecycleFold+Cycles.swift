@@ -21,7 +21,7 @@ extension LifecycleFold {
                 before = groups.tally(of: group)
                 _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
-            settle(groups.tally(of: group) - before, of: installation, at: event.timestamp, in: group)
+            settle(groups.tally(of: group) - before, by: event, at: slot, in: group)
             note(event, of: installation, due: cycles[slot].due)
             if event.kind == .prefetchScheduled { noteTask(of: slot, by: event) }
         } else {
@@ -67,14 +67,7 @@ extension LifecycleFold {
                 return told(slot)
             case .joins(let slot, let other):
                 guard isWithinReach(event, slot) else { continue }
-                guard
-                    let joined = cycles.join(
-                        slot,
-                        with: other,
-                        limit: factLimit,
-                        into: &groups[Int(cycles[slot].group)]
-                    )
-                else {
+                guard let joined = join(slot, with: other, at: event.timestamp) else {
                     closeEarly(other)
                     continue
                 }
@@ -88,6 +81,17 @@ extension LifecycleFold {
                 return open(address, base: event.timestamp)
             }
         }
+    }
+
+    /// Joins two cycles and counts what they tell together; nil when they have to stay apart.
+    private mutating func join(_ slot: Int, with other: Int, at time: Timestamp) -> Int? {
+        let group = Int(cycles[slot].group)
+        let before = groups.tally(of: group)
+        let joined = cycles.join(slot, with: other, limit: factLimit, into: &groups[group])
+        if let joined {
+            settle(groups.tally(of: group) - before, of: cycles[joined].installation, at: time, in: group)
+        }
+        return joined
     }
 
     /// Whether an event is near enough to a cycle to be told relative to it; if not, the cycle is closed.

@@ -16,7 +16,7 @@ public struct LifecycleLimits: Sendable {
     public var factsPerCycle = 255
     /// How many cycles of one schedule, at different notification times, are open at most.
     public var cyclesPerSchedule = 32
-    /// How many installations are remembered at most, at 144 bytes each, for the rules that look beyond one cycle.
+    /// How many installations are remembered at most, at 160 bytes each, for the rules that look beyond one cycle.
     public var installations = 500_000
 
     /// The documented defaults.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PrefetchLifecycle
-import TelemetryEvents
+
+@testable import TelemetryEvents
 
 /// An event with its texts.
 struct Told: Sendable {
@@ -64,6 +65,20 @@ struct Told: Sendable {
         var told = self
         if let platform { told.event.platform = told.append(platform) }
         if let version { told.event.appVersion = told.append(version) }
+        return told
+    }
+
+    /// The same with the client's cumulative counters.
+    func telling(_ counters: KeyValuePairs<ClientCounter, UInt64>) -> Told {
+        counters.reduce(self) { $0.telling($1.key, $1.value) }
+    }
+
+    /// The same with one more counter; the others were the last texts that it got.
+    func telling(_ counter: ClientCounter, _ value: UInt64) -> Told {
+        var told = self
+        let first = told.event.clientCounters.isEmpty ? told.texts.count : told.event.clientCounters.lowerBound
+        ClientCountersRecord.append(counter, value, to: &told.texts)
+        told.event.clientCounters = first..<told.texts.count
         return told
     }
 

@@ -30,16 +30,13 @@ struct ClientBaseline: Sendable {
     /// - Returns: what has to be added, and what became of the snapshot.
     mutating func apply(_ snapshot: ClientSnapshot, counted: StageTally) -> (missing: StageTally, SnapshotResult) {
         time = max(time, snapshot.time)
-        var missing = StageTally()
-        guard snapshot.isPlausible else { return (missing, .implausible) }
-        let isReset = (0..<Self.places).contains { place in snapshot.value(place).map { $0 < last[place] } ?? false }
-        guard !isReset, find(&missing, snapshot, counted) else {
-            for place in 0..<Self.places {
-                last[place] = snapshot.value(place) ?? -1
-                offsets[place] = counted.value(place) - (snapshot.value(place) ?? 0)
-            }
+        guard snapshot.isPlausible else { return (StageTally(), .implausible) }
+        let isReset = isLower(snapshot)
+        guard !isReset, var missing = find(snapshot, counted) else {
+            begin(snapshot, counted)
             return (StageTally(), isReset ? .reset : .implausible)
         }
+        boundFailures(of: &missing, snapshot, counted)
         for place in 0..<Self.places {
             if let value = snapshot.value(place) { last[place] = value }
         }
@@ -47,33 +44,84 @@ struct ClientBaseline: Sendable {
         return (missing, .applied)
     }
 
-    /// Finds what the client has counted beyond us; false when that is more than can be believed.
-    private func find(_ missing: inout StageTally, _ snapshot: ClientSnapshot, _ counted: StageTally) -> Bool {
-        var ofFailures: Int64 = 0
-        for place in 0..<StageTally.count {
+    /// Takes a client at its word: what it has counted so far is what is counted here.
+    mutating func begin(_ snapshot: ClientSnapshot, _ counted: StageTally) {
+        for place in 0..<Self.places {
+            last[place] = snapshot.value(place) ?? -1
+            offsets[place] = counted.value(place) - (snapshot.value(place) ?? 0)
+        }
+        if snapshot.failures == nil {
+            offsets[StageTally.count] = counted.value(StageTally.count) - sumOfReasons(snapshot)
+        }
+    }
+
+    /// Whether a counter has fallen since the last snapshot.
+    func isLower(_ snapshot: ClientSnapshot) -> Bool {
+        (0..<Self.places).contains { place in snapshot.value(place).map { $0 < last[place] } ?? false }
+    }
+
+    /// Finds what the client has counted beyond us; nil when that is more than can be believed.
+    private func find(_ snapshot: ClientSnapshot, _ counted: StageTally) -> StageTally? {
+        var missing = StageTally()
+        for place in 0..<Self.places {
             guard let value = snapshot.value(place) else { continue }
             let difference = offsets[place] + value - counted.value(place)
-            guard difference <= Self.recoveryLimit else { return false }
-            missing[place] = UInt64(max(difference, 0))
-            if place >= StageTally.failures { ofFailures += max(difference, 0) }
+            guard difference <= Self.recoveryLimit else { return nil }
+            if place < StageTally.count { missing[place] = UInt64(max(difference, 0)) }
         }
-        guard let value = snapshot.value(StageTally.count) else { return true }
-        let difference = offsets[StageTally.count] + value - counted.value(StageTally.count) - ofFailures
-        guard difference <= Self.recoveryLimit else { return false }
-        missing[StageTally.otherFailure] += UInt64(max(difference, 0))
-        return true
+        return missing
+    }
+
+    /// Takes from the failures that are missing what is counted already, with another reason than the client's; adds as
+    /// `OTHER` what the client tells beyond those that it gives a reason.
+    private func boundFailures(of missing: inout StageTally, _ snapshot: ClientSnapshot, _ counted: StageTally) {
+        guard let sum = sumOfFailures(snapshot) else { return }
+        var rest = UInt64(max(offsets[StageTally.count] + sum - counted.value(StageTally.count), 0))
+        let claimed = missing
+        for place in StageTally.failures..<StageTally.count {
+            let growth = UInt64(clamping: (snapshot.value(place) ?? 0) - max(last[place], 0))
+            missing[place] = min(claimed[place], growth, rest)
+            rest -= missing[place]
+        }
+        for place in StageTally.failures..<StageTally.count {
+            let older = min(claimed[place] - missing[place], rest)
+            missing[place] += older
+            rest -= older
+        }
+        if snapshot.failures != nil { missing[StageTally.otherFailure] += rest }
+    }
+
+    /// All failures, as far as the client tells: their sum, or else all reasons that are always counted, or what it told
+    /// of them before; nil where it tells too little to say.
+    private func sumOfFailures(_ snapshot: ClientSnapshot) -> Int64? {
+        if let failures = snapshot.value(StageTally.count) { return failures }
+        let told = (StageTally.failures..<StageTally.otherFailure).count { snapshot[$0] != nil }
+        let isEnough = told == StageTally.otherFailure - StageTally.failures || told > 0 && last[StageTally.count] >= 0
+        return isEnough ? sumOfReasons(snapshot) : nil
+    }
+
+    private func sumOfReasons(_ snapshot: ClientSnapshot) -> Int64 {
+        (StageTally.failures..<StageTally.count).reduce(0) { $0 + (snapshot.value($1) ?? max(last[$1], 0)) }
     }
 
     /// Takes out of what is counted now what a snapshot had told before.
     ///
+    /// A failure may have been told with another reason than its event has, or without one.
+    ///
+    /// - Parameters:
+    ///   - time: when that happened.
+    ///   - failureTime: when what failed did so.
     /// - Returns: what is not to be counted again.
-    mutating func recognise(_ counted: StageTally, at time: Timestamp) -> StageTally {
+    mutating func recognise(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) -> StageTally {
         var known = StageTally()
-        guard time <= self.time else { return known }
         for place in 0..<StageTally.count where counted[place] > 0 {
+            let isFailure = place >= StageTally.failures
+            guard (isFailure ? failureTime : time) <= self.time else { continue }
             known[place] = take(counted[place], from: place)
-            guard place >= StageTally.failures, place != StageTally.otherFailure else { continue }
-            known[place] += take(counted[place] - known[place], from: StageTally.otherFailure)
+            guard isFailure else { continue }
+            for other in (StageTally.failures..<StageTally.count).reversed() {
+                known[place] += take(counted[place] - known[place], from: other)
+            }
         }
         return known
     }

@@ -5,12 +5,33 @@ import TelemetryEvents
 extension LifecycleFold {
     /// Notes what was just counted of an installation, and takes out of the totals what its own counters had told before.
     ///
-    /// - Parameter time: when the event that was counted happened.
-    mutating func settle(_ counted: StageTally, of fingerprint: UInt64, at time: Timestamp, in group: Int) {
+    /// - Parameters:
+    ///   - time: when what was counted happened.
+    ///   - failureTime: when what failed did so, if at another time.
+    mutating func settle(
+        _ counted: StageTally,
+        of fingerprint: UInt64,
+        at time: Timestamp,
+        failedAt failureTime: Timestamp? = nil,
+        in group: Int
+    ) {
         guard fingerprint != 0, !counted.isZero else { return }
-        let known = installations.update(fingerprint) { $0.count(counted, at: time) }
+        let known = installations.update(fingerprint) { $0.count(counted, at: time, failedAt: failureTime ?? time) }
         groups[0].evictedInstallations = installations.evicted
         if let known { groups[group].add(known, times: -1) }
+    }
+
+    /// The same for what an event let its cycle count.
+    mutating func settle(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
+        guard !counted.isZero else { return }
+        let isSummary = event.kind == .prefetchCycleComplete
+        settle(
+            counted,
+            of: cycles[slot].installation,
+            at: isSummary ? Timestamp(microseconds: .min) : event.timestamp,
+            failedAt: counted.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
+            in: group
+        )
     }
 
     /// The same for what is counted when a cycle closes; an installation that is forgotten by then stays so.
@@ -30,7 +51,8 @@ extension LifecycleFold {
         guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
         var outcome = (missing: StageTally(), SnapshotResult.unidentified)
         if fingerprint != 0 {
-            outcome = installations.update(fingerprint) { $0.apply(snapshot) }
+            let isMaybeForgotten = installations.evicted > 0
+            outcome = installations.update(fingerprint) { $0.apply(snapshot, isMaybeForgotten: isMaybeForgotten) }
             groups[0].evictedInstallations = installations.evicted
         }
         groups[group].snapshots[Int(outcome.1.rawValue)] += 1
@@ -46,11 +68,15 @@ extension Installation {
     /// Adds what was counted of it.
     ///
     /// - Returns: what its own counters had told before and is not to be counted again; nil where there is nothing.
-    fileprivate mutating func count(_ new: StageTally, at time: Timestamp) -> StageTally? {
+    fileprivate mutating func count(
+        _ new: StageTally,
+        at time: Timestamp,
+        failedAt failureTime: Timestamp
+    ) -> StageTally? {
         var new = new
         var known: StageTally?
         if !client.isEmpty {
-            let recognised = client[0].recognise(new, at: time)
+            let recognised = client[0].recognise(new, at: time, failedAt: failureTime)
             if !recognised.isZero {
                 new = new - recognised
                 known = recognised
@@ -60,14 +86,25 @@ extension Installation {
         return known
     }
 
-    fileprivate mutating func apply(_ snapshot: ClientSnapshot) -> (missing: StageTally, SnapshotResult) {
-        if client.isEmpty {
-            client = [ClientBaseline(time: snapshot.time)]
-        } else if snapshot.time <= client[0].time {
-            return (StageTally(), .stale)
-        }
+    /// Compares a snapshot with what is counted.
+    ///
+    /// - Parameter isMaybeForgotten: whether what was counted of it before its first snapshot may have been forgotten.
+    fileprivate mutating func apply(
+        _ snapshot: ClientSnapshot,
+        isMaybeForgotten: Bool
+    ) -> (missing: StageTally, SnapshotResult) {
         var tally = StageTally()
         for place in 0..<StageTally.count { tally[place] = UInt64(counted[place]) }
+        if let baseline = client.first {
+            if snapshot.time < baseline.time { return (StageTally(), .stale) }
+            if snapshot.time == baseline.time, baseline.isLower(snapshot) { return (StageTally(), .stale) }
+        } else {
+            client = [ClientBaseline(time: snapshot.time)]
+            if isMaybeForgotten, snapshot.isPlausible {
+                client[0].begin(snapshot, tally)
+                return (StageTally(), .reset)
+            }
+        }
         let outcome = client[0].apply(snapshot, counted: tally)
         for place in 0..<StageTally.count {
             counted[place] = UInt32(clamping: UInt64(counted[place]) + outcome.missing[place])

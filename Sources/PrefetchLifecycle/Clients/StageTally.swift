@@ -24,6 +24,8 @@ struct StageTally: Equatable, Sendable {
         return all == 0
     }
 
+    var hasFailures: Bool { (Self.failures..<Self.count).contains { counts[$0] > 0 } }
+
     static func - (left: StageTally, right: StageTally) -> StageTally {
         var difference = StageTally()
         for place in 0..<count { difference[place] = left[place] &- right[place] }

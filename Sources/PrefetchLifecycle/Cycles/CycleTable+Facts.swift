@@ -84,6 +84,24 @@ extension CycleTable {
         if long.isShort { shorten(slot) }
     }
 
+    /// When the failure happened that an attempt may have left without a reason until a time; nil where none did.
+    func pendingFailure(at slot: Int, before end: Timestamp) -> Timestamp? {
+        let base = self[slot].base
+        return withFacts(at: slot) { facts in
+            var failed: Timestamp?
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                guard fact.hasTime else { continue }
+                guard fact.time(base: base) < end else { break }
+                if fact.stage == .executed { failed = nil }
+                if fact.stage == .failure, !fact.detail.contains(.willRetry) {
+                    failed = failed ?? fact.time(base: base)
+                }
+            }
+            return failed
+        }
+    }
+
     /// Joins two cycles that turn out to be one: the union of what they know, the sum of what was counted of them.
     ///
     /// - Returns: the slot of the joined cycle; nil when they are too far apart or too long, and nothing was changed.

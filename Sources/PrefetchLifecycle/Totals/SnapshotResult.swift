@@ -4,7 +4,8 @@
 public enum SnapshotResult: UInt8, CaseIterable, Sendable {
     /// They were compared with what is counted of the installation.
     case applied = 0
-    /// They are lower than the last ones: the client began anew, and they are the new baseline.
+    /// They are lower than the last ones, since the client began anew, or what was counted before them may have been
+    /// forgotten: they are the new baseline.
     case reset = 1
     /// They are older than the last ones applied and changed nothing.
     case stale = 2

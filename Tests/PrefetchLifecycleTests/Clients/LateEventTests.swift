@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+import Testing
+
+@Suite("An event that comes after a client's counters told of it")
+struct LateEventTests {
+    typealias Counters = ClientCountersTests
+
+    @Test("is not counted again; one that happened later is")
+    func late() throws {
+        var fold = try Counters.Fold([Counters.snapshot(10, [.scheduled: 3])]).fold
+        try fold.accept(Counters.scheduled(1))
+        #expect(fold.totals.scheduled == 3)
+        try fold.accept(Counters.scheduled(10.5))
+        #expect(fold.totals.scheduled == 4)
+        try fold.accept(Counters.scheduled(10, 9))
+        #expect(fold.totals.scheduled == 4)
+        try fold.accept(Counters.scheduled(8))
+        #expect(fold.totals.scheduled == 5, "the client had counted three until then")
+        #expect(fold.totals.recovered(.scheduled) == 3)
+    }
+
+    @Test("is still judged in its cycle")
+    func judged() throws {
+        var fold = LifecycleFold.keeping()
+        try fold.accept([Counters.snapshot(2_000, [.scheduled: 1, .executed: 1, .success: 1, .used: 1])])
+        try fold.accept(ViolationTests.cycle().map { $0.of(1) })
+        fold.finish()
+        #expect(fold.totals.stages == [1, 1, 1, 0, 0, 0, 0, 1])
+        #expect(fold.takeClosedCycles().map(\.outcome) == [.used])
+        #expect(fold.totals.delivered(.prefetched) == 1)
+    }
+
+    static let reasons: [FailureReason?] = FailureReason.allCases + [nil]
+    static let counters: [ClientCounter] = [.failure, .failureNetwork, .failureAuth, .failureSystem, .failureOther]
+
+    @Test("of a failure is not counted again, whatever the reasons of both", arguments: reasons, counters)
+    func failures(reason: FailureReason?, counter: ClientCounter) throws {
+        var fold = try Counters.Fold([Counters.snapshot(10, [counter: 1])]).fold
+        let recovered = fold.totals.stages
+        try fold.accept(Counters.failure(5, reason))
+        fold.finish()
+        #expect(fold.totals.stages == recovered)
+        #expect(recovered.reduce(0, +) == 1)
+        try fold.accept([Counters.snapshot(20, [counter: 1])])
+        #expect(fold.totals.stages == recovered)
+        try fold.accept(Counters.failure(25, .auth))
+        try fold.accept([Counters.snapshot(30, [counter: 2])])
+        #expect(fold.totals.stages.reduce(0, +) >= 2)
+        #expect(fold.totals.stages.reduce(0, +) <= (counter == .failure || counter == .failureAuth ? 2 : 3))
+    }
+
+    @Test("of a failure whose reason comes after the snapshot is not counted again")
+    func heldBack() throws {
+        for end in [
+            Told(.prefetchCompleted, 20).unsuccessful().reason(.network), Told(.prefetchCompleted, 20),
+            Told(.prefetchFailure, 20).reason(.network), Told(.prefetchExecuted, 20),
+        ] {
+            var fold = try Counters.Fold(
+                [Told(.prefetchExecuted, 1).of(1), Told(.prefetchFailure, 10).of(1).telling([.failure: 1])]
+            ).fold
+            #expect(fold.totals.failureOther == 1)
+            try fold.accept([end.of(1)])
+            fold.finish()
+            #expect(fold.totals.stages.dropFirst(3) == [0, 0, 0, 1, 0])
+            #expect(fold.totals.recovered(.failure) == 1)
+        }
+    }
+
+    @Test("of a failure of the next attempt is counted")
+    func nextAttempt() throws {
+        var fold = try Counters.Fold(
+            [Told(.prefetchExecuted, 1).of(1), Told(.prefetchFailure, 10).of(1).reason(.network)],
+            [Counters.snapshot(15, [.failureNetwork: 2])]
+        ).fold
+        try fold.accept([Told(.prefetchExecuted, 20).of(1), Told(.prefetchFailure, 21).of(1).reason(.network)])
+        #expect(fold.totals.failureNetwork == 3)
+    }
+
+    @Test("is not counted again when a summary asserts it")
+    func summed() throws {
+        var fold = try Counters.Fold(
+            [Told(.notificationDelivered, 901).of(1).telling([.success: 1, .used: 1])],
+            [Told(.prefetchCycleComplete, 902).summing().of(1)]
+        ).fold
+        #expect(fold.totals.stages == [0, 0, 1, 0, 0, 0, 0, 1])
+        try fold.accept([Told(.prefetchSuccess, 402).of(1), Told(.prefetchUsedForNotification, 900).of(1)])
+        fold.finish()
+        #expect(fold.totals.stages == [0, 0, 1, 0, 0, 0, 0, 1])
+    }
+
+    @Test("and joins two cycles is counted of its installation")
+    func joining() throws {
+        var fold = LifecycleFold.keeping()
+        try fold.accept(
+            [
+                Told(.prefetchExecuted, 100), Told(.prefetchExecuted, 200),
+                Told(.prefetchSuccess, 101, id: nil, due: 900), Told(.prefetchSuccess, 201, id: nil, due: 900),
+            ].map { $0.of(1) }
+        )
+        #expect(fold.totals.success == 1)
+        try fold.accept([Told(.notificationScheduled, 0, due: 900).of(1)])
+        #expect(fold.totals.success == 2)
+        try fold.accept([Counters.snapshot(300, [.executed: 2, .success: 2])])
+        #expect(fold.totals.stages == [0, 2, 2, 0, 0, 0, 0, 0])
+        #expect(fold.totals.recovered(.success) == 0)
+    }
+}
