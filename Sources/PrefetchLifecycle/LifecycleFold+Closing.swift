@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+public import TelemetryEvents
 
 extension LifecycleFold {
     /// How long around its notification time a closed schedule is known again without one, in seconds.
@@ -16,11 +16,26 @@ extension LifecycleFold {
     /// the rows of the ledger mean.
     static let closingsPerTick = 8_192
 
-    /// Closes cycles whose time has come by the ledger's clock, the first ones of the table.
+    /// The cycles that a tick closes: those whose time has come by the ledger's clock, the first ones of the table.
+    private mutating func due(at second: UInt32) -> [Int] {
+        cycles.due(at: second, limit: Self.closingsPerTick)
+    }
+
+    /// Closes the cycles whose time has come by the ledger's clock.
     mutating func closeDue(at second: UInt32) {
-        let due = cycles.due(at: second, limit: Self.closingsPerTick)
+        let due = due(at: second)
         for slot in due { judge(slot, known: clock) }
         for slot in due.reversed() { cycles.remove(slot) }
+    }
+
+    /// The cycles that break a rule among those that `tick(to:)` would close at this time, judged as it will judge them,
+    /// in the order in which it will close them. Nothing is closed or counted.
+    public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
+        let known = max(clock, now)
+        return due(at: seconds(known)).compactMap { slot in
+            guard let judgement = judgement(of: slot, known: known), judgement.broken != 0 else { return nil }
+            return ClosedCycle(judgement)
+        }
     }
 
     /// Closes a cycle to make room, or because it can take no more.
@@ -28,6 +43,17 @@ extension LifecycleFold {
         judge(slot, known: nil)
         cycles.remove(slot)
         groups[0].evictedCycles += 1
+    }
+
+    /// The verdict on a cycle that closes now; nil for one that was closed and judged before.
+    ///
+    /// - Parameter known: the time that is known to have come; nil for that of the latest event.
+    private func judgement(of slot: Int, known: Timestamp?) -> Judgement? {
+        let cycle = cycles[slot]
+        guard !cycle.flags.contains(.isReopened) else { return nil }
+        let installation = installation(cycle.installation)
+        let now = known ?? installation?.latest ?? latest
+        return cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
     }
 
     /// Counts what was held back of a cycle, and judges it unless that was done when it was closed before.
@@ -44,10 +70,7 @@ extension LifecycleFold {
         cycle.countRest(counted, into: &groups[group])
         settle(groups.tally(of: group) - before, atEndOf: cycle)
         remember(closed: cycle)
-        guard !cycle.flags.contains(.isReopened) else { return }
-        let installation = installation(cycle.installation)
-        let now = known ?? installation?.latest ?? latest
-        let judgement = cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
+        guard let judgement = judgement(of: slot, known: known) else { return }
         groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
     }

@@ -2,12 +2,15 @@
 
 /// Where bytes came from; a label of `dnp_telemetry_events_received_total` and, with the format, the ledger's origin.
 enum EventSource: UInt8, CaseIterable, Sendable {
+    /// Nobody sent it: the service itself says it.
+    case collector = 0
     case http = 1
     case stdin = 2
     case file = 3
 
     var name: String {
         switch self {
+        case .collector: "collector"
         case .http: "http"
         case .stdin: "stdin"
         case .file: "file"
@@ -17,12 +20,15 @@ enum EventSource: UInt8, CaseIterable, Sendable {
 
 /// In which form the bytes came.
 enum EventFormat: UInt8, CaseIterable, Sendable {
+    /// The verdicts on closed cycles, which no sender can make.
+    case verdict = 0
     case json = 1
     case ndjson = 2
     case log = 3
 
     var name: String {
         switch self {
+        case .verdict: "verdict"
         case .json: "json"
         case .ndjson: "ndjson"
         case .log: "log"
@@ -35,10 +41,13 @@ struct EventOrigin: Hashable, Sendable {
     var source: EventSource
     var format: EventFormat
 
-    /// Those that there are: lines come from everywhere, JSON over HTTP.
+    /// The origin of a tick, which tells that time has passed and holds the verdicts on the cycles that it closes.
+    static let tick = EventOrigin(.collector, .verdict)
+
+    /// Those that there are: lines come from everywhere, JSON over HTTP, verdicts from ticks.
     static let allCases = [
         EventOrigin(.http, .json), EventOrigin(.http, .ndjson), EventOrigin(.http, .log), EventOrigin(.stdin, .log),
-        EventOrigin(.file, .log),
+        EventOrigin(.file, .log), .tick,
     ]
 
     init(_ source: EventSource, _ format: EventFormat) {

@@ -11,8 +11,8 @@ struct IngestProcessor: CommitProcessor {
     typealias Submission = IngestSubmission
     typealias Outcome = IngestOutcome
 
-    /// The origin of a row that only says that time has passed.
-    static let tickOrigin: UInt16 = 0
+    /// The origin of a row that says that time has passed, with the verdicts on the cycles that it closes.
+    static let tickOrigin = EventOrigin.tick.rawValue
 
     /// How often the fold is asked whether time alone closes a cycle, in microseconds.
     private static let tickInterval: Int64 = 10_000_000
@@ -80,8 +80,16 @@ struct IngestProcessor: CommitProcessor {
         return batch
     }
 
-    private func tickBatch(_ receivedAt: Int64) -> Prepared {
-        let tick = LedgerBatch(receivedAt: receivedAt, origin: Self.tickOrigin, count: 0, receipt: [], events: [])
+    /// A tick is a group of its own, so that what is judged here is what closes when the row is applied.
+    private mutating func tickBatch(_ receivedAt: Int64) -> Prepared {
+        let verdicts = projection.verdicts(closingAt: receivedAt)
+        let tick = LedgerBatch(
+            receivedAt: receivedAt,
+            origin: Self.tickOrigin,
+            count: UInt32(verdicts.count),
+            receipt: [],
+            events: verdicts.records
+        )
         return .stored(tick, duplicates: 0)
     }
 

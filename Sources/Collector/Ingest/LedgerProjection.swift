@@ -40,6 +40,16 @@ struct LedgerProjection: Sendable {
         }
     }
 
+    /// The records of the verdicts on the cycles that a tick received at this time closes and that break a rule.
+    /// Nothing is closed or counted.
+    mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
+        let now = max(fold.clock, Timestamp(microseconds: receivedAt))
+        var records: [UInt8] = []
+        let cycles = fold.violations(closingAt: now)
+        for cycle in cycles { VerdictRecord.append(CycleVerdict(cycle, closedAt: now), to: &records) }
+        return (cycles.count, records)
+    }
+
     /// What has changed since the last call, for the ledger; cheap, see `LifecycleFold`.
     ///
     /// - Parameter position: where the ledger ends, which is behind a last batch that is damaged.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Journald
+internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// The fields of an event's journal entry (SPEC 9).
@@ -20,10 +21,16 @@ enum EventJournalEntry {
     static let platform: JournalField = "DNP_PLATFORM"
     static let appVersion: JournalField = "DNP_APP_VERSION"
     static let eventId: JournalField = "DNP_EVENT_ID"
+    /// The same in the entries of all events of a schedule and in those of its verdicts.
+    static let cycle: JournalField = "DNP_CYCLE"
+    /// A rule that the entry tells to be broken; once for each.
+    static let violation: JournalField = "DNP_VIOLATION"
 
-    static func append(_ event: Event, _ records: [UInt8], to entry: inout JournalEntry) {
+    /// - Parameter key: the key of the hashes that identify cycles.
+    static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {
+        let violations = event.shownViolations
         entry.append(.message) { CanonicalJSON.append(event, in: records.span, to: &$0) }
-        entry.append(.priority, event.kind.journalPriority)
+        entry.append(.priority, violations.isEmpty ? event.kind.journalPriority : min(event.kind.journalPriority, 4))
         entry.append(.messageID, event.kind.messageID)
         entry.append(Self.event, event.kind.name)
         text(scheduleId, event.scheduleId, records, &entry)
@@ -38,6 +45,16 @@ enum EventJournalEntry {
         text(platform, event.platform, records, &entry)
         text(appVersion, event.appVersion, records, &entry)
         text(eventId, event.eventId, records, &entry)
+        if let schedule = key.schedule(of: event, in: records.span) { append(cycle: schedule, to: &entry) }
+        append(violations, to: &entry)
+    }
+
+    static func append(cycle hash: UInt64, to entry: inout JournalEntry) {
+        entry.append(cycle) { $0.append(contentsOf: [UInt8](hexadecimal: hash)) }
+    }
+
+    static func append(_ violations: [ViolationKind], to entry: inout JournalEntry) {
+        for kind in violations { entry.append(violation, kind.name) }
     }
 
     private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry)

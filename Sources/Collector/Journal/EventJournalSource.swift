@@ -5,25 +5,29 @@ internal import Journald
 internal import Synchronization
 internal import TelemetryEvents
 
-/// Reads the events of the ledger in order and renders them as journal entries, for the writer's thread.
+/// Reads the events and verdicts of the ledger in order and renders them as journal entries, for the writer's thread.
 ///
 /// The batch being read stays in memory, so that a large one is read from the ledger once.
 final class EventJournalSource: JournalSource {
     private struct Place {
         var batches: [StoredBatch] = []
         var index = 0
-        var cursor = EventCursor()
-        /// The number of the event that the cursor has read last.
+        /// Nil before the first record of a batch is read.
+        var cursor: LedgerRecordCursor?
+        /// The number of the record that the cursor has read last.
         var sequence: UInt64 = 0
     }
 
     private let reader: LedgerReader
     private let progress: JournalProgress
+    private let key: IdentityKey
     private let place = Mutex(Place())
 
-    init(_ reader: LedgerReader, progress: JournalProgress) {
+    /// - Parameter key: the key of the hashes that identify cycles.
+    init(_ reader: LedgerReader, progress: JournalProgress, key: IdentityKey) {
         self.reader = reader
         self.progress = progress
+        self.key = key
     }
 
     func read(after sequence: UInt64, limit: Int, into buffer: inout JournalEntryBuffer) throws {
@@ -45,8 +49,10 @@ final class EventJournalSource: JournalSource {
         place = Place(batches: try batches(after: sequence), sequence: sequence)
         guard let first = place.batches.first, first.firstSequence <= sequence else { return }
         var current = first.firstSequence - 1
-        let events = first.batch.events
-        while current < sequence, (try? place.cursor.next(in: events.span)) ?? nil != nil { current += 1 }
+        let records = first.batch.events
+        var cursor = LedgerRecordCursor(origin: first.batch.origin)
+        while current < sequence, (try? cursor.next(in: records.span)) ?? nil != nil { current += 1 }
+        place.cursor = cursor
     }
 
     private func load(_ place: inout Place) throws {
@@ -73,28 +79,33 @@ final class EventJournalSource: JournalSource {
     private func append(from place: inout Place, to buffer: inout JournalEntryBuffer, limit: Int) throws {
         let stored = place.batches[place.index]
         progress.willWrite(batchEndingAt: stored.position)
-        if place.cursor.offset == 0, stored.firstSequence - 1 > place.sequence {
+        if place.cursor == nil, stored.firstSequence - 1 > place.sequence {
             progress.passOver(stored.firstSequence - 1 - place.sequence)
             place.sequence = stored.firstSequence - 1
         }
+        var cursor = place.cursor ?? LedgerRecordCursor(origin: stored.batch.origin)
         let records = stored.batch.events
         while buffer.count < limit, !buffer.isFull {
-            let next: Event?
-            do throws(EventRecordError) {
-                next = try place.cursor.next(in: records.span)
+            let next: LedgerRecord?
+            do throws(LedgerRecordError) {
+                next = try cursor.next(in: records.span)
             } catch {
                 progress.passOver(stored.position.sequence - place.sequence)
                 next = nil
             }
-            guard let event = next else {
+            guard let record = next else {
                 place.index += 1
-                place.cursor = EventCursor()
+                place.cursor = nil
                 place.sequence = max(place.sequence, stored.position.sequence)
                 return
             }
+            place.cursor = cursor
             place.sequence += 1
             try buffer.append(sequence: place.sequence) { entry in
-                EventJournalEntry.append(event, records, to: &entry)
+                switch record {
+                case .event(let event): EventJournalEntry.append(event, records, key: key, to: &entry)
+                case .verdict(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ internal import TelemetryEvents
     internal import Darwin
 #endif
 
-/// Writes events to standard output as canonical JSON, one a line, where there is no journald (SPEC 9).
+/// Writes events and verdicts to standard output as canonical JSON, one a line, where there is no journald (SPEC 9).
 ///
 /// A reader that has stopped reading blocks the thread that writes here and nothing else. A line counts as delivered once
 /// the operating system has taken it.
@@ -75,12 +75,15 @@ final class StandardOutputJournal: Sendable {
 
     private func write(_ stored: StoredBatch, after sequence: UInt64) -> Bool {
         var lines: [UInt8] = []
-        var cursor = EventCursor()
+        var cursor = LedgerRecordCursor(origin: stored.batch.origin)
         var current = stored.firstSequence
         let records = stored.batch.events
-        while let event = try? cursor.next(in: records.span) {
+        while let record = try? cursor.next(in: records.span) {
             if current > sequence {
-                CanonicalJSON.append(event, in: records.span, to: &lines)
+                switch record {
+                case .event(let event): CanonicalJSON.append(event, in: records.span, to: &lines)
+                case .verdict(let verdict): lines += verdict.json
+                }
                 lines.append(UInt8(ascii: "\n"))
             }
             current += 1

@@ -43,6 +43,7 @@ public enum CollectorService {
                 try .journald(
                     ledger,
                     progress,
+                    key: room.identityKey,
                     directory: configuration.stateDirectory,
                     socket: configuration.journalSocket
                 )

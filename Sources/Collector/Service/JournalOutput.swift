@@ -3,6 +3,7 @@
 internal import EventLedger
 internal import Journald
 internal import Logging
+internal import TelemetryEvents
 
 #if canImport(Glibc)
     internal import Glibc
@@ -43,10 +44,16 @@ enum JournalOutput: Sendable {
 }
 
 extension JournalOutput {
+    /// - Parameters:
+    ///   - key: the key of the hashes that identify cycles.
+    ///   - directory: the ledger's, which is read by a connection of its own.
+    ///   - location: the journal that takes the entries.
     static func journald(
         _ ledger: EventLedger,
         _ progress: JournalProgress,
+        key: IdentityKey,
         directory: String,
+        location: JournalLocation = .machine,
         socket: String
     ) throws -> JournalOutput {
         let configuration = JournalDeliveryConfiguration(
@@ -54,6 +61,7 @@ extension JournalOutput {
             streamField: EventJournalEntry.ledgerField,
             stream: ledger.id,
             sequenceField: EventJournalEntry.sequenceField,
+            location: location,
             socketPath: socket
         )
         let start = progress.saved
@@ -61,7 +69,11 @@ extension JournalOutput {
             try ConfirmedJournalWriter(
                 configuration,
                 from: JournalCheckpoint(position: start.position.sequence, cursor: start.cursor),
-                source: EventJournalSource(try LedgerReader.open(directory: directory), progress: progress),
+                source: EventJournalSource(
+                    try LedgerReader.open(directory: directory),
+                    progress: progress,
+                    key: key
+                ),
                 onConfirmed: { progress.confirmed($0) }
             )
         )

@@ -13,17 +13,24 @@ struct CycleAddress {
 
     /// Nil for an event that names neither schedule nor notification time.
     init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
-        let due = event.scheduledFor
+        let due = event.due
         guard schedule != nil || due != nil else { return nil }
         self.schedule = schedule ?? 0
         self.installation = installation
-        self.due = due.map { time in
+        self.due = due
+    }
+
+    var hasBoth: Bool { schedule != 0 && due != nil }
+}
+
+extension Event {
+    /// When the notification is due, as cycles know it: in whole milliseconds.
+    var due: Timestamp? {
+        scheduledFor.map { time in
             let milliseconds = min(max(time.microseconds / 1_000, 0), Int64(UInt32.max) * 1_000)
             return Timestamp(microseconds: milliseconds * 1_000)
         }
     }
-
-    var hasBoth: Bool { schedule != 0 && due != nil }
 }
 
 extension Pseudonym {

@@ -8,13 +8,16 @@ import Testing
 
 @testable import Collector
 
-/// The way from the decoder's result to the ledger and the page, without HTTP and without a journal.
+/// The way from the decoder's result to the ledger, the page and, where one is given, the journal, without HTTP.
 final class Pipeline: Sendable {
     let ledger: EventLedger
     let clock: ManualClock
     let registry: MetricsRegistry
     let writer: GroupCommit<IngestProcessor>
     let recovery: LedgerProjection.Recovery
+    /// How far the journal has come; nil without one.
+    let progress: JournalProgress?
+    private let output: JournalOutput
     private let directory: TemporaryDirectory
 
     /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
@@ -22,7 +25,8 @@ final class Pipeline: Sendable {
         in directory: TemporaryDirectory,
         clock: ManualClock = ManualClock(),
         limits: LifecycleLimits = LifecycleLimits(),
-        tickInterval: Duration? = nil
+        tickInterval: Duration? = nil,
+        journald: NamespacedJournald? = nil
     ) throws {
         self.clock = clock
         self.directory = directory
@@ -34,12 +38,19 @@ final class Pipeline: Sendable {
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
+        let progress = journald == nil ? nil : try JournalProgress.resume(ledger)
+        let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
+        self.progress = progress
+        self.output = output
         let processor = IngestProcessor(
             projection,
-            retention: LedgerRetention(journal: nil, keepSeconds: 100 * 365 * 86_400),
-            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: nil),
+            retention: LedgerRetention(journal: progress, keepSeconds: 100 * 365 * 86_400),
+            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-        ) { _ in }
+        ) { _ in
+            progress?.passed(cursor: output.cursor)
+            output.wake()
+        }
         writer = try GroupCommit(
             ledger: ledger,
             processor: processor,
@@ -86,6 +97,7 @@ final class Pipeline: Sendable {
 
     /// Saves the checkpoint and closes the ledger.
     func close() async throws {
+        await output.stop(within: .seconds(10))
         await writer.stop(within: .seconds(30))
         try ledger.close()
     }

@@ -104,6 +104,8 @@ extension EndToEnd {
         ) {
             for entry in entries {
                 #expect(isHex(entry["MESSAGE_ID"], 32) && isHex(entry["DNP_LEDGER"], 32))
+                #expect(isHex(entry["DNP_CYCLE"], 16))
+                #expect(entry["DNP_VIOLATION"] == nil)
                 #expect(UInt64(entry["DNP_SEQ"] ?? "") != nil)
                 #expect(entry.repeated.isEmpty, "more than once: \(entry.repeated)")
             }
@@ -112,6 +114,7 @@ extension EndToEnd {
             #expect(success["DNP_INSTALLATION"] == failure["DNP_INSTALLATION"], "one installation, one hash")
             #expect(success["DNP_INSTALLATION"] != other["DNP_INSTALLATION"])
             #expect((success["DNP_INSTALLATION"] ?? "").count >= 16)
+            #expect(Set(entries.map { $0["DNP_CYCLE"] }).count == 3, "three schedules")
             #expect(Set(entries.map { $0["DNP_SEQ"] }).count == entries.count)
             #expect(Set(entries.map { $0["DNP_LEDGER"] }).count == 1)
         }

@@ -15,6 +15,8 @@ actor Service {
         var listen = "127.0.0.1:0"
         var options: [String] = []
         var namespace: MountNamespace?
+        /// A clock that the next start runs by; see ``LaterClock``.
+        var clock: LaterClock?
     }
 
     /// The process ended, or said something else, when it should have come up.
@@ -60,7 +62,8 @@ actor Service {
         command += settings.options
         if let namespace = settings.namespace { command = namespace.entering(command) }
         starts += 1
-        let process = try ChildProcess(command, logs: logs, name: "service-\(starts)", environment: ["NO_COLOR": "1"])
+        let environment = ["NO_COLOR": "1"].merging(settings.clock?.environment ?? [:]) { $1 }
+        let process = try ChildProcess(command, logs: logs, name: "service-\(starts)", environment: environment)
         self.process = process
         return process
     }
@@ -104,6 +107,11 @@ actor Service {
     var wholeLog: String {
         guard starts > 0 else { return "" }
         return (1...starts).map { text(of: "\(logs)/service-\($0).stderr") }.joined(separator: "\n")
+    }
+
+    /// Lets the next start run by another clock.
+    func run(by clock: LaterClock) {
+        settings.clock = clock
     }
 
     /// Hands over the whole standard input.

@@ -39,6 +39,15 @@ struct JournalEntryBufferTests {
         )
     }
 
+    @Test("a field stands as often as it is appended, in that order")
+    func severalTimes() throws {
+        var buffer = JournalEntryBuffer()
+        try buffer.append(sequence: 1) { entry in
+            for value in ["first", "second", "first"] { entry.append(Self.name, value) }
+        }
+        #expect(Self.text(buffer.bytes) == "NAME=first\nNAME=second\nNAME=first\n\n")
+    }
+
     @Test("a value with a newline has its length in front", arguments: ["\n", "a\nb", "\n\n", "last\n"])
     func newlines(value: String) throws {
         let length = UInt8(value.utf8.count)

@@ -83,11 +83,13 @@ actor Journal {
     }
 
     /// The entries of one identifier, oldest first; all of their fields, or those that are named.
-    func entries(fields: [String] = []) async throws -> [JournalEntry] {
+    ///
+    /// - Parameter matches: more of what `journalctl` selects by, such as `DNP_EVENT=cycle_closed`.
+    func entries(fields: [String] = [], matching matches: [String] = []) async throws -> [JournalEntry] {
         try await eventually("journald has written what it received") { try await synchronise() }
         var command = ["/usr/bin/journalctl", "--quiet", "--all", "--output=json", "--no-pager"]
         if !fields.isEmpty { command.append("--output-fields=\(fields.joined(separator: ","))") }
-        let listing = try await namespace.run(command + ["SYSLOG_IDENTIFIER=dnp-telemetry"])
+        let listing = try await namespace.run(command + ["SYSLOG_IDENTIFIER=dnp-telemetry"] + matches)
         guard listing.status == .code(0) else { throw Unreadable(description: listing.error) }
         return try listing.output.split(separator: UInt8(ascii: "\n")).map { try JournalEntry(json: Data($0)) }
     }

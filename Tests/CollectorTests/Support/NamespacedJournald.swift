@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import Foundation
+import Journald
+
+@testable import Collector
+
+/// A real systemd-journald in a journal namespace of its own; starting it takes root.
+final class NamespacedJournald: Sendable {
+    private static let program = "/lib/systemd/systemd-journald"
+    private let name = "collector-tests-" + UUID().uuidString.prefix(8)
+    private let process = Process()
+
+    private var socket: String { JournalLocation.namespace(name).socketPath }
+    private var runDirectory: String { "/run/systemd/journal.\(name)" }
+    private var configurationDirectory: String { "/run/systemd/journald@\(name).conf.d" }
+
+    init() throws {
+        for directory in ["/var/log/journal", runDirectory, configurationDirectory] {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        }
+        let settings = "[Journal]\nStorage=persistent\nRateLimitIntervalSec=0\n"
+        try Files.write(Array(settings.utf8), to: "\(configurationDirectory)/tests.conf", mode: 0o644)
+        process.executableURL = URL(fileURLWithPath: Self.program)
+        process.arguments = [name]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    deinit {
+        process.terminate()
+        process.waitUntilExit()
+        let machine = (try? Files.read("/etc/machine-id")).map { String(decoding: $0.prefix(32), as: UTF8.self) } ?? ""
+        for path in [runDirectory, configurationDirectory, "/var/log/journal/\(machine).\(name)"] {
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    /// The service's own writer, into this journal.
+    func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput {
+        guard let progress else { return .off }
+        return try .journald(
+            ledger,
+            progress,
+            key: EventText.identityKey,
+            directory: directory,
+            location: .namespace(name),
+            socket: socket
+        )
+    }
+
+    /// The entries of the service that match, as `journalctl -o json` prints them.
+    func entries(_ matches: String...) throws -> [[String: Any]] {
+        let arguments = ["--namespace=\(name)", "-q", "--no-pager", "--output=json", "-t", "dnp-telemetry"]
+        return try Program.run("/usr/bin/journalctl", arguments + matches).split(separator: UInt8(ascii: "\n")).map {
+            try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] ?? [:]
+        }
+    }
+}

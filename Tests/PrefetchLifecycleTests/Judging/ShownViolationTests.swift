@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+import Testing
+
+@Suite("What one event shows to be broken")
+struct ShownViolationTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let told: Told
+        let shown: [ViolationKind]
+
+        init(_ description: String, _ told: Told, _ shown: [ViolationKind]) {
+            testDescription = description
+            self.told = told
+            self.shown = shown
+        }
+    }
+
+    static func skewed(_ told: Told, by seconds: Double) -> Told {
+        told.with { $0.clockSkew = Int64(seconds * 1_000_000) }
+    }
+
+    static let always = [
+        Row("the system ended the task", Told(.prefetchExpired, 0), [.expired]),
+        Row("the app reports a missed window", Told(.prefetchMissed, 0), [.missedWindow]),
+        Row("the app reports a drift", Told(.notificationDrift, 0), [.driftExceeded]),
+        Row("the same where the time only orders", Told(.notificationDrift, 0).assumed(), [.driftExceeded]),
+    ]
+
+    static let deliveries = [
+        Row("180 s after its time", Told(.notificationDelivered, 180, due: 0), []),
+        Row("180.001 s after its time", Told(.notificationDelivered, 180.001, due: 0), [.driftExceeded]),
+        Row("180 s before its time", Told(.notificationDelivered, -180, due: 0), []),
+        Row("180.001 s before its time", Told(.notificationDelivered, -180.001, due: 0), [.driftExceeded]),
+        Row("no time to compare with", Told(.notificationDelivered, 999), []),
+        Row("a time that only orders", Told(.notificationDelivered, 999, due: 0).assumed(), []),
+        Row(
+            "a clock that was 1,000 s behind",
+            skewed(Told(.notificationDelivered, -1_000, due: 0), by: 1_000),
+            []
+        ),
+        Row(
+            "a clock that was 181 s ahead",
+            skewed(Told(.notificationDelivered, 0, due: 0), by: -181),
+            [.driftExceeded]
+        ),
+        Row(
+            "180 s by the receiver's clock",
+            skewed(Told(.notificationDelivered, 100, due: 0), by: 80),
+            []
+        ),
+        Row(
+            "both at once",
+            Told(.notificationDelivered, 181, due: 0).ttl(10).aged(11),
+            [.staleContentUsed, .driftExceeded]
+        ),
+    ]
+
+    static let ages =
+        [EventKind.prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete]
+        .flatMap { kind in
+            [
+                Row("\(kind.name) at its ttl", Told(kind, 0).ttl(60).aged(60), []),
+                Row("\(kind.name) behind its ttl", Told(kind, 0).ttl(60).aged(60.000001), [.staleContentUsed]),
+                Row("\(kind.name) of no age at no ttl", Told(kind, 0).ttl(0).aged(0), []),
+                Row("\(kind.name) of any age at no ttl", Told(kind, 0).ttl(0).aged(0.000001), [.staleContentUsed]),
+                Row("\(kind.name) without a ttl", Told(kind, 0).aged(60), []),
+                Row("\(kind.name) without an age", Told(kind, 0).ttl(0), []),
+                Row("\(kind.name) of a negative age", Told(kind, 0).ttl(0).aged(-1), []),
+                Row("\(kind.name) at an assumed time", Told(kind, 0).ttl(1).aged(2).assumed(), [.staleContentUsed]),
+            ]
+        } + [
+            Row("a summary of unused content", Told(.prefetchCycleComplete, 0).ttl(1).aged(2).summing(used: false), []),
+            Row("a success of any age", Told(.prefetchSuccess, 0).ttl(1).aged(2), []),
+        ]
+
+    static let leads = [
+        Row("begins 60 s later", Told(.prefetchScheduled, 0).begins(60), []),
+        Row("begins 59.999999 s later", Told(.prefetchScheduled, 0).begins(59.999999), [.leadBelowMinimum]),
+        Row("begins before it is scheduled", Told(.prefetchScheduled, 0).begins(-1), [.leadBelowMinimum]),
+        Row("begins nobody knows when", Told(.prefetchScheduled, 0), []),
+        Row("a time that only orders", Told(.prefetchScheduled, 0).begins(1).assumed(), []),
+        Row("an execution tells no lead", Told(.prefetchExecuted, 0).begins(1), []),
+    ]
+
+    static let executions = [
+        Row("at the notification's time", Told(.prefetchExecuted, 0, due: 0), []),
+        Row("a millisecond later", Told(.prefetchExecuted, 0.001, due: 0), [.executedAfterNotification]),
+        Row("a millisecond earlier", Told(.prefetchExecuted, -0.001, due: 0), []),
+        Row("a time that only orders", Told(.prefetchExecuted, 1, due: 0).assumed(), []),
+        Row("a clock that was ahead", skewed(Told(.prefetchExecuted, 5, due: 0), by: -5), []),
+        Row("a clock that was behind", skewed(Told(.prefetchExecuted, 0, due: 0), by: 1), [.executedAfterNotification]),
+        Row("no time to compare with", Told(.prefetchExecuted, 1), []),
+    ]
+
+    @Test("is a rule that its kind reports", arguments: always)
+    func reported(row: Row) { #expect(row.told.event.shownViolations == row.shown) }
+
+    @Test("of a delivery is a drift of more than 180 s, either way", arguments: deliveries)
+    func drift(row: Row) { #expect(row.told.event.shownViolations == row.shown) }
+
+    @Test("of used content is an age over its ttl", arguments: ages)
+    func age(row: Row) { #expect(row.told.event.shownViolations == row.shown) }
+
+    @Test("of a scheduling is a lead of less than 60 s", arguments: leads)
+    func lead(row: Row) { #expect(row.told.event.shownViolations == row.shown) }
+
+    @Test("of an execution is that it comes after the notification", arguments: executions)
+    func execution(row: Row) { #expect(row.told.event.shownViolations == row.shown) }
+
+    @Test("is nothing for any other kind")
+    func others() {
+        let rows = Self.always + Self.deliveries + Self.ages + Self.leads + Self.executions
+        let showing = Set(rows.map(\.told.event.kind))
+        for kind in EventKind.allCases where !showing.contains(kind) {
+            let told = Told(kind, 999, due: 0).begins(0).ttl(0).aged(9)
+            #expect(told.event.shownViolations.isEmpty)
+        }
+    }
+
+    @Test("is what the cycle is judged for when nothing else is told of it", arguments: 0..<40)
+    func agreesWithJudgement(seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        let rules: Set<ViolationKind> = [
+            .expired, .missedWindow, .driftExceeded, .staleContentUsed, .leadBelowMinimum, .executedAfterNotification,
+        ]
+        let kinds: [EventKind] = [
+            .prefetchExpired, .prefetchMissed, .notificationDrift, .notificationDelivered,
+            .prefetchUsedForNotification, .prefetchCycleComplete, .prefetchScheduled, .prefetchExecuted,
+        ]
+        for _ in 0..<50 {
+            let kind = kinds[Int.random(in: 0..<kinds.count, using: &random)]
+            func near(_ seconds: Double) -> Double { seconds + Double(Int.random(in: -2...2, using: &random)) / 1_000 }
+            let around = [0.0, 180, -180, 60][Int.random(in: 0..<4, using: &random)]
+            var told = Told(kind, near(around), due: 0.0004).begins(near(around + 60))
+            if kind == .prefetchCycleComplete { told = told.summing() }
+            if Bool.random(using: &random) { told = told.ttl(60).aged(near(60)) }
+            if Bool.random(using: &random) {
+                told = Self.skewed(told, by: Double(Int.random(in: -3...3, using: &random)) * 0.5)
+            }
+            if Int.random(in: 0..<5, using: &random) == 0 { told = told.assumed() }
+            var shown = told.event.shownViolations
+            // A cycle is judged by its use of the content, which a delivery alone does not tell.
+            if kind == .notificationDelivered { shown.removeAll { $0 == .staleContentUsed } }
+            let judged = try #require(try LifecycleFold.judged([told]).first)
+            // A task that never ran misses its window with time, not by what this event says.
+            var broken = judged.broken.filter(rules.contains)
+            if kind == .prefetchScheduled { broken.removeAll { $0 == .missedWindow } }
+            #expect(broken == shown, "\(told.event)")
+        }
+    }
+}
