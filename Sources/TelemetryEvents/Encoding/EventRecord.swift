@@ -5,112 +5,58 @@
 /// | bytes | what |
 /// | --- | --- |
 /// | 1 | kind |
-/// | 4 | `Presence`, little-endian |
+/// | 4 | `EventPresence`, little-endian |
 /// | 8 | timestamp in microseconds, little-endian |
-/// | ... | the fields that are present, in the order of `Presence`: times as zigzag variable-length differences from the timestamp, numbers as variable-length integers (LEB128), texts as a length and bytes |
+/// | ... | the fields that are present, in the order of `EventPresence`: times as zigzag variable-length differences from the timestamp, numbers as variable-length integers (LEB128), texts as a length and bytes |
 enum EventRecord {
-    /// Which fields a record has, and the values of the Boolean ones.
-    struct Presence: OptionSet {
-        var rawValue: UInt32
-
-        static let scheduledFor = Presence(rawValue: 1 << 0)
-        static let earliestBeginDate = Presence(rawValue: 1 << 1)
-        static let duration = Presence(rawValue: 1 << 2)
-        static let ttl = Presence(rawValue: 1 << 3)
-        static let status = Presence(rawValue: 1 << 4)
-        static let byteCount = Presence(rawValue: 1 << 5)
-        static let itemCount = Presence(rawValue: 1 << 6)
-        static let age = Presence(rawValue: 1 << 7)
-        static let reason = Presence(rawValue: 1 << 8)
-        static let installation = Presence(rawValue: 1 << 9)
-        static let clockSkew = Presence(rawValue: 1 << 10)
-        static let scheduleId = Presence(rawValue: 1 << 11)
-        static let eventId = Presence(rawValue: 1 << 12)
-        static let error = Presence(rawValue: 1 << 13)
-        static let contentHash = Presence(rawValue: 1 << 14)
-        static let scheduleHash = Presence(rawValue: 1 << 15)
-        static let platform = Presence(rawValue: 1 << 16)
-        static let appVersion = Presence(rawValue: 1 << 17)
-        static let osVersion = Presence(rawValue: 1 << 18)
-        static let deviceModel = Presence(rawValue: 1 << 19)
-        static let clientCounters = Presence(rawValue: 1 << 20)
-        static let willRetry = Presence(rawValue: 1 << 21)
-        static let willRetryTrue = Presence(rawValue: 1 << 22)
-        static let fetched = Presence(rawValue: 1 << 23)
-        static let fetchedTrue = Presence(rawValue: 1 << 24)
-        static let usedCached = Presence(rawValue: 1 << 25)
-        static let usedCachedTrue = Presence(rawValue: 1 << 26)
-        static let timeAssumed = Presence(rawValue: 1 << 27)
-        static let known = Presence(rawValue: 1 << 28 - 1)
-    }
-
     static let headerSize = 13
 
-    static func append(_ event: Event, texts: Span<UInt8>, to output: inout [UInt8]) {
-        let header = output.count
-        output.append(event.kind.rawValue)
-        output.appendLittleEndian(UInt32(0))
-        output.appendLittleEndian(UInt64(bitPattern: event.timestamp.microseconds))
+    /// How many bytes the record takes at most.
+    @inline(__always)
+    static func largestSize(of event: borrowing Event) -> Int {
+        let texts = event.texts
+        var size = headerSize + largestValues + Int(texts.scheduleId.count) + Int(texts.eventId.count)
+        if !event.presence.isDisjoint(with: .rareTexts) {
+            size += Int(texts.error.count) + Int(texts.contentHash.count) + Int(texts.scheduleHash.count)
+            size += Int(texts.platform.count) + Int(texts.appVersion.count) + Int(texts.osVersion.count)
+            size += Int(texts.deviceModel.count) + Int(texts.clientCounters.count)
+        }
+        return size
+    }
 
-        var present: Presence = []
-        func time(_ value: Timestamp?, _ bit: Presence) {
-            guard let value else { return }
-            present.insert(bit)
-            output.appendVarint(zigzag: value.microseconds &- event.timestamp.microseconds)
-        }
-        func number(_ value: Int64?, _ bit: Presence) {
-            guard let value else { return }
-            present.insert(bit)
-            output.appendVarint(zigzag: value)
-        }
-        func text(_ range: Event.Text, _ bit: Presence) {
-            guard !range.isEmpty else { return }
-            present.insert(bit)
-            output.appendVarint(UInt64(range.count))
-            output.append(texts, range)
-        }
-        func flag(_ value: Bool?, _ bit: Presence, _ isTrue: Presence) {
-            guard let value else { return }
-            present.insert(bit)
-            if value { present.insert(isTrue) }
-        }
+    /// Nine numbers, a reason, an installation, and the lengths of ten texts.
+    private static let largestValues = 9 * 10 + 1 + 16 + 10 * 5
 
-        time(event.scheduledFor, .scheduledFor)
-        time(event.earliestBeginDate, .earliestBeginDate)
-        number(event.duration, .duration)
-        number(event.ttl, .ttl)
-        number(event.status, .status)
-        number(event.byteCount, .byteCount)
-        number(event.itemCount, .itemCount)
-        number(event.age, .age)
-        if let reason = event.reason {
-            present.insert(.reason)
-            output.append(reason.rawValue)
+    /// Writes the record and returns where it ends.
+    static func write(
+        _ event: borrowing Event,
+        texts: Span<UInt8>,
+        at position: Int,
+        to room: inout MutableRawSpan
+    ) -> Int {
+        let present = event.presence
+        let time = event.timestamp.microseconds
+        var writer = RecordWriter(at: position)
+        writer.byte(event.kind.rawValue, &room)
+        writer.littleEndian(present.rawValue, &room)
+        writer.littleEndian(time, &room)
+        if present.contains(.scheduledFor) {
+            writer.varint(zigzag: event.values.scheduledFor.microseconds &- time, &room)
         }
-        if let installation = event.installation {
-            present.insert(.installation)
-            output.appendLittleEndian(installation.high)
-            output.appendLittleEndian(installation.low)
+        if present.contains(.earliestBeginDate) {
+            writer.varint(zigzag: event.values.earliestBeginDate.microseconds &- time, &room)
         }
-        number(event.clockSkew, .clockSkew)
-        text(event.scheduleId, .scheduleId)
-        text(event.eventId, .eventId)
-        text(event.error, .error)
-        text(event.contentHash, .contentHash)
-        text(event.scheduleHash, .scheduleHash)
-        text(event.platform, .platform)
-        text(event.appVersion, .appVersion)
-        text(event.osVersion, .osVersion)
-        text(event.deviceModel, .deviceModel)
-        text(event.clientCounters, .clientCounters)
-        flag(event.willRetry, .willRetry, .willRetryTrue)
-        flag(event.fetched, .fetched, .fetchedTrue)
-        flag(event.usedCached, .usedCached, .usedCachedTrue)
-        if event.isTimeAssumed { present.insert(.timeAssumed) }
-
-        for byte in 0..<4 {
-            output[header + 1 + byte] = UInt8(truncatingIfNeeded: present.rawValue >> UInt32(8 * byte))
+        if !present.isDisjoint(with: .numbers) { writer.numbers(of: event, &room) }
+        if present.contains(.reason) { writer.byte(event.values.reason.rawValue, &room) }
+        if present.contains(.installation) {
+            writer.littleEndian(event.values.installation.high, &room)
+            writer.littleEndian(event.values.installation.low, &room)
         }
+        if present.contains(.clockSkew) { writer.varint(zigzag: event.values.clockSkew, &room) }
+        if present.contains(.scheduleId) { writer.text(event.texts.scheduleId, of: texts, &room) }
+        if present.contains(.eventId) { writer.text(event.texts.eventId, of: texts, &room) }
+        if !present.isDisjoint(with: .rareTexts) { writer.rareTexts(of: event, in: texts, &room) }
+        return writer.position
     }
 
     /// Reads the record at an offset and returns where it ends.
@@ -120,51 +66,99 @@ enum EventRecord {
         into event: inout Event
     ) throws(EventRecordError) -> Int {
         var reader = RecordReader(start: offset)
+        guard bytes.count <= Int(UInt32.max) else { throw reader.error("more than 4 GiB") }
         guard let kind = EventKind(rawValue: try reader.byte(bytes)) else { throw reader.error("an unknown kind") }
-        let present = Presence(rawValue: UInt32(truncatingIfNeeded: try reader.littleEndian(bytes, size: 4)))
+        let present = EventPresence(rawValue: try reader.littleEndian32(bytes))
         guard present.isSubset(of: .known) else { throw reader.error("fields of a newer format") }
-        let timestamp = try reader.time(Int64(bitPattern: try reader.littleEndian(bytes, size: 8)))
-        event = Event(kind: kind, timestamp: timestamp)
+        let timestamp = try reader.time(Int64(bitPattern: try reader.littleEndian64(bytes)))
+        event.reset(kind: kind, timestamp: timestamp, presence: present)
 
         if present.contains(.scheduledFor) {
-            event.scheduledFor = try reader.time(timestamp.microseconds &+ (try reader.zigzag(bytes)))
+            event.values.scheduledFor = try reader.time(timestamp.microseconds &+ (try reader.zigzag(bytes)))
         }
         if present.contains(.earliestBeginDate) {
-            event.earliestBeginDate = try reader.time(timestamp.microseconds &+ (try reader.zigzag(bytes)))
+            event.values.earliestBeginDate = try reader.time(timestamp.microseconds &+ (try reader.zigzag(bytes)))
         }
-        if present.contains(.duration) { event.duration = try reader.zigzag(bytes) }
-        if present.contains(.ttl) { event.ttl = try reader.zigzag(bytes) }
-        if present.contains(.status) { event.status = try reader.zigzag(bytes) }
-        if present.contains(.byteCount) { event.byteCount = try reader.zigzag(bytes) }
-        if present.contains(.itemCount) { event.itemCount = try reader.zigzag(bytes) }
-        if present.contains(.age) { event.age = try reader.zigzag(bytes) }
+        if !present.isDisjoint(with: .numbers) { try reader.numbers(of: &event, bytes) }
         if present.contains(.reason) {
             guard let reason = FailureReason(rawValue: try reader.byte(bytes)) else {
                 throw reader.error("an unknown failure reason")
             }
-            event.reason = reason
+            event.values.reason = reason
         }
         if present.contains(.installation) {
-            event.installation = Pseudonym(
-                high: try reader.littleEndian(bytes, size: 8),
-                low: try reader.littleEndian(bytes, size: 8)
+            event.values.installation = Pseudonym(
+                high: try reader.littleEndian64(bytes),
+                low: try reader.littleEndian64(bytes)
             )
         }
-        if present.contains(.clockSkew) { event.clockSkew = try reader.zigzag(bytes) }
+        if present.contains(.clockSkew) { event.values.clockSkew = try reader.zigzag(bytes) }
         if present.contains(.scheduleId) { event.scheduleId = try reader.text(bytes) }
         if present.contains(.eventId) { event.eventId = try reader.text(bytes) }
-        if present.contains(.error) { event.error = try reader.text(bytes) }
-        if present.contains(.contentHash) { event.contentHash = try reader.text(bytes) }
-        if present.contains(.scheduleHash) { event.scheduleHash = try reader.text(bytes) }
-        if present.contains(.platform) { event.platform = try reader.text(bytes) }
-        if present.contains(.appVersion) { event.appVersion = try reader.text(bytes) }
-        if present.contains(.osVersion) { event.osVersion = try reader.text(bytes) }
-        if present.contains(.deviceModel) { event.deviceModel = try reader.text(bytes) }
-        if present.contains(.clientCounters) { event.clientCounters = try reader.text(bytes) }
-        if present.contains(.willRetry) { event.willRetry = present.contains(.willRetryTrue) }
-        if present.contains(.fetched) { event.fetched = present.contains(.fetchedTrue) }
-        if present.contains(.usedCached) { event.usedCached = present.contains(.usedCachedTrue) }
-        event.isTimeAssumed = present.contains(.timeAssumed)
+        if !present.isDisjoint(with: .rareTexts) { try reader.rareTexts(of: &event, bytes) }
         return reader.position
+    }
+}
+
+extension Event {
+    /// Makes it another event whose values are still to be read.
+    @inline(__always)
+    fileprivate mutating func reset(kind: EventKind, timestamp: Timestamp, presence: EventPresence) {
+        self.kind = kind
+        self.timestamp = timestamp
+        self.presence = presence.withoutLooseFlags
+        texts = EventTextRanges()
+    }
+}
+
+extension RecordWriter {
+    fileprivate mutating func numbers(of event: borrowing Event, _ room: inout MutableRawSpan) {
+        let present = event.presence
+        if present.contains(.duration) { varint(zigzag: event.values.duration, &room) }
+        if present.contains(.ttl) { varint(zigzag: event.values.ttl, &room) }
+        if present.contains(.status) { varint(zigzag: event.values.status, &room) }
+        if present.contains(.byteCount) { varint(zigzag: event.values.byteCount, &room) }
+        if present.contains(.itemCount) { varint(zigzag: event.values.itemCount, &room) }
+        if present.contains(.age) { varint(zigzag: event.values.age, &room) }
+    }
+
+    fileprivate mutating func rareTexts(
+        of event: borrowing Event,
+        in texts: Span<UInt8>,
+        _ room: inout MutableRawSpan
+    ) {
+        let present = event.presence
+        if present.contains(.error) { text(event.texts.error, of: texts, &room) }
+        if present.contains(.contentHash) { text(event.texts.contentHash, of: texts, &room) }
+        if present.contains(.scheduleHash) { text(event.texts.scheduleHash, of: texts, &room) }
+        if present.contains(.platform) { text(event.texts.platform, of: texts, &room) }
+        if present.contains(.appVersion) { text(event.texts.appVersion, of: texts, &room) }
+        if present.contains(.osVersion) { text(event.texts.osVersion, of: texts, &room) }
+        if present.contains(.deviceModel) { text(event.texts.deviceModel, of: texts, &room) }
+        if present.contains(.clientCounters) { text(event.texts.clientCounters, of: texts, &room) }
+    }
+}
+
+extension RecordReader {
+    fileprivate mutating func numbers(of event: inout Event, _ bytes: Span<UInt8>) throws(EventRecordError) {
+        let present = event.presence
+        if present.contains(.duration) { event.values.duration = try zigzag(bytes) }
+        if present.contains(.ttl) { event.values.ttl = try zigzag(bytes) }
+        if present.contains(.status) { event.values.status = try zigzag(bytes) }
+        if present.contains(.byteCount) { event.values.byteCount = try zigzag(bytes) }
+        if present.contains(.itemCount) { event.values.itemCount = try zigzag(bytes) }
+        if present.contains(.age) { event.values.age = try zigzag(bytes) }
+    }
+
+    fileprivate mutating func rareTexts(of event: inout Event, _ bytes: Span<UInt8>) throws(EventRecordError) {
+        let present = event.presence
+        if present.contains(.error) { event.error = try text(bytes) }
+        if present.contains(.contentHash) { event.contentHash = try text(bytes) }
+        if present.contains(.scheduleHash) { event.scheduleHash = try text(bytes) }
+        if present.contains(.platform) { event.platform = try text(bytes) }
+        if present.contains(.appVersion) { event.appVersion = try text(bytes) }
+        if present.contains(.osVersion) { event.osVersion = try text(bytes) }
+        if present.contains(.deviceModel) { event.deviceModel = try text(bytes) }
+        if present.contains(.clientCounters) { event.clientCounters = try text(bytes) }
     }
 }

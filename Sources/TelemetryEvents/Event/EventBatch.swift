@@ -4,16 +4,15 @@
 ///
 /// Appending and reading cost no allocation per event. Iterate with `EventCursor`.
 public struct EventBatch: Sendable {
-    /// The records.
-    public private(set) var bytes: [UInt8]
+    private var records = RecordBuffer()
     /// Where each record ends.
-    public private(set) var ends: [Int]
+    public private(set) var ends: [Int] = []
 
     /// Makes an empty batch.
-    public init() {
-        bytes = []
-        ends = []
-    }
+    public init() {}
+
+    /// The records.
+    public var bytes: [UInt8] { records.bytes }
 
     /// How many events there are.
     public var count: Int { ends.count }
@@ -25,25 +24,38 @@ public struct EventBatch: Sendable {
 
     /// Appends an event whose texts are ranges of `texts`.
     public mutating func append(_ event: Event, texts: Span<UInt8>) {
-        EventRecord.append(event, texts: texts, to: &bytes)
-        ends.append(bytes.count)
+        records.append(event, texts: texts, isLast: true)
+        ends.append(records.count)
+        finish()
+    }
+
+    /// Appends an event that is not the last one; `finish()` has to follow them.
+    @inline(__always)
+    mutating func appendOneOfMany(_ event: borrowing Event, texts: Span<UInt8>) {
+        records.append(event, texts: texts, isLast: false)
+        ends.append(records.count)
+    }
+
+    /// Gives back the room for further events, without which `bytes` would be a copy.
+    mutating func finish() {
+        records.removeRoom()
     }
 
     /// Appends the events of another batch.
     mutating func append(_ other: EventBatch) {
-        let start = bytes.count
-        bytes.append(contentsOf: other.bytes)
+        let start = records.count
+        records.append(contentsOf: other.records)
         for end in other.ends { ends.append(start + end) }
     }
 
     /// Empties the batch and keeps its memory.
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        records.removeAll()
         ends.removeAll(keepingCapacity: true)
     }
 
     mutating func reserve(bytes byteCount: Int, events: Int) {
-        bytes.reserveCapacity(byteCount)
+        records.reserve(byteCount)
         ends.reserveCapacity(events)
     }
 }

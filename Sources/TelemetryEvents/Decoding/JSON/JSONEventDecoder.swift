@@ -46,7 +46,7 @@ public struct JSONEventDecoder {
         identityKey: IdentityKey
     ) -> DecodedEvents {
         var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms, identityKey: identityKey)
-        decoder.decoded.events.reserve(bytes: bytes.count / 2, events: bytes.count / 160)
+        decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
         decoder.decoded.identities.reserveCapacity(bytes.count / 160)
         var scanner = JSONScanner(0..<bytes.count)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
@@ -54,6 +54,7 @@ public struct JSONEventDecoder {
         case .document: decoder.document(&scanner, bytes)
         case .lines: decoder.lines(&scanner, bytes)
         }
+        decoder.decoded.events.finish()
         return decoder.decoded
     }
 
@@ -155,7 +156,7 @@ public struct JSONEventDecoder {
     private mutating func accept(_ event: borrowing Event, from start: Int, to end: Int) throws(JSONFault) {
         guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
         let held = texts.bytes
-        decoded.events.append(event, texts: held.span)
+        decoded.events.appendOneOfMany(event, texts: held.span)
         decoded.identities.append(identityKey.identity(of: event, in: held.span))
     }
 

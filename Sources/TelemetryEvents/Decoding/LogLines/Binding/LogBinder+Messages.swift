@@ -169,7 +169,7 @@ extension LogBinder {
             }
         }
         let held = texts.bytes
-        decoded.events.append(event, texts: held.span)
+        decoded.events.appendOneOfMany(event, texts: held.span)
         if isTimeAssumed, options.tellsUntimedLines { decoded.untimedLines.append(line) }
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
     }

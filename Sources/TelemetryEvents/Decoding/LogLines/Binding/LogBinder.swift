@@ -83,6 +83,7 @@ public struct LogBinder: Sendable {
 
     private mutating func end() -> DecodedEvents {
         decoded.isBlank = decoded.lines.read == 0 && decoded.events.count == 0
+        decoded.events.finish()
         defer { decoded = DecodedEvents() }
         return decoded
     }
