@@ -6,10 +6,10 @@ import Testing
 @Suite("Events through their records")
 struct EventRoundTripTests {
     /// Numbers at which the length of their encoding changes, and the limits.
-    static let numbers: [Int64] = [0, -1, .min, .max] + (1..<63).flatMap { [1 << $0 - 1, 1 << $0, -(1 << $0)] }
+    static let telling: [Int64] = [0, -1, .min, .max] + (1..<63).flatMap { [1 << $0 - 1, 1 << $0, -(1 << $0)] }
     static let lengths = Array(0...18) + [63, 64, 127, 128, 129, 16_383, 16_384]
 
-    @Test("every number comes back as it was", arguments: numbers)
+    @Test("every number comes back as it was", arguments: telling)
     func numbers(_ number: Int64) throws {
         let again = try throughRecord { event, _ in
             event.duration = number
