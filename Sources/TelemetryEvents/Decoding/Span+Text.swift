@@ -14,12 +14,25 @@ extension Span<UInt8> {
         unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
+    /// The byte at a place, or nil outside.
+    @inline(__always)
+    func byte(at index: Int) -> UInt8? {
+        guard UInt(bitPattern: index) < UInt(bitPattern: count) else { return nil }
+        return unsafe self[unchecked: index]
+    }
+
+    /// Eight bytes as one word, the first the lowest, or nil where there are fewer.
+    @inline(__always)
+    func wordIfThere(at index: Int) -> UInt64? {
+        guard index >= 0, index <= count &- 8 else { return nil }
+        return unsafe UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
+    }
+
     /// Up to eight leading bytes of the range as one word, the first the highest.
     @inline(__always)
     func packedHead(_ range: Range<Int>) -> UInt64 {
-        if range.count >= 8 { return word(at: range.lowerBound).byteSwapped }
-        guard range.lowerBound + 8 <= count, !range.isEmpty else { return packedHeadAtEnd(range) }
-        return word(at: range.lowerBound).byteSwapped >> UInt64(64 - 8 * range.count)
+        guard let word = wordIfThere(at: range.lowerBound), !range.isEmpty else { return packedHeadAtEnd(range) }
+        return range.count >= 8 ? word.byteSwapped : word.byteSwapped &>> UInt64(64 &- 8 &* range.count)
     }
 
     @inline(never)

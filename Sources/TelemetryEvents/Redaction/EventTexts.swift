@@ -99,10 +99,11 @@ struct EventTexts: Sendable {
     /// The text when it is as short as a version, a platform or a model and looks like one; else empty.
     ///
     /// - Parameter needsDigit: for names that people give to things, since those of makers have numbers.
-    func nameOrVersion(_ text: Event.Text, needsDigit: Bool = false) -> Event.Text {
-        guard text.count <= Self.longestIdentifier else { return 0..<0 }
-        if needsDigit, !text.contains(where: { bytes[$0].isDigit }) { return 0..<0 }
+    static func nameOrVersion(_ text: Event.Text, in bytes: Span<UInt8>, needsDigit: Bool = false) -> Event.Text {
+        guard text.count <= longestIdentifier else { return 0..<0 }
+        var hasDigit = false
         for index in text {
+            if bytes[index].isDigit { hasDigit = true }
             switch bytes[index] {
             case UInt8(ascii: " "), UInt8(ascii: "."), UInt8(ascii: ","), UInt8(ascii: "-"), UInt8(ascii: "_"),
                 UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "/"):
@@ -111,7 +112,16 @@ struct EventTexts: Sendable {
                 guard bytes[index].isLetterOrDigit else { return 0..<0 }
             }
         }
-        return SensitiveText.isFound(in: bytes.span, text) ? 0..<0 : text
+        if needsDigit, !hasDigit { return 0..<0 }
+        return SensitiveText.isFound(in: bytes, text) ? 0..<0 : text
+    }
+
+    /// Whether a hash is already as `hash(_:)` makes it.
+    static func isLowercaseHash(_ text: Event.Text, in bytes: Span<UInt8>) -> Bool {
+        for index in text where !bytes[index].isHexDigit || bytes[index].lowercasedASCII != bytes[index] {
+            return false
+        }
+        return true
     }
 
     /// The hash in lower case, or nil when it has other characters than hexadecimal digits.

@@ -3,8 +3,8 @@
 extension JSONEventDecoder {
     /// What has been read of an event before it is known to be whole.
     struct Draft {
-        var kind: EventKind?
-        var timestamp: Timestamp?
+        var hasKind = false
+        var hasTimestamp = false
         /// What a reason outside the set says.
         var hintedReason: FailureReason?
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
@@ -18,7 +18,7 @@ extension JSONEventDecoder {
         _ bytes: Span<UInt8>,
         mayBeEnvelope: Bool
     ) throws(JSONFault) -> Bool {
-        texts.removeAll()
+        beginTexts()
         var isEnvelope = false
         var hasEvents = false
         scanner.position += 1
@@ -55,7 +55,7 @@ extension JSONEventDecoder {
             }
             if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
         }
-        if !isEnvelope { try complete(&draft) }
+        if !isEnvelope { try complete(&draft, bytes) }
         return !isEnvelope
     }
 
@@ -113,30 +113,40 @@ extension JSONEventDecoder {
     }
 
     /// Checks what an event must have and derives what it leaves to derive.
-    private mutating func complete(_ draft: inout Draft) throws(JSONFault) {
-        guard let kind = draft.kind else { throw JSONFault(.missingField, .event) }
-        guard let timestamp = draft.timestamp else { throw JSONFault(.missingField, .timestamp) }
-        draft.event.kind = kind
-        draft.event.timestamp = timestamp
+    private mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
+        guard draft.hasKind else { throw JSONFault(.missingField, .event) }
+        guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
+        let kind = draft.event.kind
         draft.event.clockSkew = clockSkew
         if kind.belongsToCycle, draft.event.scheduleId.isEmpty, draft.event.scheduledFor == nil {
             throw JSONFault(.missingField, .scheduleId)
         }
         if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
-            draft.event.reason = derivedReason(draft.event, hinted: draft.hintedReason)
+            draft.event.reason = derivedReason(draft.event, hinted: draft.hintedReason, bytes)
         }
-        if !draft.event.error.isEmpty { draft.event.error = texts.errorIdentifier(draft.event.error) }
-        if !draft.event.scheduleId.isEmpty {
+        if !draft.event.error.isEmpty {
+            takeTexts(of: &draft.event, bytes)
+            draft.event.error = texts.errorIdentifier(draft.event.error)
+        }
+        if isSensitive(draft.event.scheduleId, bytes) {
+            takeTexts(of: &draft.event, bytes)
             draft.event.scheduleId = texts.identifier(draft.event.scheduleId, pseudonyms)
         }
-        if !draft.event.eventId.isEmpty { draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms) }
+        if isSensitive(draft.event.eventId, bytes) {
+            takeTexts(of: &draft.event, bytes)
+            draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms)
+        }
     }
 
     /// The reason of a failure that its status or error tells; `OTHER` when the client gave words that tell nothing.
-    private func derivedReason(_ event: Event, hinted: FailureReason?) -> FailureReason? {
+    private func derivedReason(
+        _ event: Event,
+        hinted: FailureReason?,
+        _ bytes: Span<UInt8>
+    ) -> FailureReason? {
         if event.kind == .prefetchExpired { return .system }
         if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
-        if !event.error.isEmpty, let reason = FailureReason(error: texts.bytes.span, event.error) { return reason }
+        if !event.error.isEmpty, let reason = reason(telling: event.error, bytes) { return reason }
         return hinted ?? (event.error.isEmpty ? nil : .other)
     }
 }

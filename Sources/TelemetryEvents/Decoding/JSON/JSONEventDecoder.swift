@@ -19,7 +19,12 @@ public struct JSONEventDecoder {
     let pseudonyms: any Pseudonymising
     let identityKey: IdentityKey
     let receivedAt: Timestamp
+    /// Texts that do not stand in the input as the event holds them.
     var texts = EventTexts()
+    /// Whether the texts of the event being read are ranges of `texts`, not of the input.
+    var hasOwnTexts = false
+    /// Whether the input is too long for ranges of it.
+    private var isLongInput = false
     var installations = PseudonymCache()
     var clockSkew: Int64?
     var decoded = DecodedEvents()
@@ -48,7 +53,8 @@ public struct JSONEventDecoder {
         var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms, identityKey: identityKey)
         decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
         decoder.decoded.identities.reserveCapacity(bytes.count / 160)
-        var scanner = JSONScanner(0..<bytes.count)
+        decoder.isLongInput = bytes.count > Int(UInt32.max)
+        var scanner = JSONScanner(position: 0)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
         switch framing {
         case .document: decoder.document(&scanner, bytes)
@@ -66,7 +72,7 @@ public struct JSONEventDecoder {
             if start > lineEnd { lineEnd = scanner.endOfLine(bytes) }
             do throws(JSONFault) {
                 try topLevelValue(first, &scanner, bytes, isLine: false)
-                if scanner.position <= lineEnd, lineEnd < scanner.end { return lines(&scanner, bytes) }
+                if scanner.position <= lineEnd, lineEnd < bytes.count { return lines(&scanner, bytes) }
             } catch {
                 reject(error)
                 if decoded.received > receivedBefore + 1 || first != UInt8(ascii: "{") {
@@ -85,16 +91,17 @@ public struct JSONEventDecoder {
 
     /// Whether an object whose end was not found has swallowed lines that begin with objects of their own.
     private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        guard scanner.position == scanner.end, lineEnd + 1 < scanner.end else { return false }
+        guard scanner.position == bytes.count, lineEnd + 1 < bytes.count else { return false }
         return bytes[lineEnd + 1] == UInt8(ascii: "{")
     }
 
     private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
         while let first = scanner.peek(bytes) {
             let end = scanner.endOfLine(bytes)
-            var line = JSONScanner(scanner.position..<end)
+            var line = scanner
+            let bytes = bytes.extracting(0..<end)
             scanner.position = end
-            guard line.end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
+            guard end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
                 decoded.isBlank = false
                 decoded.refusedLines += 1
                 reject(JSONFault(.tooLong))
@@ -139,7 +146,7 @@ public struct JSONEventDecoder {
             var draft = Draft()
             if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
                 guard !isLine || mayFollow(scanner, bytes) else { throw JSONFault(.malformedJSON) }
-                try accept(draft.event, from: start, to: scanner.position)
+                try accept(draft.event, from: start, to: scanner.position, bytes)
             }
         default:
             try scanner.skipValue(bytes, depth: 0)
@@ -153,11 +160,31 @@ public struct JSONEventDecoder {
         return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
     }
 
-    private mutating func accept(_ event: borrowing Event, from start: Int, to end: Int) throws(JSONFault) {
+    private mutating func accept(
+        _ event: borrowing Event,
+        from start: Int,
+        to end: Int,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
         guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
-        let held = texts.bytes
-        decoded.events.appendOneOfMany(event, texts: held.span)
-        decoded.identities.append(identityKey.identity(of: event, in: held.span))
+        if hasOwnTexts {
+            let held = texts.bytes
+            add(event, held.span)
+        } else {
+            add(event, bytes)
+        }
+    }
+
+    @inline(__always)
+    private mutating func add(_ event: borrowing Event, _ texts: Span<UInt8>) {
+        decoded.events.appendOneOfMany(event, texts: texts)
+        decoded.identities.append(identityKey.identity(of: event, in: texts))
+    }
+
+    /// Forgets the texts of the event before.
+    mutating func beginTexts() {
+        if !texts.bytes.isEmpty { texts.removeAll() }
+        hasOwnTexts = isLongInput
     }
 
     /// What may stand at a place in an array of events.
@@ -201,7 +228,7 @@ public struct JSONEventDecoder {
             guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
             var draft = Draft()
             _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
-            try accept(draft.event, from: start, to: scanner.position)
+            try accept(draft.event, from: start, to: scanner.position, bytes)
             return true
         } catch {
             reject(error)

@@ -10,7 +10,7 @@ extension JSONScanner {
     @discardableResult
     mutating func skipBrokenElement(_ bytes: Span<UInt8>) -> Bool {
         var depth = 0
-        while position < end {
+        while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 guard skipString(bytes) else { return false }
@@ -37,10 +37,10 @@ extension JSONScanner {
     /// Moves past a string, whatever it holds; false when a line feed or the end comes before its quote.
     private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
         position += 1
-        while position < end {
+        while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\\"):
-                position = min(position + 2, end)
+                position = min(position + 2, bytes.count)
             case UInt8(ascii: "\""):
                 position += 1
                 return true
@@ -55,9 +55,9 @@ extension JSONScanner {
 
     /// Moves past at least one byte, to the next object or array or to the line's end.
     mutating func skipGarbage(_ bytes: Span<UInt8>) {
-        guard position < end else { return }
+        guard position < bytes.count else { return }
         position += 1
-        while position < end {
+        while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\n"): return
             default: position += 1
@@ -67,16 +67,13 @@ extension JSONScanner {
 
     /// Where the current line's line feed stands, or the end.
     func endOfLine(_ bytes: Span<UInt8>) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
         var index = position
-        while index + 8 <= end {
-            let differences = bytes.word(at: index) ^ ones &* UInt64(UInt8(ascii: "\n"))
-            let equal = (differences &- ones) & ~differences & highs
-            if equal != 0 { return index + equal.trailingZeroBitCount >> 3 }
-            index += 8
+        while let word = bytes.wordIfThere(at: index) {
+            let lineFeeds = word.bytes(equalTo: UInt8(ascii: "\n"))
+            if lineFeeds != 0 { return index &+ lineFeeds.trailingZeroBitCount &>> 3 }
+            index &+= 8
         }
-        while index < end, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+        while let byte = bytes.byte(at: index), byte != UInt8(ascii: "\n") { index &+= 1 }
         return index
     }
 }
