@@ -5,12 +5,18 @@
 /// Days are counted in 400-year eras of 146,097 days that begin on 1 March, so that the leap day is an era's last and
 /// the length of the months follows one line: `(153 * month + 2) / 5`.
 enum CivilDate {
+    /// A thousand eras, added so that no year that a `Timestamp` reaches is negative and small words do.
+    private static let addedYears: Int64 = 400_000
+    private static let addedDays: Int64 = 146_097_000
+
+    /// For years from -399,999 to 5,000,000.
+    @inline(__always)
     static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let shifted = UInt32(truncatingIfNeeded: year &+ addedYears &- (month <= 2 ? 1 : 0))
+        let shiftedMonth = UInt32(truncatingIfNeeded: month > 2 ? month &- 3 : month &+ 9)
+        let leapDays = shifted / 4 &- shifted / 100 &+ shifted / 400
+        let days = shifted &* 365 &+ leapDays &+ (153 &* shiftedMonth &+ 2) / 5
+        return Int64(days) &+ day &- 1 &- 719_468 &- addedDays
     }
 
     static func date(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {

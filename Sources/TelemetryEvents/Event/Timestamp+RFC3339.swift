@@ -4,45 +4,62 @@ extension Timestamp {
     /// Reads an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (microseconds are kept),
     /// and `Z` or an offset. A leap second counts as the second after it. Nil for anything else.
     public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
-        guard range.count >= 20, let clock = CivilClock(bytes, at: range.lowerBound) else { return nil }
-        var position = range.lowerBound + CivilClock.length
-        var fraction: Int64 = 0
-        if bytes[position] == UInt8(ascii: ".") {
-            position += 1
-            let firstDigit = position
-            if position + 8 <= range.upperBound, let six = DecimalWord(bytes.word(at: position)).firstSixDigits {
-                fraction = six
-                position += 6
-                while position < range.upperBound, bytes[position].isDigit { position += 1 }
-            }
-            var scale: Int64 = position > firstDigit ? 0 : 100_000
-            while position < range.upperBound, bytes[position].isDigit {
-                fraction += Int64(bytes[position] - 0x30) * scale
-                scale /= 10
-                position += 1
-            }
-            if position == firstDigit { return nil }
-        }
-        guard position < range.upperBound else { return nil }
-
-        var offset: Int64 = 0
-        switch bytes[position] {
-        case UInt8(ascii: "Z"), UInt8(ascii: "z"):
-            position += 1
-        case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            guard
-                position + 6 <= range.upperBound, bytes[position + 3] == UInt8(ascii: ":"),
-                let hours = bytes.decimal(at: position + 1, digits: 2), hours <= 23,
-                let minutes = bytes.decimal(at: position + 4, digits: 2), minutes <= 59
-            else { return nil }
-            offset = (hours * 60 + minutes) * (bytes[position] == UInt8(ascii: "-") ? -60 : 60)
-            position += 6
-        default:
-            return nil
-        }
+        var position = range.lowerBound
+        self.init(rfc3339: bytes.extracting(0..<range.upperBound), at: &position)
         guard position == range.upperBound else { return nil }
+    }
 
-        microseconds = (clock.secondsSince1970 - offset) * 1_000_000 + fraction
+    /// Reads such a time that begins at a place and moves behind it.
+    @inline(__always)
+    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int) {
+        guard let clock = CivilClock(bytes, at: position) else { return nil }
+        position &+= CivilClock.length
+        var fraction: Int64 = 0
+        if bytes.byte(at: position) == UInt8(ascii: ".") {
+            position &+= 1
+            guard let read = Self.fraction(bytes, at: &position) else { return nil }
+            fraction = read
+        }
+        var offset: Int64 = 0
+        if let zone = bytes.byte(at: position), zone | 0x20 == UInt8(ascii: "z") {
+            position &+= 1
+        } else {
+            guard let read = Self.offset(bytes, at: &position) else { return nil }
+            offset = read
+        }
+        microseconds = (clock.secondsSince1970 &- offset) &* 1_000_000 &+ fraction
+    }
+
+    /// Microseconds; further digits are passed over.
+    @inline(__always)
+    private static func fraction(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
+        if let word = bytes.wordIfThere(at: position), let six = DecimalWord(word).firstSixDigits {
+            position &+= 6
+            while let digit = bytes.byte(at: position), digit.isDigit { position &+= 1 }
+            return six
+        }
+        let firstDigit = position
+        var fraction: Int64 = 0
+        var scale: Int64 = 100_000
+        while let digit = bytes.byte(at: position), digit.isDigit {
+            fraction += Int64(digit - 0x30) * scale
+            scale /= 10
+            position &+= 1
+        }
+        return position > firstDigit ? fraction : nil
+    }
+
+    /// Seconds ahead of UTC.
+    @inline(never)
+    private static func offset(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
+        guard
+            let sign = bytes.byte(at: position), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
+            position + 6 <= bytes.count, bytes[position + 3] == UInt8(ascii: ":"),
+            let hours = bytes.decimal(at: position + 1, digits: 2), hours <= 23,
+            let minutes = bytes.decimal(at: position + 4, digits: 2), minutes <= 59
+        else { return nil }
+        position += 6
+        return (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60 : 60)
     }
 
     /// Appends the time as RFC 3339 in UTC, with six decimals where it has a fraction of a second.

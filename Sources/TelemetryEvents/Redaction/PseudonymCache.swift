@@ -46,22 +46,26 @@ struct PseudonymCache {
 
     @inline(__always)
     private static func hash(of bytes: Span<UInt8>, _ id: Range<Int>) -> UInt64 {
-        let tail = id.count > 8 ? bytes.word(at: id.upperBound - 8).byteSwapped : 0
-        let mixed = (bytes.packedHead(id) ^ tail << 29 ^ tail >> 35) &* 0x9E37_79B9_7F4A_7C15
-        return mixed >> 32 | mixed << 32
+        let tail = id.count > 8 ? bytes.wordIfThere(at: id.upperBound &- 8) ?? 0 : 0
+        let mixed = (bytes.packedHead(id) ^ tail &<< 29 ^ tail &>> 35) &* 0x9E37_79B9_7F4A_7C15
+        return mixed &>> 32 | mixed &<< 32
     }
 
     @inline(__always)
     private func isHeld(_ start: Int, _ bytes: Span<UInt8>, _ id: Range<Int>) -> Bool {
         let known = held.span
+        let count = id.count
         var offset = 0
-        while offset + 8 <= id.count {
-            guard known.word(at: start + offset) == bytes.word(at: id.lowerBound + offset) else { return false }
-            offset += 8
+        while offset &+ 8 <= count {
+            guard
+                let word = known.wordIfThere(at: start &+ offset),
+                word == bytes.wordIfThere(at: id.lowerBound &+ offset)
+            else { return false }
+            offset &+= 8
         }
-        while offset < id.count {
-            guard known[start + offset] == bytes[id.lowerBound + offset] else { return false }
-            offset += 1
+        while offset < count {
+            guard known.byte(at: start &+ offset) == bytes.byte(at: id.lowerBound &+ offset) else { return false }
+            offset &+= 1
         }
         return true
     }

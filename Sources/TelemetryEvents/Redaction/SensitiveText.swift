@@ -5,6 +5,40 @@
 enum SensitiveText {
     /// Whether the range holds something of that kind. O(range).
     static func isFound(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        mayBeFound(in: bytes, range) && isFoundByLooking(in: bytes, range)
+    }
+
+    /// Whether a closer look is needed: nothing of that kind is without one of `@`, `:`, `J` and the characters below
+    /// `,`, or else without ten digits. Looks at eight bytes at once.
+    @inline(__always)
+    private static func mayBeFound(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        var digits: UInt64 = 0
+        var index = range.lowerBound
+        while index < range.upperBound {
+            guard var word = bytes.wordIfThere(at: index) else { return true }
+            let left = range.upperBound &- index
+            if left < 8 {
+                let inside: UInt64 = .max &>> UInt64(64 &- 8 &* left)
+                word = word & inside | ones &* UInt64(UInt8(ascii: "a")) & ~inside
+            }
+            // A sum has a byte's high bit when that byte, below 0x80, reaches so far.
+            let fromComma = word &+ ones &* (0x80 - 0x2C)
+            let fromZero = word &+ ones &* (0x80 - 0x30)
+            let fromColon = word &+ ones &* (0x80 - 0x3A)
+            let behindAt = word &+ ones &* (0x80 - 0x41)
+            let otherThanJ = (word ^ ones &* UInt64(UInt8(ascii: "J"))) &+ ones &* 0x7F
+            let marks = word | ~fromComma | fromColon & ~behindAt | ~otherThanJ
+            if marks & highs != 0 { return true }
+            digits &+= ((fromZero & ~fromColon & highs) &>> 7 &* ones) &>> 56
+            index &+= 8
+        }
+        return digits >= 10
+    }
+
+    @inline(never)
+    private static func isFoundByLooking(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         for index in range {
             switch bytes[index] {
             case UInt8(ascii: "@"):

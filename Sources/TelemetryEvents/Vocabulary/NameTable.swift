@@ -38,12 +38,8 @@ struct NameTable<Value: Sendable>: Sendable {
         let bytes = name.bytes
         let span = bytes.span
         let length = bytes.count
-        let slot = Slot(
-            head: span.packedHead(0..<length),
-            tail: length > 8 ? span.packedTail(0..<length) : 0,
-            length: length,
-            value: value
-        )
+        let (head, tail) = Self.ends(span, 0..<length)
+        let slot = Slot(head: head, tail: tail, length: length, value: value)
         var index = firstSlot(slot.head, slot.tail)
         while slots[index].length > 0 { index = (index + 1) & (slots.count - 1) }
         slots[index] = slot
@@ -61,20 +57,51 @@ struct NameTable<Value: Sendable>: Sendable {
     @inline(__always)
     func value(of bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {
         let length = range.upperBound &- range.lowerBound
-        guard length > 0, length <= longest else { return nil }
-        let head = bytes.packedHead(range)
-        let tail = length > 8 ? bytes.word(at: range.upperBound &- 8).byteSwapped : 0
-        var index = firstSlot(head, tail)
-        while true {
-            let slot = slots[index]
-            if slot.head == head, slot.tail == tail, slot.length == length,
-                length <= 16 || hasMiddle(index, bytes, range)
+        guard length > 0, length <= 16, let first = bytes.wordIfThere(at: range.lowerBound) else {
+            return valueOfLongName(bytes, range)
+        }
+        let (head, tail): (UInt64, UInt64)
+        if length <= 8 {
+            (head, tail) = (first & (.max &>> UInt64(64 &- 8 &* length)), 0)
+        } else {
+            (head, tail) = (first, bytes.wordIfThere(at: range.upperBound &- 8) ?? 0)
+        }
+        let index = firstSlot(head, tail)
+        let slot = slots[index]
+        if slot.head == head, slot.tail == tail, slot.length == length { return slot.value }
+        return slot.length == 0 ? nil : value(head, tail, from: index, bytes, range)
+    }
+
+    /// Any name, such as one of more than 16 bytes, or one among the input's last bytes.
+    @inline(never)
+    private func valueOfLongName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {
+        guard range.count <= longest, !range.isEmpty else { return nil }
+        let (head, tail) = Self.ends(bytes, range)
+        return value(head, tail, from: firstSlot(head, tail), bytes, range)
+    }
+
+    private static func ends(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (head: UInt64, tail: UInt64) {
+        let head = bytes.packedHead(range).byteSwapped &>> UInt64(64 &- 8 &* min(range.count, 8))
+        return (head, range.count > 8 ? bytes.word(at: range.upperBound &- 8) : 0)
+    }
+
+    private func value(
+        _ head: UInt64,
+        _ tail: UInt64,
+        from first: Int,
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>
+    ) -> Value? {
+        var index = first
+        while slots[index].length > 0 {
+            if slots[index].head == head, slots[index].tail == tail, slots[index].length == range.count,
+                range.count <= 16 || hasMiddle(index, bytes, range)
             {
-                return slot.value
+                return slots[index].value
             }
-            if slot.length == 0 { return nil }
             index = (index &+ 1) & (slots.count &- 1)
         }
+        return nil
     }
 
     /// Whether the bytes between the words at the ends are the same too.

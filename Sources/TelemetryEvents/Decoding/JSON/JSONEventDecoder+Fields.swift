@@ -88,7 +88,29 @@ extension JSONEventDecoder {
         return kind
     }
 
+    @inline(__always)
     private mutating func time(
+        _ field: EventField,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) -> Timestamp {
+        var end = scanner.position &+ 1
+        let time: Timestamp
+        if bytes.byte(at: scanner.position) == UInt8(ascii: "\""), let read = Timestamp(rfc3339: bytes, at: &end),
+            bytes.byte(at: end) == UInt8(ascii: "\"")
+        {
+            scanner.position = end &+ 1
+            time = read
+        } else {
+            time = try unusualTime(field, &scanner, bytes)
+        }
+        guard time >= .earliestAccepted else { throw JSONFault(.timestampTooOld, field) }
+        return time
+    }
+
+    /// Reads a time that has escapes, or what is none.
+    @inline(never)
+    private mutating func unusualTime(
         _ field: EventField,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
@@ -102,7 +124,6 @@ extension JSONEventDecoder {
             time = Timestamp(rfc3339: bytes, text.range)
         }
         guard let time else { throw JSONFault(.invalidTimestamp, field) }
-        guard time >= .earliestAccepted else { throw JSONFault(.timestampTooOld, field) }
         return time
     }
 
