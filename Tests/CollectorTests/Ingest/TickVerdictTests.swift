@@ -92,20 +92,28 @@ struct TickVerdictTests {
         }
         await pipeline.writer.stop(within: .seconds(30))
         let found = try Self.compare(pipeline.ledger.reader, setting.limits)
-        #expect(found > 10)
-        #expect(pipeline.page[Self.received] == found)
+        #expect(found.verdicts > 10)
+        let page = pipeline.page
+        #expect(page[Self.received] == found.verdicts)
+        let counted = ViolationKind.allCases.reduce(0) { sum, kind in
+            sum + (page["dnp_prefetch_sequence_violations_total{violation=\"\(kind.name)\"}"] ?? 0)
+        }
+        let evicted = page["dnp_telemetry_evicted_cycles_total"] ?? 0
+        #expect(evicted > 0 ? counted >= found.rules : counted == found.rules)
+        #expect((evicted > 0) == (setting.limits.openCycles == RecoveryTests.tight.openCycles))
         try pipeline.ledger.close()
     }
 
-    /// Folds a ledger from its start and compares the records of each tick with what it closes; returns how many there are.
-    static func compare(_ reader: LedgerReader, _ limits: LifecycleLimits) throws -> Int {
+    /// Folds a ledger from its start and compares the records of each tick with what it closes; returns how many there
+    /// are, and how many rules they tell to be broken.
+    static func compare(_ reader: LedgerReader, _ limits: LifecycleLimits) throws -> (verdicts: Int, rules: Int) {
         var fold = LifecycleFold(
             key: EventText.identityKey,
             limits: limits,
             keepsClosedCycles: true,
             anonymousIsOneInstallation: false
         )
-        var found = 0
+        var found = (verdicts: 0, rules: 0)
         var batch: Int64 = 0
         while case let rows = try reader.read(afterBatch: batch), !rows.isEmpty {
             for row in rows {
@@ -123,7 +131,8 @@ struct TickVerdictTests {
                 let verdicts = try VerdictRecordTests.read(row.batch.events)
                 #expect(verdicts == closed.map { CycleVerdict($0, closedAt: fold.clock) })
                 #expect(verdicts.count == Int(row.batch.count))
-                found += verdicts.count
+                found.verdicts += verdicts.count
+                found.rules += verdicts.reduce(0) { $0 + $1.violations.count }
             }
         }
         return found

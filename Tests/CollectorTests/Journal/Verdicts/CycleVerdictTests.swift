@@ -54,6 +54,13 @@ struct CycleVerdictTests {
         #expect(decoded.rejections.count == 1)
     }
 
+    @Test("is found by an id of its own")
+    func messageID() {
+        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
+        #expect(Set(ids).count == ids.count)
+        for id in ids { #expect(id.count == 32 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }, "\(id)") }
+    }
+
     @Test("names its hash in sixteen digits", arguments: [0, 1, 0xFEDC_BA98_7654_3210, UInt64.max])
     func digits(word: UInt64) {
         let digits = String(decoding: [UInt8](hexadecimal: word), as: UTF8.self)
