@@ -92,9 +92,15 @@ struct Judgement {
         judge(.executedWithoutScheduled, isExecuted && account.firstScheduled == nil)
         judge(.successWithoutExecuted, !isExecuted && account.firstSuccess != nil)
         judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
-        judge(.usedWithoutSuccess, used != nil && success == nil)
+        judge(.usedWithoutSuccess, used != nil && success == nil && !isContentOlder)
         judge(.duplicateTerminal, account.contradictsItself)
         judge(.taskNotCompleted, account.left != nil)
+    }
+
+    /// Whether the age of the content tells that it was fetched before this cycle, for an earlier notification.
+    private var isContentOlder: Bool {
+        guard hasTimes, let used, let age = account.age, let scheduled = account.firstScheduled else { return false }
+        return used.microseconds - age * 1_000_000 < scheduled.microseconds
     }
 
     private mutating func judgeIntegrity() {

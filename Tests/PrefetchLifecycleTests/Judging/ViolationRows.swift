@@ -50,6 +50,13 @@ extension ViolationTests {
         ),
         Row(
             .usedWithoutSuccess,
+            "content of this cycle or of an earlier one",
+            "no successful fetch was seen",
+            broken: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(900) : $0 },
+            kept: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(901) : $0 }
+        ),
+        Row(
+            .usedWithoutSuccess,
             "a summary alone",
             "content was used at",
             broken: [Told(.prefetchCycleComplete, 902).summing(fetched: false)],
