@@ -3,7 +3,7 @@
 public import TelemetryEvents
 
 extension LifecycleFold {
-    /// How long around its notification time a closed schedule is known again without one, in seconds.
+    /// How long after its time a closed schedule is known again without a notification time, in seconds.
     private static let closedPeriod: Int64 = 12 * 3_600
 
     /// Closes every cycle: the input has ended. What is known to have come is the time of the latest event.
@@ -69,7 +69,7 @@ extension LifecycleFold {
         cycle.countKept(&counted, since: kept, into: &groups[group])
         cycle.countRest(counted, into: &groups[group])
         settle(groups.tally(of: group) - before, atEndOf: cycle)
-        remember(closed: cycle)
+        remember(closed: cycle, until: cycles.lastTime(at: slot))
         guard let judgement = judgement(of: slot, known: known) else { return }
         groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
@@ -77,29 +77,38 @@ extension LifecycleFold {
 }
 
 extension LifecycleFold {
-    /// Remembers a cycle with a notification time for as long as identities are, so that it is not judged again.
-    private mutating func remember(closed cycle: Cycle) {
-        guard deduplicates, let due = cycle.due else { return }
-        identities.insert(exactKey(of: cycle, due))
+    /// Remembers a cycle for as long as identities are, so that it is not judged again.
+    private mutating func remember(closed cycle: Cycle, until last: Timestamp) {
+        guard deduplicates else { return }
+        if let due = cycle.due { identities.insert(exactKey(of: cycle, due)) }
         guard cycle.schedule != 0 else { return }
-        identities.insert(periodKey(of: cycle, due.microseconds / 1_000_000 / Self.closedPeriod))
+        if let due = cycle.due { return identities.insert(periodKey(of: cycle.schedule, Self.period(of: due))) }
+        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycle.base)))
+        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: last)))
     }
 
-    /// Whether a cycle was closed and judged before, and is told of again. Without a notification time that is taken for
-    /// granted until half a day after a closed cycle of the same schedule was due.
-    func wasClosed(_ cycle: Cycle) -> Bool {
+    /// Whether a cycle was closed and judged before, and is told of again.
+    ///
+    /// Without a notification time that is taken for granted until half a day after a closed cycle of the same schedule was
+    /// due. If that had none either, it is until half a day after it was last told of, and what is scheduled begins anew.
+    func wasClosed(_ cycle: Cycle, isScheduled: Bool = false) -> Bool {
         guard deduplicates else { return false }
         if let due = cycle.due { return identities.contains(exactKey(of: cycle, due)) }
-        let period = cycle.base.microseconds / 1_000_000 / Self.closedPeriod
-        return identities.contains(periodKey(of: cycle, period))
-            || identities.contains(periodKey(of: cycle, period - 1))
+        let period = Self.period(of: cycle.base)
+        return isRemembered(cycle.schedule, period) || !isScheduled && isRemembered(~cycle.schedule, period)
     }
+
+    private func isRemembered(_ schedule: UInt64, _ period: Int64) -> Bool {
+        identities.contains(periodKey(of: schedule, period)) || identities.contains(periodKey(of: schedule, period - 1))
+    }
+
+    private static func period(of time: Timestamp) -> Int64 { time.microseconds / 1_000_000 / closedPeriod }
 
     private func exactKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
         key.hash(cycle.schedule == 0 ? ~cycle.installation : cycle.schedule, UInt64(bitPattern: due.microseconds))
     }
 
-    private func periodKey(of cycle: Cycle, _ period: Int64) -> UInt64 {
-        key.hash(cycle.schedule, UInt64(bitPattern: period))
+    private func periodKey(of schedule: UInt64, _ period: Int64) -> UInt64 {
+        key.hash(schedule, UInt64(bitPattern: period))
     }
 }

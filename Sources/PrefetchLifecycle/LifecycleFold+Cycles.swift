@@ -23,7 +23,10 @@ extension LifecycleFold {
             }
             settle(groups.tally(of: group) - before, by: event, at: slot, in: group)
             note(event, of: installation, due: cycles[slot].due)
-            if event.kind == .prefetchScheduled { noteTask(of: slot, by: event) }
+            if event.kind == .prefetchScheduled {
+                noteTask(of: slot, by: event)
+                beginAnew(slot)
+            }
         } else {
             note(event, of: installation, due: nil)
         }
@@ -116,6 +119,13 @@ extension LifecycleFold {
         let slot = cycles.open(address, base: base)
         if wasClosed(cycles[slot]) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
         return slot
+    }
+
+    /// Judges a cycle after all that is scheduled after an earlier one of its schedule was closed.
+    private mutating func beginAnew(_ slot: Int) {
+        let cycle = cycles[slot]
+        guard cycle.flags.contains(.isReopened), cycle.due == nil, !wasClosed(cycle, isScheduled: true) else { return }
+        cycles.update(slot) { _ = $0.flags.remove(.isReopened) }
     }
 
     /// Looks again at a cycle that has learnt more of its address.

@@ -84,6 +84,20 @@ extension CycleTable {
         if long.isShort { shorten(slot) }
     }
 
+    /// The latest time that a cycle was told of.
+    func lastTime(at slot: Int) -> Timestamp {
+        let cycle = self[slot]
+        let kept = [cycle.used, cycle.delivered].compactMap { $0.time(base: cycle.base) }
+        return withFacts(at: slot) { facts in
+            var last = cycle.base
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                if fact.hasTime { last = fact.time(base: cycle.base) }
+            }
+            return kept.reduce(last, max)
+        }
+    }
+
     /// When the failure happened that an attempt may have left without a reason until a time; nil where none did.
     func pendingFailure(at slot: Int, before end: Timestamp) -> Timestamp? {
         let base = self[slot].base

@@ -114,7 +114,7 @@ struct CycleAccount {
         }
         contradictsItself = contradictsItself || attempt.contradictsItself
         if let lastExecuted, !attempt.hasResult { unfinished.append(lastExecuted) }
-        if let lastExecuted, let endOfAttempt, !attempt.isTimed {
+        if let lastExecuted, let endOfAttempt, endOfAttempt >= lastExecuted, !attempt.isTimed {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
         if let reason = attempt.failure(hasEnded: true, isClosing: true) {

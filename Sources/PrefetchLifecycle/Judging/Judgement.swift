@@ -97,9 +97,11 @@ struct Judgement {
         judge(.taskNotCompleted, account.left != nil)
     }
 
-    /// Whether the age of the content tells that it was fetched before this cycle, for an earlier notification.
+    /// Whether the age of the content tells that it was fetched before this cycle, for an earlier notification. An age
+    /// within a `ttl` that was told is not always kept, and so never tells it.
     private var isContentOlder: Bool {
         guard hasTimes, let used, let age = account.age, let scheduled = account.firstScheduled else { return false }
+        if let ttl = cycle.ttl, age <= ttl { return false }
         return used.microseconds - age * 1_000_000 < scheduled.microseconds
     }
 

@@ -39,7 +39,7 @@ extension History {
             }
         case 7: told.append(Told(.prefetchExpired, time + 30))
         case 8: if chance(60) { told.append(Told(.prefetchCompleted, time + 5)) }
-        default: break
+        default: if chance(30) { told.append(Told(.contentCached, time + 3).ttl(1_000)) }
         }
         return told
     }
@@ -54,7 +54,7 @@ extension History {
 
     private mutating func used(_ time: Double) -> Told {
         var told = Told(.prefetchUsedForNotification, time)
-        if chance(60) { told = told.aged(pick([699, 700.000_001, 701])) }
+        if chance(60) { told = told.aged(pick([699, 700.000_001, 701, 2_000, 90_000])) }
         if chance(60) { told = told.content(pick(["aa", "BB", "cc"])) }
         return told
     }
