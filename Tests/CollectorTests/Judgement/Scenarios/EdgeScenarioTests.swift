@@ -2,6 +2,7 @@
 
 import Foundation
 import PrefetchLifecycle
+import TelemetryEvents
 import Testing
 
 @testable import Collector
@@ -32,7 +33,7 @@ struct EdgeScenarioTests {
                 id: "a",
                 #""error":"BGTaskSchedulerErrorDomain Code=1","scheduledFor":"\#(Story.time(720))""#
             ) + Story.notification(0, due: 720, id: "a") + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.onDemand.with(["error other": 1])))
+        #expect(try story.outcome() == .init(.fallback, counting: Self.onDemand.with(["error other": 1])))
     }
 
     @Test("Background Refresh Off, told by the plugin's own code")
@@ -46,14 +47,15 @@ struct EdgeScenarioTests {
                 #""error":"background_refresh_disabled""#
             ) + Story.notification(0, due: 720, id: "a") + Story.onDemand()
         let expected = Self.onDemand.with(["error background_refresh_disabled": 1])
-        #expect(try story.outcome() == .init(.fallback, expected))
+        #expect(try story.outcome() == .init(.fallback, counting: expected))
     }
 
     @Test("Low Power Mode On, the task is skipped: the notification falls back")
     func lowPowerSkipped() throws {
         let story = Story.launch(0) + Story.scheduling() + Story.onDemand() + Story.launch(4_000)
         #expect(
-            try story.outcome() == .init(.fallback, notes: [.missedWindow], Self.onDemand.with(["scheduled": 1]))
+            try story.outcome()
+                == .init(.fallback, notes: [.missedWindow], counting: Self.onDemand.with(["scheduled": 1]))
         )
     }
 
@@ -62,7 +64,7 @@ struct EdgeScenarioTests {
         let story =
             Story.launch(0) + Story.scheduling(due: 3_600) + Story.prefetch(2_000, due: 3_600)
             + Story.shown(3_602, due: 3_600, age: 1_600)
-        #expect(try story.outcome() == .init(.used, notes: [.missedWindow], Self.used))
+        #expect(try story.outcome() == .init(.used, notes: [.missedWindow], counting: Self.used))
     }
 
     @Test("Low Power Mode On, the task runs after the notification: the notification has fallen back")
@@ -73,7 +75,7 @@ struct EdgeScenarioTests {
                 == .init(
                     .fallback,
                     notes: [.executedAfterNotification],
-                    Self.onDemand.with(["scheduled": 1, "executed": 1, "success": 1])
+                    counting: Self.onDemand.with(["scheduled": 1, "executed": 1, "success": 1])
                 )
         )
     }
@@ -95,7 +97,7 @@ struct EdgeScenarioTests {
                     .fallback,
                     .incomplete,
                     notes: [.missedWindow],
-                    Self.onDemand.with(["scheduled": 2, "missed window": 1])
+                    counting: Self.onDemand.with(["scheduled": 2, "missed window": 1])
                 )
         )
     }
@@ -110,7 +112,7 @@ struct EdgeScenarioTests {
                 "Timezone changed, but UTC schedule unchanged",
                 "timezone_changed"
             ) + Story.prefetch(420) + Story.shown(720, age: 298)
-        let expected = Story.Outcome(.used, Self.used)
+        let expected = Story.Outcome(.used, counting: Self.used)
         #expect(try story.outcome() == expected)
         #expect(try story.outcome { $0.stamp(offset: $0.second < 200 ? -8 : 9) } == expected)
     }
@@ -122,7 +124,7 @@ struct EdgeScenarioTests {
             let story =
                 Story.launch(base - 900) + Story.scheduling(base - 900, begins: base, due: base + 300)
                 + Story.prefetch(base + 1, due: base + 300) + Story.shown(base + 301, due: base + 300, age: 298)
-            let expected = Story.Outcome(.used, Self.used)
+            let expected = Story.Outcome(.used, counting: Self.used)
             #expect(try story.outcome() == expected)
             let (before, after) = changesAt == 1_741_514_400 ? (-8, -7) : (-7, -8)
             #expect(try story.outcome { $0.stamp(offset: $0.second < base ? before : after) } == expected)
@@ -138,7 +140,7 @@ struct EdgeScenarioTests {
         let outcome = try story.outcome(timezone: "America/Los_Angeles") {
             $0.stamp(offset: $0.second < base ? -8 : -7, isZoned: false)
         }
-        #expect(outcome == .init(.used, Self.used))
+        #expect(outcome == .init(.used, counting: Self.used))
     }
 
     @Test("Multi-Day Scheduling: each day's content is prefetched on its day")
@@ -151,7 +153,7 @@ struct EdgeScenarioTests {
             + Story.scheduling(543, begins: day + 420, due: day + 720, id: "tomorrow")
             + Story.shown(id: "today") + Story.prefetch(day + 540, due: day + 720, id: "tomorrow")
             + Story.shown(day + 722, due: day + 720, id: "tomorrow")
-        #expect(try story.outcome() == .init(.used, .used, Self.used.mapValues { $0 * 2 }))
+        #expect(try story.outcome() == .init(.used, .used, counting: Self.used.mapValues { $0 * 2 }))
     }
 
     @Test("Device Reboot: the schedule persists and is submitted again after it")
@@ -159,14 +161,15 @@ struct EdgeScenarioTests {
         let story =
             Story.launch(0) + Story.scheduling() + Story.launch(300, pending: true) + Story.scheduling(301)
             + Story.prefetch(540) + Story.shown()
-        #expect(try story.outcome() == .init(.used, Self.used))
+        #expect(try story.outcome() == .init(.used, counting: Self.used))
     }
 
     @Test("Device Reboot, launched after the notification: it was still delivered")
     func lateLaunchAfterReboot() throws {
         let story = Story.launch(0) + Story.scheduling() + Story.onDemand() + Story.launch(5_000, pending: true)
         #expect(
-            try story.outcome() == .init(.fallback, notes: [.missedWindow], Self.onDemand.with(["scheduled": 1]))
+            try story.outcome()
+                == .init(.fallback, notes: [.missedWindow], counting: Self.onDemand.with(["scheduled": 1]))
         )
     }
 }

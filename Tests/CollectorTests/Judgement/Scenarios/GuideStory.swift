@@ -48,7 +48,7 @@ struct GuideStory {
         }
 
         /// A coherent story.
-        init(_ outcomes: CycleOutcome..., notes: [ViolationKind] = [], _ counts: [String: UInt64]) {
+        init(_ outcomes: CycleOutcome..., notes: [ViolationKind] = [], counting counts: [String: UInt64]) {
             self.init(.coherent, outcomes, notes, counts)
         }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PrefetchLifecycle
+import TelemetryEvents
 import Testing
 
 @testable import Collector
@@ -26,7 +27,7 @@ struct NegativePathTests {
     @Test("Network failure: the notification falls back")
     func networkFailure() throws {
         let story = Self.start + Self.networkFailure + Story.unsuccessful(543, "NETWORK") + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.failed.with(["failure NETWORK": 1])))
+        #expect(try story.outcome() == .init(.fallback, counting: Self.failed.with(["failure NETWORK": 1])))
     }
 
     @Test("Network failure: content that an earlier day cached is used if it is valid")
@@ -35,7 +36,7 @@ struct NegativePathTests {
         let expected: [String: UInt64] = [
             "scheduled": 1, "executed": 1, "failure NETWORK": 1, "used": 1, "delivered prefetched": 1,
         ]
-        #expect(try story.outcome() == .init(.used, expected))
+        #expect(try story.outcome() == .init(.used, counting: expected))
     }
 
     @Test("Permission denied: nothing is scheduled, and the error is told")
@@ -89,7 +90,9 @@ struct NegativePathTests {
                 lines: [Story.line(542, "fetch", "Storage unavailable, will fetch on-demand")],
                 events: [Story.event("content_cache_failed", 542, id: "a", #""usedCached":false,"eventId":"2""#)]
             ) + Story.completion(543) + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.failed.with(["success": 1, "cache failures": 2])))
+        #expect(
+            try story.outcome() == .init(.fallback, counting: Self.failed.with(["success": 1, "cache failures": 2]))
+        )
     }
 
     @Test("JWT expiration: an AUTH failure, told in three lines, counts once")
@@ -102,7 +105,7 @@ struct NegativePathTests {
                 #""error":"AuthError","httpStatus":401,"willRetry":false"#
             ) + Self.failure(544, "JWT expired, authentication failed", #""error":"JWT expired""#)
             + Story.unsuccessful(545, "AUTH") + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.failed.with(["failure AUTH": 1])))
+        #expect(try story.outcome() == .init(.fallback, counting: Self.failed.with(["failure AUTH": 1])))
     }
 
     @Test("Timezone drift: the prefetch and the notification keep their UTC times")
@@ -115,13 +118,13 @@ struct NegativePathTests {
                 "Timezone changed, but UTC schedule unchanged",
                 "timezone_changed"
             ) + Story.shown()
-        #expect(try story.outcome() == .init(.used, EdgeScenarioTests.used))
+        #expect(try story.outcome() == .init(.used, counting: EdgeScenarioTests.used))
     }
 
     @Test("Corrupted cache: the notification falls back, though the prefetch was successful")
     func corruptedCache() throws {
         let story = Story.launch(0) + Story.scheduling() + Story.prefetch(540) + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.failed.with(["success": 1])))
+        #expect(try story.outcome() == .init(.fallback, counting: Self.failed.with(["success": 1])))
     }
 
     @Test("BGTask execution failure: the task is marked complete, and the failure is the system's")
@@ -136,7 +139,7 @@ struct NegativePathTests {
                 id: "a",
                 #""fetched":false,"reason":"SYSTEM""#
             ) + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, Self.failed.with(["failure SYSTEM": 1])))
+        #expect(try story.outcome() == .init(.fallback, counting: Self.failed.with(["failure SYSTEM": 1])))
     }
 
     @Test("BGTask execution failure: the expiration handler is called, and completes the task")
@@ -153,7 +156,7 @@ struct NegativePathTests {
                 #""fetched":false"#
             ) + Story.onDemand()
         let expected = Self.failed.with(["failure SYSTEM": 1, "expired": 1])
-        #expect(try story.outcome() == .init(.fallback, notes: [.expired], expected))
+        #expect(try story.outcome() == .init(.fallback, notes: [.expired], counting: expected))
     }
 
     @Test("BGTask execution failure, and nobody completes the task: a bug of the plugin")
@@ -167,7 +170,7 @@ struct NegativePathTests {
         let story =
             Story.launch(0) + Story.scheduling(0) + Story.scheduling(1) + Story.scheduling(2) + Story.prefetch(540)
             + Story.shown()
-        #expect(try story.outcome() == .init(.used, EdgeScenarioTests.used))
+        #expect(try story.outcome() == .init(.used, counting: EdgeScenarioTests.used))
     }
 
     @Test("Repeated scheduling calls for another time: a second active task is a bug of the plugin")
@@ -183,6 +186,6 @@ struct NegativePathTests {
     func permissionRevoked() throws {
         let story = Story.launch(0) + Story.scheduling() + Story.prefetch(540) + Story.launch(4_000)
         let expected: [String: UInt64] = ["scheduled": 1, "executed": 1, "success": 1]
-        #expect(try story.outcome() == .init(.incomplete, expected))
+        #expect(try story.outcome() == .init(.incomplete, counting: expected))
     }
 }
