@@ -8,4 +8,6 @@ public struct LifecycleGroup: Sendable {
     public let appVersion: String
     /// What is counted of it.
     public internal(set) var totals = LifecycleTotals()
+    /// Rises whenever the totals may have changed, so that who has read them knows whether to read them again.
+    public internal(set) var revision: UInt64 = 0
 }

@@ -22,7 +22,10 @@ struct LifecycleGroups: Sendable {
 
     subscript(place: Int) -> LifecycleTotals {
         _read { yield groups[place].totals }
-        _modify { yield &groups[place].totals }
+        _modify {
+            groups[place].revision &+= 1
+            yield &groups[place].totals
+        }
     }
 
     /// The sum over all groups.
