@@ -34,6 +34,13 @@ public struct CounterFamily: Sendable {
         series.member(order.arranged(values))
     }
 
+    /// The counter of these values, which a page leaves out while it is at 0 where it is to be shown once used.
+    ///
+    /// What a series was created with, it keeps.
+    public func with(_ values: [String], onceUsed: Bool) -> Counter {
+        series.member(order.arranged(values), hiddenUntilUsed: onceUsed)
+    }
+
     /// The counter of this value of the family's only label.
     public subscript(_ value: String) -> Counter { with(value) }
 
