@@ -26,7 +26,7 @@ struct IngestProcessor: CommitProcessor {
     private var projection: LedgerProjection
     private var checkpoints: CheckpointSchedule
     private var retention: LedgerRetention
-    private let metrics: PipelineMetrics
+    private var metrics: PipelineMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
     private var nextTickAt: Int64 = 0
@@ -48,7 +48,7 @@ struct IngestProcessor: CommitProcessor {
         self.onCommit = onCommit
         failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
-        metrics.publish(projection)
+        self.metrics.publish(projection)
     }
 
     /// How far every source has been read.

@@ -11,11 +11,10 @@ internal import TelemetryEvents
 struct PipelineMetrics: Sendable {
     private let registry: MetricsRegistry
     private let created: Int64
-    private let lifecycle: LifecycleMetrics
+    private var lifecycle: LifecycleMetrics
     private let identities: Gauge
     private let identityBytes: Gauge
-    private let evictedIdentities: Counter
-    private let received: CounterFamily
+    private let received: [(origin: UInt16, counter: Counter)]
     private let accepted: Counter
     private let duplicates: Counter
     private let rejected: CaseFamily<RejectionReason, Counter>
@@ -39,7 +38,7 @@ struct PipelineMetrics: Sendable {
         self.journal = journal.map { JournalSums(registry, $0) }
         self.registry = registry
         self.created = created
-        lifecycle = LifecycleMetrics(registry, created: created)
+        lifecycle = LifecycleMetrics(registry, created: created, isReceiver: true)
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."
@@ -49,15 +48,14 @@ struct PipelineMetrics: Sendable {
             help: "Memory that the remembered identities take.",
             unit: "bytes"
         )
-        evictedIdentities = registry.counter(
-            "dnp_telemetry_evicted_identities_total",
-            help: "Identities that were forgotten early because too many were remembered."
-        )
-        received = registry.counter(
+        let received = registry.counter(
             "dnp_telemetry_events_received_total",
             help: "Events received, by source and format; the sum of accepted, duplicate and rejected ones.",
             labels: ["source", "format"]
         )
+        self.received = EventOrigin.allCases.map {
+            ($0.rawValue, received.with($0.source.name, $0.format.name))
+        }
         accepted = registry.counter("dnp_telemetry_events_accepted_total", help: "Events committed to the ledger.")
         duplicates = registry.counter(
             "dnp_telemetry_events_duplicate_total",
@@ -99,20 +97,18 @@ struct PipelineMetrics: Sendable {
         )
     }
 
-    func publish(_ projection: LedgerProjection) {
+    mutating func publish(_ projection: LedgerProjection) {
         registry.update { set(projection) }
     }
 
-    private func set(_ projection: LedgerProjection) {
-        let totals = projection.fold.totals
+    private mutating func set(_ projection: LedgerProjection) {
         let accounts = projection.accounts
-        lifecycle.set(totals, openCycles: projection.fold.openCycles)
+        let groups = projection.fold.totalsByGroup
+        lifecycle.set(groups, openCycles: projection.fold.openCycles)
         identities.set(projection.fold.rememberedIdentities)
         identityBytes.set(projection.fold.identityBytes)
-        evictedIdentities.restore(to: totals.evictedIdentities, created: created)
-        for origin in EventOrigin.allCases {
-            let count = accounts.received[origin.rawValue] ?? 0
-            received.with(origin.source.name, origin.format.name).restore(to: count, created: created)
+        for (origin, counter) in received {
+            counter.restore(to: accounts.received[origin] ?? 0, created: created)
         }
         accepted.restore(to: accounts.accepted, created: created)
         duplicates.restore(to: accounts.duplicates, created: created)

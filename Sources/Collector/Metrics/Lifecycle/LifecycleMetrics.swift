@@ -2,86 +2,57 @@
 
 internal import MetricsRegistry
 internal import PrefetchLifecycle
-internal import TelemetryEvents
 
 /// The families that are functions of the fold's totals alone, alike in the service and in `replay` (SPEC 6).
+///
+/// They are set after every commit: only what has changed is read, and instruments are looked up once.
 struct LifecycleMetrics: Sendable {
-    private enum Stage: String, CaseIterable {
-        case success
-        case used
-    }
-
-    private let created: Int64
-    private let scheduled: Counter
-    private let executed: Counter
-    private let success: Counter
-    private let failure: CaseFamily<FailureReason, Counter>
-    private let used: Counter
-    private let implied: CaseFamily<Stage, Counter>
-    private let cycles: CaseFamily<CycleOutcome, Counter>
-    private let violations: CaseFamily<ViolationKind, Counter>
+    private var cycles: GroupedFamilies
+    private var telemetry: GroupedFamilies
+    private let latest: LatestEvents
     private let openCycles: Gauge
-    private let evictedCycles: Counter
+    /// By the place of the group in the fold.
+    private var revisions: [UInt64] = []
 
     /// - Parameters:
     ///   - registry: where the families stand.
     ///   - created: when counting began, in microseconds since 1970.
-    init(_ registry: MetricsRegistry, created: Int64) {
-        self.created = created
-        scheduled = registry.counter("dnp_prefetch_scheduled_total", help: "Prefetch tasks that were scheduled.")
-        executed = registry.counter("dnp_prefetch_executed_total", help: "Prefetch tasks that the system executed.")
-        success = registry.counter("dnp_prefetch_success_total", help: "Prefetch attempts that ended in success.")
-        failure = registry.counter(
-            "dnp_prefetch_failure_total",
-            help: "Prefetch attempts that ended in failure, by reason.",
-            label: "reason",
-            of: FailureReason.self,
-            onceUsed: [.other],
-            value: { "\($0.name)" }
+    ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
+    ///   - isReceiver: whether events come when they are sent, so that clocks and arrival can be told of.
+    init(_ registry: MetricsRegistry, created: Int64, labels: [LifecycleLabel] = [], isReceiver: Bool) {
+        cycles = GroupedFamilies(
+            registry,
+            counters: LifecycleCounterFamily.ofPrefetch + LifecycleCounterFamily.ofDelivery,
+            histograms: LifecycleHistogramFamily.ofCycles,
+            labels: labels,
+            created: created
         )
-        used = registry.counter(
-            "dnp_prefetch_used_for_notification_total",
-            help: "Notifications that used prefetched content."
+        telemetry = GroupedFamilies(
+            registry,
+            counters: LifecycleCounterFamily.ofTelemetry,
+            histograms: isReceiver ? LifecycleHistogramFamily.ofReceiving : [],
+            labels: [],
+            created: created
         )
-        implied = registry.counter(
-            "dnp_telemetry_implied_stages_total",
-            help: "Stages that only the summary of a cycle told of.",
-            label: "stage",
-            of: Stage.self
-        )
-        cycles = registry.counter(
-            "dnp_prefetch_cycles_total",
-            help: "Cycles that were closed, by their outcome.",
-            label: "outcome",
-            of: CycleOutcome.self,
-            value: { "\($0.name)" }
-        )
-        violations = registry.counter(
-            "dnp_prefetch_sequence_violations_total",
-            help: "Closed cycles that broke a rule of the lifecycle, by rule.",
-            label: "violation",
-            of: ViolationKind.self,
-            value: { "\($0.name)" }
-        )
+        latest = LatestEvents(registry)
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
-        evictedCycles = registry.counter(
-            "dnp_telemetry_evicted_cycles_total",
-            help: "Cycles that were closed early: too many were open, or they could not take another event."
-        )
     }
 
     /// Sets all of them; called inside an update of the registry.
-    func set(_ totals: LifecycleTotals, openCycles open: Int) {
-        scheduled.restore(to: totals.scheduled, created: created)
-        executed.restore(to: totals.executed, created: created)
-        success.restore(to: totals.success, created: created)
-        for reason in FailureReason.allCases { failure[reason].restore(to: totals.failure(reason), created: created) }
-        used.restore(to: totals.used, created: created)
-        implied[.success].restore(to: totals.impliedSuccess, created: created)
-        implied[.used].restore(to: totals.impliedUsed, created: created)
-        for outcome in CycleOutcome.allCases { cycles[outcome].restore(to: totals.cycles(outcome), created: created) }
-        for kind in ViolationKind.allCases { violations[kind].restore(to: totals.violations(kind), created: created) }
+    ///
+    /// - Parameters:
+    ///   - groups: the groups of one fold, which are never fewer than before.
+    ///   - open: how many cycles are open.
+    mutating func set(_ groups: [LifecycleGroup], openCycles open: Int) {
+        for place in groups.indices {
+            let isNew = place >= revisions.count
+            guard isNew || revisions[place] != groups[place].revision else { continue }
+            cycles.set(groups[place], at: place)
+            telemetry.set(groups[place], at: place)
+            latest.raise(to: groups[place].totals)
+            if isNew { revisions.append(0) }
+            revisions[place] = groups[place].revision
+        }
         openCycles.set(open)
-        evictedCycles.restore(to: totals.evictedCycles, created: created)
     }
 }

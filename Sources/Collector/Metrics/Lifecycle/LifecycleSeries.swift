@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MetricsRegistry
+
+/// The instruments of one group of the fold's totals, or of several together, with what they show.
+///
+/// What a group has counted comes as words: one for each counter, then for each histogram one for each bucket and one for
+/// the sum in microseconds.
+struct LifecycleSeries: Sendable {
+    private let counters: [Counter]
+    private let histograms: [(histogram: Histogram, words: Range<Int>)]
+    private let created: Int64
+    private var sums: [UInt64]
+
+    /// - Parameter created: when counting began, in microseconds since 1970.
+    init(counters: [Counter], histograms: [Histogram], created: Int64) {
+        self.counters = counters
+        self.created = created
+        var end = counters.count
+        self.histograms = histograms.map { histogram in
+            let start = end
+            end += histogram.bounds.count + 2
+            return (histogram, start..<end)
+        }
+        sums = [UInt64](repeating: 0, count: end)
+        for counter in counters { counter.restore(to: 0, created: created) }
+        for place in self.histograms.indices { show(self.histograms[place].histogram, self.histograms[place].words) }
+    }
+
+    /// Adds what a group has counted since it was read before; called inside an update of the registry.
+    mutating func add(_ words: [UInt64], since earlier: [UInt64]) {
+        for place in counters.indices where words[place] != earlier[place] {
+            sums[place] += words[place] - earlier[place]
+            counters[place].restore(to: sums[place], created: created)
+        }
+        for (histogram, range) in histograms where words[range] != earlier[range] {
+            for place in range { sums[place] &+= words[place] &- earlier[place] }
+            show(histogram, range)
+        }
+    }
+
+    private func show(_ histogram: Histogram, _ range: Range<Int>) {
+        let buckets = Array(sums[range.dropLast()])
+        let seconds = Double(sums[range.upperBound - 1]) / 1e6
+        try? histogram.restore(counts: buckets, sum: seconds, created: created)
+    }
+
+    /// As many zeros as there are words.
+    var nothing: [UInt64] { [UInt64](repeating: 0, count: sums.count) }
+}
