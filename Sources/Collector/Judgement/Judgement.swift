@@ -11,6 +11,8 @@ public struct Judgement: Sendable {
     var omittedCycles: UInt64 = 0
     /// What the fold has counted.
     var totals = LifecycleTotals()
+    /// The same by platform and app version.
+    var groups: [LifecycleGroup] = []
     /// How many events were told, those that belong to no cycle included.
     var events: UInt64 = 0
     /// What each input held, in their order.

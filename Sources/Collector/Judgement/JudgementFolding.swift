@@ -68,6 +68,7 @@ struct JudgementFolding {
         fold.finish()
         takeCycles()
         judgement.totals = fold.totals
+        judgement.groups = fold.totalsByGroup
         judgement.device = notes.device
         judgement.cycles.sort { left, right in
             left.order == right.order

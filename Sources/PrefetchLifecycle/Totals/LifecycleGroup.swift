@@ -10,4 +10,7 @@ public struct LifecycleGroup: Sendable {
     public internal(set) var totals = LifecycleTotals()
     /// Rises whenever the totals may have changed, so that who has read them knows whether to read them again.
     public internal(set) var revision: UInt64 = 0
+
+    /// The group of events that name neither platform nor version, with nothing counted: the first one of a fold.
+    public static let unknown = LifecycleGroup(platform: "unknown", appVersion: "unknown")
 }

@@ -11,7 +11,7 @@ struct LifecycleGroups: Sendable {
     private static let unknown = "unknown"
     private static let other = "other"
 
-    private(set) var groups = [LifecycleGroup(platform: unknown, appVersion: unknown)]
+    private(set) var groups = [LifecycleGroup.unknown]
     private var versions: [String] = []
     /// What the event that was looked up last said, since the events of an app come together.
     private var latestPlatform: [UInt8] = []

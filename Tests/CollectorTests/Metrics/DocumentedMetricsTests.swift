@@ -78,7 +78,7 @@ struct DocumentedMetricsTests {
     @Test("begins with what exists at 0 from the first scrape on")
     func fromTheStart() throws {
         let registry = MetricsRegistry(now: { startOfTest })
-        let metrics = PipelineMetrics(registry, created: startOfTest, journal: nil)
+        var metrics = PipelineMetrics(registry, created: startOfTest, journal: nil)
         metrics.publish(LedgerProjection(identityKey: EventText.identityKey, limits: .init()))
         let page = MetricsPage(registry)
         for sample in [

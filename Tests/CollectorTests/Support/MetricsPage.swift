@@ -20,7 +20,8 @@ struct MetricsPage: Equatable {
     /// The page of a projection, as the service would show it.
     init(of projection: LedgerProjection, created: Int64 = startOfTest) {
         let registry = MetricsRegistry(now: { startOfTest })
-        PipelineMetrics(registry, created: created, journal: nil).publish(projection)
+        var metrics = PipelineMetrics(registry, created: created, journal: nil)
+        metrics.publish(projection)
         self.init(registry)
     }
 

@@ -4,7 +4,7 @@ internal import MetricsRegistry
 internal import PrefetchLifecycle
 
 /// Families whose series are told apart by what the groups of the fold's totals have for the chosen labels; groups that
-/// agree in all of them are one series.
+/// agree in all of them are one series. That of events which name neither platform nor version is there from the start.
 struct GroupedFamilies: Sendable {
     private struct Group: Sendable {
         /// Where its series is.
@@ -39,6 +39,7 @@ struct GroupedFamilies: Sendable {
         )
         self.labels = labels
         self.created = created
+        _ = placeOfSeries(labels.map { $0.value(of: .unknown) })
     }
 
     /// Shows what a group has counted; called inside an update of the registry.

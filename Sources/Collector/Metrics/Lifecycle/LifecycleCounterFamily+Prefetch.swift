@@ -23,9 +23,10 @@ extension LifecycleCounterFamily {
         .init("dnp_prefetch_expired_total", help: "Prefetch attempts that the system ended before they were done.") {
             $0.expired
         },
-        .init("dnp_prefetch_missed_window_total", help: "Prefetch tasks that missed their window, as the plugin told.") {
-            $0.missedWindow
-        },
+        .init(
+            "dnp_prefetch_missed_window_total",
+            help: "Prefetch tasks that missed their window, as the plugin told."
+        ) { $0.missedWindow },
         .init(
             "dnp_prefetch_fallback_total",
             help: "Cycles without cached content when it was needed, so that it had to be fetched on demand."
