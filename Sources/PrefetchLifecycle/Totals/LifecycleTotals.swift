@@ -78,7 +78,14 @@ public struct LifecycleTotals: Hashable, Sendable {
     public init() {}
 
     /// The failures with one reason.
-    public func failure(_ reason: FailureReason) -> UInt64 { self[keyPath: Self.failureMember(reason)] }
+    public func failure(_ reason: FailureReason) -> UInt64 {
+        switch reason {
+        case .network: failureNetwork
+        case .auth: failureAuth
+        case .system: failureSystem
+        case .other: failureOther
+        }
+    }
     /// The closed cycles that ended so.
     public func cycles(_ outcome: CycleOutcome) -> UInt64 { outcomes[Int(outcome.rawValue)] }
     /// How many closed cycles broke a rule.
@@ -112,15 +119,6 @@ public struct LifecycleTotals: Hashable, Sendable {
         case .auth: failureAuth += 1
         case .system: failureSystem += 1
         case .other: failureOther += 1
-        }
-    }
-
-    static func failureMember(_ reason: FailureReason) -> WritableKeyPath<LifecycleTotals, UInt64> {
-        switch reason {
-        case .network: \.failureNetwork
-        case .auth: \.failureAuth
-        case .system: \.failureSystem
-        case .other: \.failureOther
         }
     }
 }
