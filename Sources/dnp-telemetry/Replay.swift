@@ -8,12 +8,14 @@ struct Replay: ParsableCommand {
         abstract: "Print the metrics that device logs or events come to.",
         discussion: """
             Runs logs or events through the same fold as the service and prints what only the fold decides, as a scrape \
-            of the service would show it once every cycle is closed, in the Prometheus text format: the dnp_prefetch_* \
-            families, dnp_telemetry_implied_stages_total and dnp_telemetry_evicted_cycles_total. Nothing is judged and \
-            nothing is kept. Files may be compressed with gzip.
+            of the service would show it once every cycle is closed, in the Prometheus text format: the families of \
+            prefetches, notifications, content, integrity and errors, and what clients count themselves. Clock skew and \
+            arrival lag need a receiver and are not there. Nothing is judged and nothing is kept. Files may be compressed \
+            with gzip.
 
             EXAMPLES
               dnp-telemetry replay *.log
+              dnp-telemetry replay --label platform --label app_version *.ndjson
               dnp-telemetry replay --format json device.log | jq .dnp_prefetch_failure_total.NETWORK
               zcat archive/*.gz | dnp-telemetry replay - > /var/lib/node_exporter/textfile/dnp.prom
 
@@ -33,6 +35,9 @@ struct Replay: ParsableCommand {
     @Option(help: "Form of the result: text (Prometheus) or json (the counters of validate).")
     var format = ResultFormat.text
 
+    @Option(name: .customLong("label"), help: LifecycleLabel.help)
+    var labels: [LifecycleLabel] = []
+
     @OptionGroup(title: "Input")
     var reading: InputOptions
 
@@ -40,13 +45,16 @@ struct Replay: ParsableCommand {
         guard inputs.count(where: { $0 == "-" }) < 2 else {
             throw ValidationError("expected - once, since standard input can be read only once")
         }
+        guard labels.isEmpty || format == .text else {
+            throw ValidationError("expected --label with --format text; the counters of --format json have no labels")
+        }
     }
 
     func run() throws {
         var options = try reading.judgementOptions()
         options.detail = .counters
         let judgement = try reading.judge(inputs, options)
-        try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition())
+        try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition(labels: labels))
         reading.hint(at: judgement, "validate --explain")
     }
 }

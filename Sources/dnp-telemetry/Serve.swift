@@ -71,6 +71,9 @@ struct Serve: AsyncParsableCommand {
     )
     var inputFormat: String?
 
+    @Option(name: .customLong("label"), help: LifecycleLabel.help)
+    var labels: [LifecycleLabel] = []
+
     @Option(help: "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical.")
     var logLevel = Logger.Level.notice
 
@@ -110,6 +113,7 @@ struct Serve: AsyncParsableCommand {
         configuration.journalSocket = journalSocket
         configuration.durability = durability
         configuration.maximumBody = maxBody
+        configuration.labels = labels
         configuration.followedFiles = follow.map(absolutePath)
         configuration.readsStandardInput = readsStandardInput
         configuration.wrapper = inputFormat.flatMap { LogWrapper(rawValue: $0) }

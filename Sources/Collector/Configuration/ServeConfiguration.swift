@@ -46,6 +46,8 @@ public struct ServeConfiguration: Sendable {
     public var zone = ZoneOffsets.utc
     /// The form in which log lines are wrapped; nil: told apart line by line.
     public var wrapper: LogWrapper?
+    /// What the metrics of the lifecycle are told apart by, besides their own labels.
+    public var labels: [LifecycleLabel] = []
     /// How long batches stay in the ledger once nothing needs them, in seconds.
     public var retentionSeconds: Int64 = 0
 

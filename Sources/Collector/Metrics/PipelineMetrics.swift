@@ -34,11 +34,12 @@ struct PipelineMetrics: Sendable {
     ///   - registry: where the families stand.
     ///   - created: when the ledger was made, in microseconds since 1970.
     ///   - journal: how far the journal has come, where there is one.
-    init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?) {
+    ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
+    init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?, labels: [LifecycleLabel] = []) {
         self.journal = journal.map { JournalSums(registry, $0) }
         self.registry = registry
         self.created = created
-        lifecycle = LifecycleMetrics(registry, created: created, isReceiver: true)
+        lifecycle = LifecycleMetrics(registry, created: created, labels: labels, isReceiver: true)
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."

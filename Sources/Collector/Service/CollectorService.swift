@@ -51,7 +51,12 @@ public enum CollectorService {
             default: .off
             }
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: room.opening.isSetAside)
-        let metrics = PipelineMetrics(registry, created: ledger.createdAt, journal: progress)
+        let metrics = PipelineMetrics(
+            registry,
+            created: ledger.createdAt,
+            journal: progress,
+            labels: configuration.labels
+        )
         let processor = IngestProcessor(
             room.projection,
             retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),

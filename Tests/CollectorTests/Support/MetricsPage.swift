@@ -18,15 +18,34 @@ struct MetricsPage: Equatable {
     }
 
     /// The page of a projection, as the service would show it.
-    init(of projection: LedgerProjection, created: Int64 = startOfTest) {
+    init(of projection: LedgerProjection, created: Int64 = startOfTest, labels: [LifecycleLabel] = []) {
         let registry = MetricsRegistry(now: { startOfTest })
-        var metrics = PipelineMetrics(registry, created: created, journal: nil)
+        var metrics = PipelineMetrics(registry, created: created, journal: nil, labels: labels)
         metrics.publish(projection)
         self.init(registry)
     }
 
     /// The value of a sample, by its name with its labels.
     subscript(_ name: String) -> Int? { samples[name].flatMap { Int($0) } }
+
+    /// The value of a sample that need not be whole.
+    func number(_ name: String) -> Double? { samples[name].flatMap { Double($0) } }
+
+    /// The names of the samples, with their labels.
+    var names: [String] { samples.keys.sorted() }
+
+    /// The sums over all values of some labels.
+    func summed(over labels: [LifecycleLabel]) -> [String: Double] {
+        var sums: [String: Double] = [:]
+        for (name, value) in samples {
+            let pairs = name.split(separator: "{").dropFirst().first?.dropLast().split(separator: ",") ?? []
+            let kept = pairs.filter { pair in !labels.contains { pair.hasPrefix("\($0.rawValue)=") } }
+            let family = name.prefix { $0 != "{" }
+            sums[kept.isEmpty ? String(family) : "\(family){\(kept.joined(separator: ","))}", default: 0] +=
+                Double(value) ?? .nan
+        }
+        return sums
+    }
 
     /// The samples that differ, for messages.
     func difference(from other: MetricsPage) -> [String] {

@@ -25,6 +25,7 @@ final class Pipeline: Sendable {
         in directory: TemporaryDirectory,
         clock: ManualClock = ManualClock(),
         limits: LifecycleLimits = LifecycleLimits(),
+        labels: [LifecycleLabel] = [],
         tickInterval: Duration? = nil,
         journald: NamespacedJournald? = nil
     ) throws {
@@ -45,7 +46,7 @@ final class Pipeline: Sendable {
         let processor = IngestProcessor(
             projection,
             retention: LedgerRetention(journal: progress, keepSeconds: 100 * 365 * 86_400),
-            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress),
+            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         ) { _ in
             progress?.passed(cursor: output.cursor)

@@ -9,6 +9,11 @@ public enum LifecycleLabel: String, CaseIterable, Sendable {
     /// The version of the app: the first 30 that are told, `other` or `unknown`.
     case appVersion = "app_version"
 
+    /// Each of some labels once, in their own order.
+    static func each(of labels: [LifecycleLabel]) -> [LifecycleLabel] {
+        allCases.filter(labels.contains)
+    }
+
     /// What a group has for it.
     func value(of group: LifecycleGroup) -> String {
         switch self {

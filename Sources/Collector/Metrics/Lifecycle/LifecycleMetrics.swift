@@ -24,7 +24,7 @@ struct LifecycleMetrics: Sendable {
             registry,
             counters: LifecycleCounterFamily.ofPrefetch + LifecycleCounterFamily.ofDelivery,
             histograms: LifecycleHistogramFamily.ofCycles,
-            labels: labels,
+            labels: LifecycleLabel.each(of: labels),
             created: created
         )
         telemetry = GroupedFamilies(
