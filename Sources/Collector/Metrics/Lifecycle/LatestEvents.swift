@@ -36,8 +36,8 @@ extension LifecycleStage {
         switch self {
         case .scheduled: ("dnp_prefetch_scheduled", "a prefetch task was scheduled")
         case .executed: ("dnp_prefetch_executed", "a prefetch task was executed")
-        case .success: ("dnp_prefetch_success", "a prefetch attempt ended in success")
-        case .failure: ("dnp_prefetch_failure", "a prefetch attempt ended in failure")
+        case .success: ("dnp_prefetch_success", "a prefetch attempt succeeded")
+        case .failure: ("dnp_prefetch_failure", "a prefetch attempt failed")
         case .used: ("dnp_prefetch_used_for_notification", "a notification used prefetched content")
         case .delivered: ("dnp_notification_delivered", "a notification was delivered")
         }
