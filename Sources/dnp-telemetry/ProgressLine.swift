@@ -14,6 +14,11 @@ final class ProgressLine: Sendable {
     }
 
     func show(_ progress: JudgementProgress) {
+        show { progress.line(elapsedSeconds: $0) }
+    }
+
+    /// Shows a line that is made of the seconds that have passed.
+    func show(_ line: (Double) -> String) {
         guard isShown else { return }
         let now = ContinuousClock.now
         let elapsed = now - start
@@ -23,7 +28,7 @@ final class ProgressLine: Sendable {
             last = now
             return true
         }
-        if isDue { write("\r\u{1B}[K" + progress.line(elapsedSeconds: elapsed / .seconds(1))) }
+        if isDue { write("\r\u{1B}[K" + line(elapsed / .seconds(1))) }
     }
 
     /// Takes the line away.

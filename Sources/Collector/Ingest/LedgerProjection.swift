@@ -60,6 +60,7 @@ struct LedgerProjection: Sendable {
         return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
     }
 
+    /// Takes in a page of a checkpoint; pages come in the order of their keys, before anything is applied.
     private mutating func restore(_ key: StateKey, _ value: [UInt8]) throws(LedgerError) {
         if key == IngestAccounts.stateKey, let accounts = IngestAccounts(encoded: value) {
             self.accounts = accounts
@@ -83,6 +84,23 @@ extension LedgerProjection {
         var damagedBatches: [Int64] = []
     }
 
+    /// Takes in the last checkpoint, and the position that it is true for; false when there is none.
+    ///
+    /// - Parameter observe: sees every page before it is taken in.
+    @discardableResult
+    mutating func load(
+        from reader: LedgerReader,
+        observe: (StateKey, [UInt8]) -> Void = { _, _ in }
+    ) throws(LedgerError) -> Bool {
+        let saved = try reader.loadState(Self.name) { (key, value) throws(LedgerError) in
+            observe(key, value)
+            try restore(key, value)
+        }
+        guard let saved else { return false }
+        position = saved.position
+        return true
+    }
+
     /// Loads the last checkpoint and folds what the ledger holds behind it. A damaged batch is skipped and named.
     static func recover(
         from reader: LedgerReader,
@@ -90,10 +108,7 @@ extension LedgerProjection {
         limits: LifecycleLimits
     ) throws(LedgerError) -> (LedgerProjection, Recovery) {
         var projection = LedgerProjection(identityKey: identityKey, limits: limits)
-        let saved = try reader.loadState(name) { (key, value) throws(LedgerError) in
-            try projection.restore(key, value)
-        }
-        if let saved { projection.position = saved.position }
+        try projection.load(from: reader)
 
         var recovery = Recovery()
         var last = projection.position.batch

@@ -81,16 +81,24 @@ extension JournalOutput {
 }
 
 extension JournalProgress {
-    /// From where the journal goes on: behind what was saved, or behind what has left the ledger meanwhile.
+    /// From where the journal goes on.
     static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
-        var start = Reached(position: .start, cursor: nil, skipped: 0)
-        if let saved = try ledger.reader.position(of: LedgerRetention.journalProjection) { start = Reached(saved) }
-        if start.position.sequence < statistics.pruned.sequence {
-            start.skipped += statistics.pruned.sequence - start.position.sequence
-            start.position = statistics.pruned
-        }
+        let saved = try ledger.reader.position(of: LedgerRetention.journalProjection)
+        let start = Reached.resuming(saved, pruned: statistics.pruned)
         return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
+    }
+}
+
+extension JournalProgress.Reached {
+    /// Behind what was saved, or behind what has left the ledger meanwhile.
+    static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> JournalProgress.Reached {
+        var start = saved.map { Self($0) } ?? Self(position: .start, cursor: nil, skipped: 0)
+        if start.position.sequence < pruned.sequence {
+            start.skipped += pruned.sequence - start.position.sequence
+            start.position = pruned
+        }
+        return start
     }
 }
 

@@ -48,7 +48,8 @@ extension EventLedger {
         }
     }
 
-    private static func open(
+    /// Opens files that were inspected; `now` is the time for a new ledger.
+    static func open(
         _ files: LedgerFiles,
         lock: DirectoryLock,
         durability: LedgerDurability,

@@ -3,20 +3,25 @@
 /// A set of sequence numbers as ascending ranges that don't touch.
 ///
 /// Bounded: what would need more ranges than the limit isn't remembered, and ``insert(_:)`` says so.
-struct SequenceRanges: Sendable, Equatable {
+package struct SequenceRanges: Sendable, Equatable {
     /// The limit, above what a window of 65,536 entries can leave behind.
     static let maximumRanges = 65_536
 
     private var ranges: [ClosedRange<UInt64>] = []
     private var head = 0
 
-    var isEmpty: Bool { head == ranges.count }
+    package init() {}
+
+    /// The ranges, ascending.
+    package var elements: ArraySlice<ClosedRange<UInt64>> { ranges[head...] }
+
+    package var isEmpty: Bool { head == ranges.count }
     var rangeCount: Int { ranges.count - head }
-    var first: ClosedRange<UInt64>? { isEmpty ? nil : ranges[head] }
-    var last: UInt64? { isEmpty ? nil : ranges[ranges.count - 1].upperBound }
+    package var first: ClosedRange<UInt64>? { isEmpty ? nil : ranges[head] }
+    package var last: UInt64? { isEmpty ? nil : ranges[ranges.count - 1].upperBound }
 
     /// Whether a number is in the set. O(log n).
-    func contains(_ number: UInt64) -> Bool {
+    package func contains(_ number: UInt64) -> Bool {
         let index = firstIndex(endingAtOrAbove: number)
         return index < ranges.count && ranges[index].contains(number)
     }
@@ -37,7 +42,7 @@ struct SequenceRanges: Sendable, Equatable {
     ///
     /// - Returns: Whether they are in the set now.
     @discardableResult
-    mutating func insert(_ added: ClosedRange<UInt64>) -> Bool {
+    package mutating func insert(_ added: ClosedRange<UInt64>) -> Bool {
         // The first range that the added one touches or that lies behind it.
         let below = added.lowerBound == 0 ? 0 : added.lowerBound - 1
         let start = firstIndex(endingAtOrAbove: below)
@@ -88,7 +93,7 @@ struct SequenceRanges: Sendable, Equatable {
         return low
     }
 
-    static func == (left: SequenceRanges, right: SequenceRanges) -> Bool {
+    package static func == (left: SequenceRanges, right: SequenceRanges) -> Bool {
         left.ranges[left.head...] == right.ranges[right.head...]
     }
 }

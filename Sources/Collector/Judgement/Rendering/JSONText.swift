@@ -21,9 +21,12 @@ struct JSONText {
     }
 
     /// Names the value that comes next.
-    mutating func name(_ name: StaticString) {
+    mutating func name(_ name: StaticString) { self.name("\(name)") }
+
+    /// Names the value that comes next.
+    mutating func name(_ name: String) {
         separate()
-        quote("\(name)")
+        quote(name)
         bytes.append(":")
         needsComma = false
     }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+public import TelemetryEvents
+
+/// Prints what the ledger holds as lines of JSON, also beside a running service, in memory that does not grow with it.
+public struct LedgerDump: Sendable {
+    /// What a line tells of.
+    public enum Content: Hashable, Sendable {
+        /// An event, of one kind when one is given.
+        case events(EventKind?)
+        /// A row: the batch and its receipt, ticks included.
+        case rows
+    }
+
+    /// How it ended.
+    public struct Outcome: Hashable, Sendable {
+        /// Whether everything that was asked for could be read.
+        public var isWhole = true
+        /// Whether Ctrl-C ended it.
+        public var isInterrupted = false
+        /// The number of the error that ended the output, 0 for none; a reader that has gone away is none.
+        public var outputProblem: Int32 = 0
+    }
+
+    private let reader: LedgerReader
+    private let content: Content
+    private let after: UInt64
+    private let limit: UInt64
+
+    /// Opens the ledger of a state directory.
+    ///
+    /// - Parameters:
+    ///   - after: events up to this number are left out.
+    ///   - limit: how many lines are printed at most.
+    public init(
+        stateDirectory: String,
+        _ content: Content,
+        after: UInt64 = 0,
+        limit: UInt64 = .max
+    ) throws(UnreadableLedger) {
+        self.content = content
+        self.after = after
+        self.limit = limit
+        reader = try LedgerReader.reading(stateDirectory)
+    }
+
+    /// Prints to a descriptor.
+    ///
+    /// - Parameters:
+    ///   - interruption: ends the output in good order.
+    ///   - warn: is told what cannot be read.
+    ///   - note: is told what is worth knowing.
+    public func print(
+        to descriptor: Int32,
+        interruption: Interruption? = nil,
+        warn: (String) -> Void = { _ in },
+        note: (String) -> Void = { _ in },
+        progress: (LedgerProgress) -> Void = { _ in }
+    ) throws(UnreadableLedger) -> Outcome {
+        var printing = Printing(
+            content: content,
+            after: after,
+            limit: limit,
+            output: LineOutput(descriptor, interruption: interruption)
+        )
+        var reached = LedgerProgress()
+        do throws(LedgerError) {
+            noteBeginning(try reader.statistics(), note)
+            var walk = try LedgerWalk(reader, afterSequence: after)
+            while printing.goesOn, let step = try walk.next() {
+                switch step {
+                case .batch(let stored):
+                    if let damage = printing.add(stored) { warn(damage) }
+                    reached.events += UInt64(stored.batch.count)
+                    progress(reached)
+                case .damaged(let batch, let detail):
+                    printing.isWhole = false
+                    warn("batch \(batch) is damaged and left out: \(detail)")
+                case .gap(let last, let batch, _):
+                    printing.isWhole = false
+                    warn("batch \(batch) does not follow \(last): something between them is missing")
+                case .deleted(let position):
+                    note(
+                        "up to \(position), batches were deleted before they were read; the service needs them no more"
+                    )
+                }
+            }
+        } catch {
+            printing.output.flush()
+            throw UnreadableLedger(error)
+        }
+        printing.output.flush()
+        return printing.outcome
+    }
+
+    private func noteBeginning(_ statistics: LedgerStatistics, _ note: (String) -> Void) {
+        guard after < statistics.pruned.sequence else { return }
+        note(
+            "the ledger begins with event \(statistics.pruned.sequence + 1); what is before that was deleted once it was "
+                + "counted and no longer needed"
+        )
+    }
+}
+
+/// A dump under way.
+private struct Printing {
+    let content: LedgerDump.Content
+    let after: UInt64
+    var limit: UInt64
+    var output: LineOutput
+    var isWhole = true
+
+    var goesOn: Bool { limit > 0 && output.end == nil }
+
+    var outcome: LedgerDump.Outcome {
+        var outcome = LedgerDump.Outcome(isWhole: isWhole)
+        switch output.end {
+        case nil, .closed: break
+        case .interrupted: outcome.isInterrupted = true
+        case .failed(let errno): outcome.outputProblem = errno
+        }
+        return outcome
+    }
+
+    /// Prints what is asked for of a batch; returns what cannot be read of it.
+    mutating func add(_ stored: StoredBatch) -> String? {
+        guard case .events(let kind) = content else {
+            RowLine.append(stored, to: &output.buffer)
+            limit -= 1
+            _ = output.settle()
+            return nil
+        }
+        let envelope = EventEnvelope(stored)
+        let records = stored.batch.events
+        var cursor = EventCursor()
+        var sequence = stored.firstSequence
+        do throws(EventRecordError) {
+            while let event = try cursor.next(in: records.span) {
+                if sequence > after, kind == nil || event.kind == kind {
+                    envelope.append(event, in: records.span, sequence: sequence, to: &output.buffer)
+                    limit -= 1
+                    guard output.settle(), limit > 0 else { return nil }
+                }
+                sequence += 1
+            }
+            return nil
+        } catch {
+            isWhole = false
+            return "batch \(stored.id): its events from number \(sequence) on are left out: \(error)"
+        }
+    }
+}
+
+extension LedgerReader {
+    /// Opens the ledger of a state directory for reading alone.
+    static func reading(_ stateDirectory: String) throws(UnreadableLedger) -> LedgerReader {
+        do throws(LedgerError) {
+            return try LedgerReader.open(directory: stateDirectory)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+    }
+}

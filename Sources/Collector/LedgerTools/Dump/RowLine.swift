@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import EventLedger
+internal import TelemetryEvents
+
+/// One line of JSON about a row of the ledger: a batch with its receipt, or a tick of the clock.
+enum RowLine {
+    static func append(_ stored: StoredBatch, to output: inout [UInt8]) {
+        let batch = stored.batch
+        let origin = OriginName(batch.origin)
+        var json = JSONText()
+        json.object { json in
+            json.name("batch")
+            json.value(stored.id)
+            json.name("seq")
+            json.value(batch.count > 0 ? Int64(clamping: stored.firstSequence) : nil)
+            json.name("count")
+            json.value(UInt64(batch.count))
+            json.name("received")
+            json.value(Timestamp(microseconds: batch.receivedAt))
+            json.name("source")
+            json.value(origin.source)
+            json.name("format")
+            json.value(origin.format)
+            json.name("bytes")
+            json.value(UInt64(batch.events.count))
+            json.name("receipt")
+            if let receipt = IngestReceipt(encoded: batch.receipt) {
+                append(receipt, to: &json)
+            } else {
+                json.value(nil as String?)
+            }
+        }
+        output.append(contentsOf: json.bytes)
+        output.append("\n")
+    }
+
+    private static func append(_ receipt: IngestReceipt, to json: inout JSONText) {
+        json.object { json in
+            json.name("duplicates")
+            json.value(receipt.duplicates)
+            json.name("rejected")
+            json.object { json in
+                for reason in RejectionReason.allCases where receipt.rejected[Int(reason.rawValue)] > 0 {
+                    json.name(reason.name)
+                    json.value(receipt.rejected[Int(reason.rawValue)])
+                }
+            }
+            json.name("unknownFields")
+            json.value(receipt.unknownFields)
+            json.name("lines")
+            json.object { json in
+                for result in LineResult.allCases {
+                    json.name(result.staticName)
+                    json.value(receipt.lines[result.rawValue])
+                }
+            }
+            json.name("batchIdentity")
+            json.value(receipt.batchIdentities.first.map(hexadecimal))
+            json.name("position")
+            guard let position = receipt.position else {
+                json.value(nil as String?)
+                return
+            }
+            json.object { json in
+                json.name("source")
+                json.value(hexadecimal(position.source))
+                json.name("hash")
+                json.value(hash(position.bytes))
+            }
+        }
+    }
+
+    /// The first 64 bits of SHA-256: a position may hold the beginning of a line, which is nobody's business.
+    private static func hash(_ bytes: [UInt8]) -> String {
+        hexadecimal(SHA256.hash(data: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    private static func hexadecimal(_ word: UInt64) -> String {
+        let digits = String(word, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+extension LineResult {
+    fileprivate var staticName: StaticString {
+        switch self {
+        case .recognised: "recognised"
+        case .foreign: "foreign"
+        case .unrecognised: "unrecognised"
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+
+/// A state directory that cannot be read, in words for the one who named it.
+public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what to do.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    init(_ error: LedgerError) {
+        description =
+            switch error {
+            case .absent(let path): "there is no ledger at \(path); name the service's directory with --state-dir"
+            case .other(14, let message):
+                "the ledger cannot be opened (\(message)); readers share the index of its write-ahead log: run this as "
+                    + "the service's user or as root"
+            default: error.description
+            }
+    }
+
+    init(_ error: InstallationKeyError) {
+        description = error.description
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Journald
+
+/// Whether the journal holds every confirmed event once, as far back as it goes.
+struct JournalCheck {
+    private(set) var check = LedgerCheck(.journal)
+    private let confirmed: UInt64
+    private let skipped: UInt64
+
+    /// - Parameters:
+    ///   - reader: the ledger.
+    ///   - ledger: its id.
+    ///   - reached: how far the journal had come before it is read here.
+    ///   - location: which journal.
+    init(
+        of reader: LedgerReader,
+        id ledger: String,
+        _ reached: JournalProgress.Reached?,
+        in location: JournalLocation,
+        progress: (LedgerProgress) -> Void
+    ) throws(LedgerError) {
+        confirmed = reached?.position.sequence ?? 0
+        skipped = reached?.skipped ?? 0
+        let census: JournalCensus
+        do throws(JournalReaderError) {
+            census = try Self.census(of: ledger, upTo: confirmed, in: location, progress)
+        } catch {
+            skip("\(error)")
+            return
+        }
+        judge(census, location)
+        let end = try reader.statistics().end.sequence
+        if let last = census.present.last, last > end {
+            check.fail(
+                "numbers up to \(last) are there, and the ledger has given them only up to \(end): was an older copy of it "
+                    + "put in its place?"
+            )
+        }
+    }
+
+    /// Looks again at every entry when some are not found by the index.
+    private static func census(
+        of ledger: String,
+        upTo confirmed: UInt64,
+        in location: JournalLocation,
+        _ progress: (LedgerProgress) -> Void
+    ) throws(JournalReaderError) -> JournalCensus {
+        let census = try JournalCensus(of: ledger, in: location, usesIndex: true, progress: progress)
+        guard !census.missing(upTo: confirmed).isEmpty else { return census }
+        return try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
+    }
+
+    /// What is told where no journal is looked at.
+    static func skipped(_ why: String) -> LedgerCheck {
+        var check = LedgerCheck(.journal)
+        check.result = .skipped
+        check.sentence = why
+        return check
+    }
+
+    private mutating func skip(_ why: String) {
+        check = Self.skipped(why)
+    }
+
+    private mutating func judge(_ census: JournalCensus, _ location: JournalLocation) {
+        guard let first = census.present.first?.lowerBound, let last = census.present.last else {
+            return skip(
+                "\(location) holds no entry of this ledger; it has confirmed \(confirmed - min(skipped, confirmed))"
+            )
+        }
+        guard census.isComplete else {
+            return skip("the numbers in \(location) are in no order that could be followed")
+        }
+        check.add("entries", census.entries)
+        check.add("first", first)
+        check.add("last", last)
+        check.add("confirmed", confirmed)
+        check.sentence = "\(census.entries) entries, numbers \(first) to \(last), confirmed up to \(confirmed)"
+        if first > 1 { check.sentence += "; older ones are not in the journal any more" }
+        addMissing(census.missing(upTo: confirmed))
+        for range in census.repeated.elements {
+            check.fail("\(Self.text(range)) more than once")
+        }
+    }
+
+    /// Events that were passed over are missing rightly; how many they are is known, not which.
+    private mutating func addMissing(_ missing: [ClosedRange<UInt64>]) {
+        let count = missing.reduce(0) { $0 + $1.upperBound - $1.lowerBound + 1 }
+        guard count > 0 else { return }
+        check.add("missing", count)
+        if count <= skipped {
+            check.sentence += "; \(count) are missing, and \(skipped) were skipped"
+            return
+        }
+        for range in missing { check.fail("\(Self.text(range)) missing") }
+    }
+
+    private static func text(_ range: ClosedRange<UInt64>) -> String {
+        range.count == 1
+            ? "number \(range.lowerBound) is" : "numbers \(range.lowerBound) to \(range.upperBound) are"
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Journald
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// Checks whether a ledger is sound and everything adds up (SPEC 4.3, 4.4, 4.5), also beside a running service.
+public struct LedgerVerify: Sendable {
+    /// Which journal is compared.
+    public enum Journal: Hashable, Sendable {
+        case machine
+        /// The files in a directory, such as a copy.
+        case directory(String)
+        case none
+    }
+
+    private let directory: String
+    private let reader: LedgerReader
+    private let ledger: String
+
+    /// Opens the ledger of a state directory for reading.
+    public init(stateDirectory: String) throws(UnreadableLedger) {
+        directory = stateDirectory
+        reader = try LedgerReader.reading(stateDirectory)
+        do throws(LedgerError) {
+            ledger = try reader.identity().id
+        } catch {
+            throw UnreadableLedger(error)
+        }
+    }
+
+    /// Runs all checks.
+    public func verdict(
+        _ journal: Journal = .machine,
+        progress: (LedgerProgress) -> Void = { _ in }
+    ) throws(UnreadableLedger) -> LedgerVerdict {
+        do throws(LedgerError) {
+            // Before anything else is read: what was reached then is there now.
+            let positions = try reader.positions()
+            let saved = positions.first { $0.projection == LedgerRetention.journalProjection }
+            let reached = try saved.map { (saved) throws(LedgerError) in
+                JournalProgress.Reached.resuming(saved, pruned: try reader.statistics().pruned)
+            }
+            let key = keyCheck()
+            let database = try databaseCheck()
+            let (checkpoint, accounts) = try checkpointCheck()
+            let audit = try BatchAudit(reader, from: accounts, progress: progress)
+            return LedgerVerdict(
+                ledger: ledger,
+                checks: [
+                    key, database, audit.check, checkpoint,
+                    SumsCheck(at: accounts, end: audit.accounts, journal: reached).check,
+                    try positionsCheck(positions, end: audit.end),
+                    try journalCheck(journal, reached, progress),
+                ]
+            )
+        } catch {
+            throw UnreadableLedger(error)
+        }
+    }
+
+    private func keyCheck() -> LedgerCheck {
+        var check = LedgerCheck(.key)
+        do throws(InstallationKeyError) {
+            _ = try InstallationKey(directory: directory, mayCreate: false)
+            check.sentence = "\(InstallationKey.fileName) can be read"
+        } catch {
+            check.sentence = InstallationKey.fileName
+            check.fail(error.description)
+        }
+        return check
+    }
+
+    private func databaseCheck() throws(LedgerError) -> LedgerCheck {
+        var check = LedgerCheck(.database)
+        let statistics = try reader.statistics()
+        check.add("bytes", UInt64(statistics.bytesOnDisk))
+        check.sentence = "\(statistics.bytesOnDisk) bytes, looked through by SQLite"
+        do throws(LedgerError) {
+            for finding in try reader.integrityFindings() { check.fail(PlainText.line(finding)) }
+        } catch {
+            guard case .corrupt(let detail) = error else { throw error }
+            check.fail(detail)
+        }
+        return check
+    }
+
+    private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?) {
+        var check = LedgerCheck(.checkpoint)
+        // What is hashed under the key is only looked up, so that any key reads the state back.
+        var projection = LedgerProjection(identityKey: IdentityKey(0, 0), limits: LifecycleLimits())
+        var pages: UInt64 = 0
+        var bytes: UInt64 = 0
+        do throws(LedgerError) {
+            let isSaved = try projection.load(from: reader) { _, value in
+                pages += 1
+                bytes += UInt64(value.count)
+            }
+            check.sentence =
+                isSaved ? "\(pages) pages of \(bytes) bytes, true for \(projection.position)" : "there is none yet"
+        } catch {
+            check.sentence = "read up to page \(pages)"
+            check.fail(try detail(of: error))
+        }
+        check.add("pages", pages)
+        check.add("bytes", bytes)
+        do throws(LedgerError) {
+            return (check, try SavedAccounts(from: reader))
+        } catch {
+            _ = try detail(of: error)
+            return (check, nil)
+        }
+    }
+
+    /// What is wrong with the ledger; an error of the moment or the machine is thrown on.
+    private func detail(of error: LedgerError) throws(LedgerError) -> String {
+        switch error {
+        case .corrupt(let detail): return detail
+        case .damagedState(_, let key): return "the checksum of page \(key) is wrong"
+        default: throw error
+        }
+    }
+
+    private func positionsCheck(
+        _ positions: [ProjectionPosition],
+        end: LedgerPosition
+    ) throws(LedgerError) -> LedgerCheck {
+        var check = LedgerCheck(.positions)
+        let pruned = try reader.statistics().pruned
+        var parts: [String] = []
+        for saved in positions {
+            let name = PlainText.line(saved.projection)
+            parts.append("\(name) at \(saved.position)")
+            check.add(name, saved.position.sequence)
+            if saved.position.batch > end.batch || saved.position.sequence > end.sequence {
+                check.fail("\(name) is at \(saved.position), ahead of the ledger, which ends at \(end)")
+            }
+        }
+        if let now = try reader.position(of: LedgerProjection.name)?.position ?? (pruned.batch > 0 ? .start : nil),
+            now.batch < pruned.batch
+        {
+            check.fail("the checkpoint is at \(now), and batches up to \(pruned) were deleted: they are not counted")
+        }
+        check.sentence = (parts + ["end at \(end)"]).joined(separator: "; ")
+        return check
+    }
+
+    private func journalCheck(
+        _ journal: Journal,
+        _ reached: JournalProgress.Reached?,
+        _ progress: (LedgerProgress) -> Void
+    ) throws(LedgerError) -> LedgerCheck {
+        let location: JournalLocation
+        switch journal {
+        case .none: return JournalCheck.skipped("not asked for")
+        case .machine: location = .machine
+        case .directory(let path): location = .directory(path)
+        }
+        guard reached != nil else { return JournalCheck.skipped("nothing of this ledger was ever journaled") }
+        return try JournalCheck(of: reader, id: ledger, reached, in: location, progress: progress).check
+    }
+}
