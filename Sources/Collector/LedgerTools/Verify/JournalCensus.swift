@@ -8,8 +8,7 @@ struct JournalCensus {
     private(set) var entries: UInt64 = 0
     /// The numbers that are there.
     private(set) var present = SequenceRanges()
-    /// The numbers that are there more than once.
-    private(set) var repeated = SequenceRanges()
+    private var repeated = SequenceRanges()
     /// Whether everything could be remembered; the order of the entries would have to be very odd.
     private(set) var isComplete = true
 
@@ -22,6 +21,9 @@ struct JournalCensus {
             isComplete = false
         }
     }
+
+    /// The numbers that are there more than once.
+    var repetitions: [ClosedRange<UInt64>] { Array(repeated.elements) }
 
     /// The numbers that are not there, from the first one that is there up to `last`.
     func missing(upTo last: UInt64) -> [ClosedRange<UInt64>] {

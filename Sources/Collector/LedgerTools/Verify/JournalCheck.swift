@@ -80,7 +80,7 @@ struct JournalCheck {
         check.sentence = "\(census.entries) entries, numbers \(first) to \(last), confirmed up to \(confirmed)"
         if first > 1 { check.sentence += "; older ones are not in the journal any more" }
         addMissing(census.missing(upTo: confirmed))
-        for range in census.repeated.elements {
+        for range in census.repetitions {
             check.fail("\(Self.text(range)) more than once")
         }
     }
