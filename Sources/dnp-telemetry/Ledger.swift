@@ -22,7 +22,7 @@ struct Ledger: ParsableCommand {
               2   the ledger cannot be read, or the output cannot be written
               64  wrong usage
             """,
-        subcommands: [LedgerDumpCommand.self, LedgerVerifyCommand.self]
+        subcommands: [LedgerDumpCommand.self, LedgerVerifyCommand.self, LedgerRebuildCommand.self]
     )
 }
 

@@ -86,18 +86,21 @@ extension LedgerProjection {
 
     /// Takes in the last checkpoint, and the position that it is true for; false when there is none.
     ///
-    /// - Parameter observe: sees every page before it is taken in.
+    /// - Parameter observe: sees every page, also behind one that cannot be taken in.
     @discardableResult
     mutating func load(
         from reader: LedgerReader,
         observe: (StateKey, [UInt8]) -> Void = { _, _ in }
     ) throws(LedgerError) -> Bool {
+        var problem: LedgerError?
         let saved = try reader.loadState(Self.name) { (key, value) throws(LedgerError) in
             observe(key, value)
-            try restore(key, value)
+            guard problem == nil else { return }
+            do throws(LedgerError) { try restore(key, value) } catch { problem = error }
         }
         guard let saved else { return false }
         position = saved.position
+        if let problem { throw problem }
         return true
     }
 

@@ -6,10 +6,13 @@ internal import EventLedger
 extension SourcePositions {
     private static let prefix: StateKey = "source/"
 
+    /// The name of a source's page.
+    static func key(of source: UInt64) -> StateKey { prefix.appending(source) }
+
     /// Records what has changed since the last call.
     mutating func takeChanges(into changes: inout StateChanges) {
         for source in changed.sorted() {
-            let key = Self.prefix.appending(source)
+            let key = Self.key(of: source)
             if let page = page(of: source) { changes.put(key, page) } else { changes.remove(key) }
         }
         changed = []

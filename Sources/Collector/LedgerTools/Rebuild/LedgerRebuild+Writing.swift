@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+
+extension LedgerRebuild {
+    /// Rebuilds, compares, and saves the rebuilt state as the checkpoint, in one transaction, for the end of the ledger.
+    ///
+    /// The service must be stopped. Nothing is saved while batches are damaged or missing that the saved state may
+    /// still count.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: the state directory.
+    ///   - now: the time, in microseconds since 1970 UTC.
+    ///   - progress: is told how far it has come.
+    public static func write(
+        stateDirectory: String,
+        now: Int64,
+        progress: (LedgerProgress) -> Void = { _ in }
+    ) throws(UnreadableLedger) -> RebuildReport {
+        let key = try identityKey(stateDirectory)
+        let ledger: EventLedger
+        do throws(LedgerError) {
+            ledger = try EventLedger.openExisting(directory: stateDirectory, durability: .power)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        let outcome = Result { () throws(UnreadableLedger) in
+            try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
+        }
+        do throws(LedgerError) {
+            try ledger.close()
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        return try outcome.get()
+    }
+
+    private func write(
+        to ledger: EventLedger,
+        now: Int64,
+        progress: (LedgerProgress) -> Void
+    ) throws(UnreadableLedger) -> RebuildReport {
+        var rebuilt = try rebuild(progress: progress)
+        if let problem = rebuilt.refold.problems.first {
+            throw UnreadableLedger("nothing was saved, since the saved state may count what cannot be read: \(problem)")
+        }
+        let changes = rebuilt.refold.takeChanges()
+        do throws(LedgerError) {
+            try ledger.checkpoint(
+                projection: LedgerProjection.name,
+                at: rebuilt.refold.projection.position,
+                changes: changes,
+                now: now
+            )
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        rebuilt.report.isWritten = true
+        return rebuilt.report
+    }
+}
+
+extension LedgerRefold {
+    /// What is to be written: everything in place of what is saved, or what was folded behind it.
+    mutating func takeChanges() -> StateChanges {
+        guard isFromBeginning else { return projection.takeChanges() }
+        var changes = StateChanges()
+        changes.removeAll(prefix: "")
+        for (key, value) in projection.takeWholeState().sorted(by: { $0.key < $1.key }) { changes.put(key, value) }
+        return changes
+    }
+}
