@@ -10,6 +10,10 @@ import TelemetryEvents
 struct KeptLedger {
     let directory: TemporaryDirectory
 
+    init(in directory: TemporaryDirectory) {
+        self.directory = directory
+    }
+
     /// Submits each of the lists of lines as a batch, then a tick, and closes the ledger.
     init(_ batches: [[String]] = []) async throws {
         directory = try TemporaryDirectory()

@@ -13,8 +13,8 @@ struct LedgerVerifyTests {
     }
 
     /// The checks that failed, with what they found.
-    private func failures(_ directory: String) throws -> [LedgerCheck.Name: [String]] {
-        let verdict = try LedgerVerify(stateDirectory: directory).verdict(.none)
+    private func failures(_ directory: TemporaryDirectory) throws -> [LedgerCheck.Name: [String]] {
+        let verdict = try LedgerVerify(stateDirectory: directory.path).verdict(.none)
         #expect(verdict.checks.map(\.name) == LedgerCheck.Name.allCases)
         let failed = verdict.checks.filter { $0.result == .failed }
         #expect(verdict.isSound == failed.isEmpty)
@@ -23,12 +23,12 @@ struct LedgerVerifyTests {
 
     @Test("finds nothing after restarts and crashes", arguments: 1...4 as ClosedRange<UInt64>)
     func sound(seed: UInt64) async throws {
-        #expect(try failures(try await KeptLedger(seed: seed).path) == [:])
+        #expect(try failures(try await KeptLedger(seed: seed).directory) == [:])
     }
 
     @Test("finds nothing in an empty one")
     func empty() async throws {
-        #expect(try failures(try await KeptLedger().path) == [:])
+        #expect(try failures(try await KeptLedger().directory) == [:])
     }
 
     @Test("finds nothing while batches are written and deleted")
@@ -39,10 +39,10 @@ struct LedgerVerifyTests {
         for round in 0..<20 {
             _ = try await pipeline.submit([EventText.scheduled("a-\(round)"), EventText.scheduled("a-0")])
             pipeline.clock.advance(seconds: 6)
-            #expect(try failures(directory.path) == [:])
+            #expect(try failures(directory) == [:])
             let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)
             _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)
-            #expect(try failures(directory.path) == [:])
+            #expect(try failures(directory) == [:])
         }
         try await pipeline.close()
     }
@@ -51,7 +51,7 @@ struct LedgerVerifyTests {
     func flippedByte() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.flip("id-1-2")
-        let failures = try failures(kept.path)
+        let failures = try failures(kept.directory)
         #expect(Set(failures.keys) == [.batches])
         #expect(failures[.batches]?.first?.hasPrefix("batch 2: checksum ") == true)
     }
@@ -60,7 +60,7 @@ struct LedgerVerifyTests {
     func missingBatch() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("DELETE FROM batch WHERE id = 2")
-        let failures = try failures(kept.path)
+        let failures = try failures(kept.directory)
         #expect(
             failures == [.batches: ["batch 3 begins with event 9, and what is before it ends at batch 1, sequence 4"]]
         )
@@ -70,14 +70,14 @@ struct LedgerVerifyTests {
     func wrongCount() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("UPDATE batch SET count = 5 WHERE id = 3")
-        #expect(try failures(kept.path)[.batches]?.contains("batch 3: 5 events expected, it holds 4") == true)
+        #expect(try failures(kept.directory)[.batches]?.contains("batch 3: 5 events expected, it holds 4") == true)
     }
 
     @Test("sees a changed page of the accounts")
     func changedAccounts() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("UPDATE state SET value = zeroblob(length(value)) WHERE key = CAST('accounts' AS BLOB)")
-        let failures = try failures(kept.path)
+        let failures = try failures(kept.directory)
         #expect(failures[.checkpoint] == ["the checksum of page accounts is wrong"])
         #expect(failures[.sums] == ["the accounts of the checkpoint cannot be read"])
     }
@@ -90,7 +90,7 @@ struct LedgerVerifyTests {
         var changes = StateChanges()
         changes.put(IngestAccounts.stateKey, accounts.encoded)
         try kept.overwrite(changes)
-        let failures = try failures(kept.path)
+        let failures = try failures(kept.directory)
         #expect(Set(failures.keys) == [.sums])
         #expect(failures[.sums]?.first == "at the checkpoint, accepted is 11 and the last event has number 12")
     }
@@ -101,14 +101,18 @@ struct LedgerVerifyTests {
         var changes = StateChanges()
         changes.put("fold/totals", [1, 2, 3])
         try kept.overwrite(changes)
-        #expect(Set(try failures(kept.path).keys) == [.checkpoint])
+        #expect(Set(try failures(kept.directory).keys) == [.checkpoint])
     }
 
     @Test("sees a journal that is ahead of the ledger")
     func aheadPosition() async throws {
         let kept = try await KeptLedger(Self.batches)
-        try kept.execute("INSERT INTO position VALUES ('journal', 13, 4, '0 ', 0)")
-        let failures = try failures(kept.path)
+        try kept.execute(
+            """
+            INSERT INTO position (projection, sequence, batch, note, updated_at) VALUES ('journal', 13, 4, '0 ', 0)
+            """
+        )
+        let failures = try failures(kept.directory)
         #expect(failures[.positions]?.first?.hasPrefix("journal is at batch 4, sequence 13, ahead") == true)
     }
 
@@ -116,14 +120,14 @@ struct LedgerVerifyTests {
     func uncounted() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("DELETE FROM position", "UPDATE meta SET pruned_batch = 2, pruned_sequence = 8")
-        #expect(try failures(kept.path)[.positions]?.first?.contains("they are not counted") == true)
+        #expect(try failures(kept.directory)[.positions]?.first?.contains("they are not counted") == true)
     }
 
     @Test("sees that the key is missing, and makes none")
     func missingKey() async throws {
         let kept = try await KeptLedger(Self.batches)
         try FileManager.default.removeItem(atPath: kept.directory.file(InstallationKey.fileName))
-        #expect(Set(try failures(kept.path).keys) == [.key])
+        #expect(Set(try failures(kept.directory).keys) == [.key])
         #expect(!FileManager.default.fileExists(atPath: kept.directory.file(InstallationKey.fileName)))
     }
 
@@ -133,7 +137,7 @@ struct LedgerVerifyTests {
         try kept.flip("id-1-2")
         let verdict = try LedgerVerify(stateDirectory: kept.path).verdict(.none)
         let text = verdict.text(style: .plain)
-        #expect(text.contains("\nFAILED  batches    4 batches with "))
+        #expect(text.contains("\nFAILED  batches    3 batches with 8 events, numbers 1 to 12\n"))
         #expect(text.contains("\n          batch 2: checksum "))
         #expect(text.hasSuffix("\nunsound: 1 of 7 checks failed, 1 skipped\n"))
         #expect(verdict.text(style: .plain, isBrief: true).hasPrefix("FAILED  batches "))

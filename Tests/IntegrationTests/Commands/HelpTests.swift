@@ -6,19 +6,32 @@ import Testing
 extension EndToEnd {
     @Suite("help")
     struct Help {
-        @Test("of a command has examples and exit statuses", arguments: ["serve", "validate", "replay", "report"])
+        private static let ledger = ["ledger dump", "ledger verify", "ledger rebuild"]
+
+        private func help(_ command: String) async throws -> Command {
+            let words = command.split(separator: " ").map(String.init)
+            return try await Command.run([Service.binary()] + words + ["--help"])
+        }
+
+        @Test(
+            "of a command has examples and exit statuses",
+            arguments: ["serve", "validate", "replay", "report", "ledger"] + ledger
+        )
         func help(command: String) async throws {
-            let help = try await Command.telemetry(command, "--help")
+            let help = try await help(command)
             #expect(help.status == .code(0))
             #expect(help.text.contains("EXAMPLES\n  dnp-telemetry \(command) "))
             #expect(help.text.contains("EXIT STATUS\n  0 "))
         }
 
-        @Test("and the README name the same options", arguments: ["validate", "replay", "report"])
+        @Test("and the README name the same options", arguments: ["validate", "replay", "report", "ledger"])
         func documented(command: String) async throws {
-            let help = try await Command.telemetry(command, "--help")
-            let flags = Set(help.text.matches(of: #/(?m)^\s+(?:-h, )?(--[a-z-]+)/#).map { String($0.output.1) })
-                .subtracting(["--help", "--version"])
+            var flags: Set<String> = []
+            for command in command == "ledger" ? Self.ledger : [command] {
+                let text = try await help(command).text
+                flags.formUnion(text.matches(of: #/(?m)^\s+(?:-h, )?(--[a-z-]+)/#).map { String($0.output.1) })
+            }
+            flags.subtract(["--help", "--version"])
             let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
             let readme = text(of: root.appendingPathComponent("README.md").path)
