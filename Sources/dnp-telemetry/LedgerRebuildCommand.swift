@@ -14,7 +14,7 @@ struct LedgerRebuildCommand: ParsableCommand {
             checkpoint is all that is left of them: it is read, the batches behind it are folded, and the result says \
             that nothing could be compared.
 
-            With --write the rebuilt state replaces the checkpoint in one transaction, as of the end of the ledger. The \
+            With --write the rebuilt state replaces the checkpoint, whole or not at all, as of the end of the ledger. The \
             service must be stopped for that. Nothing is written while batches are damaged.
 
             EXAMPLES

@@ -141,7 +141,7 @@ struct LedgerRebuildWritingTests {
         }
         var projection = LedgerProjection(identityKey: key, limits: LifecycleLimits())
         var changes = StateChanges()
-        for (key, value) in projection.takeWholeState() { changes.put(key, value) }
+        projection.takeWholeState { changes.put($0, $1) }
         try ledger.checkpoint(
             projection: LedgerProjection.name,
             at: LedgerPosition(batch: 4, sequence: 4),

@@ -39,12 +39,12 @@ struct VerifyOutput: Decodable {
 
 /// A file of a stopped service's state directory.
 enum StateFile {
-    /// Changes one byte at some distance behind the first place where a pattern stands.
-    static func flip(_ pattern: Data, distance: Int = 0, in state: String) throws {
+    /// Changes the first byte of every place where a pattern stands; of a page there may be older generations.
+    static func flip(_ pattern: Data, in state: String) throws {
         let path = "\(state)/ledger.sqlite"
         var bytes = contents(of: path)
-        guard let range = bytes.range(of: pattern) else { throw NotFound() }
-        bytes[range.lowerBound + distance] ^= 0x20
+        guard bytes.range(of: pattern) != nil else { throw NotFound() }
+        while let range = bytes.range(of: pattern) { bytes[range.lowerBound] ^= 0x20 }
         try bytes.write(to: URL(fileURLWithPath: path))
     }
 

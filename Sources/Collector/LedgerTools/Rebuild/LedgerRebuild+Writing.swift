@@ -3,7 +3,7 @@
 internal import EventLedger
 
 extension LedgerRebuild {
-    /// Rebuilds, compares, and saves the rebuilt state as the checkpoint, in one transaction, for the end of the ledger.
+    /// Rebuilds, compares, and saves the rebuilt state as the checkpoint, all of it or nothing, for the end of the ledger.
     ///
     /// The service must be stopped. Nothing is saved while batches are damaged or missing that the saved state may
     /// still count.
@@ -44,14 +44,8 @@ extension LedgerRebuild {
         if let problem = rebuilt.refold.problems.first {
             throw UnreadableLedger("nothing was saved, since the saved state may count what cannot be read: \(problem)")
         }
-        let changes = rebuilt.refold.takeChanges()
         do throws(LedgerError) {
-            try ledger.checkpoint(
-                projection: LedgerProjection.name,
-                at: rebuilt.refold.projection.position,
-                changes: changes,
-                now: now
-            )
+            try rebuilt.refold.save(to: ledger, now: now)
         } catch {
             throw UnreadableLedger(error)
         }
@@ -61,12 +55,18 @@ extension LedgerRebuild {
 }
 
 extension LedgerRefold {
-    /// What is to be written: everything in place of what is saved, or what was folded behind it.
-    mutating func takeChanges() -> StateChanges {
-        guard isFromBeginning else { return projection.takeChanges() }
-        var changes = StateChanges()
-        changes.removeAll(prefix: "")
-        for (key, value) in projection.takeWholeState().sorted(by: { $0.key < $1.key }) { changes.put(key, value) }
-        return changes
+    /// Saves in parts, which count from the last, tiny transaction on: everything in place of what is saved, or what was
+    /// folded behind it.
+    fileprivate mutating func save(to ledger: EventLedger, now: Int64) throws(LedgerError) {
+        let name = LedgerProjection.name
+        while try !ledger.tidy(name) {}
+        if isFromBeginning {
+            var removal = StateChanges()
+            removal.removeAll(prefix: "")
+            try ledger.stage(removal, of: name)
+        }
+        var changes = projection.takeChanges(at: projection.position)
+        while let part = changes.takePart(bytes: CheckpointSchedule.partBytes) { try ledger.stage(part, of: name) }
+        try ledger.commitStage(of: name, at: projection.position, now: now)
     }
 }

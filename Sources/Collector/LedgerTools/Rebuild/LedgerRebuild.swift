@@ -68,21 +68,22 @@ public struct LedgerRebuild: Sendable {
         var loaded = blank
         var comparison = StateComparison()
         do throws(LedgerError) {
-            let isSaved = try loaded.load(from: reader) { comparison.add($0, $1) }
+            let isSaved = try loaded.load(from: reader) { comparison.add(saved: $0, $1) }
             if isSaved { report.saved = loaded.position }
         } catch {
             guard let detail = error.stateDetail else { throw error }
             report.problems.append(detail)
             report.saved = try reader.position(of: LedgerProjection.name)?.position
         }
-        report.savedPages = comparison.count
+        report.savedPages = comparison.savedPages
         guard statistics.pruned == .start else { return try goOn(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
         var whole = refold.projection
         if report.saved != nil {
-            report.pages = comparison.differences(from: whole.takeWholeState())
+            whole.takeWholeState { comparison.add(rebuilt: $0, $1) }
+            report.pages = comparison.pages
             if report.problems.isEmpty {
                 report.counters = CounterValues(loaded).differences(from: CounterValues(refold.projection))
             }

@@ -59,11 +59,13 @@ struct LedgerRefold {
 }
 
 extension LedgerProjection {
-    /// The whole state as the pages of a checkpoint, of a projection from which nothing was taken and nothing loaded.
-    mutating func takeWholeState() -> [StateKey: [UInt8]] {
-        var pages = [IngestAccounts.stateKey: accounts.encoded]
-        for source in sources.sources { pages[SourcePositions.key(of: source)] = sources.page(of: source) }
-        for page in fold.takeChanges().upserts { pages[StateKey("fold/" + page.key)] = page.value }
-        return pages
+    /// Hands every page of a checkpoint to `body`, of a projection from which nothing was taken and nothing loaded.
+    mutating func takeWholeState(_ body: (StateKey, [UInt8]) -> Void) {
+        body(IngestAccounts.stateKey, accounts.encoded)
+        for source in sources.sources {
+            if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }
+        }
+        var delta = fold.takeChanges()
+        while let page = delta.takePage() { body(StateKey("fold/" + page.key), page.value) }
     }
 }

@@ -8,22 +8,27 @@ struct StateComparison {
     /// The saved pages; only their hashes are kept.
     private var saved: [StateKey: SHA256.Digest] = [:]
 
-    /// How many pages are saved.
-    var count: Int { saved.count }
+    private var differences: [StateKey: RebuildReport.Page.Difference] = [:]
 
-    mutating func add(_ key: StateKey, _ value: [UInt8]) {
+    /// Takes in a saved page.
+    mutating func add(saved key: StateKey, _ value: [UInt8]) {
         saved[key] = SHA256.hash(data: value)
     }
 
-    /// What differs, by name.
-    func differences(from rebuilt: [StateKey: [UInt8]]) -> [RebuildReport.Page] {
-        Set(saved.keys).union(rebuilt.keys).sorted().compactMap { key in
-            switch (saved[key], rebuilt[key]) {
-            case (nil, _): RebuildReport.Page(name: "\(key)", difference: .notSaved)
-            case (_, nil): RebuildReport.Page(name: "\(key)", difference: .savedOnly)
-            case (let digest?, let value?):
-                digest == SHA256.hash(data: value) ? nil : RebuildReport.Page(name: "\(key)", difference: .content)
-            }
+    /// How many pages were saved; before any is compared.
+    var savedPages: Int { saved.count }
+
+    /// Compares a rebuilt page, once.
+    mutating func add(rebuilt key: StateKey, _ value: [UInt8]) {
+        switch saved.removeValue(forKey: key) {
+        case nil: differences[key] = .notSaved
+        case let digest?: if digest != SHA256.hash(data: value) { differences[key] = .content }
         }
+    }
+
+    /// What differs, by name, after every rebuilt page was compared.
+    var pages: [RebuildReport.Page] {
+        let all = differences.merging(saved.mapValues { _ in .savedOnly }) { first, _ in first }
+        return all.sorted { $0.key < $1.key }.map { RebuildReport.Page(name: "\($0.key)", difference: $0.value) }
     }
 }
