@@ -18,6 +18,17 @@ struct LedgerRebuildTests {
         try LedgerRebuild(try LedgerReader.open(directory: kept.path), EventText.identityKey).report()
     }
 
+    /// A pipeline with a checkpoint and batches behind it.
+    private func goneOn() async throws -> (TemporaryDirectory, Pipeline) {
+        let directory = try TemporaryDirectory()
+        var pipeline = try Pipeline(in: directory)
+        _ = try await pipeline.submit(Self.batches[0])
+        try await pipeline.close()
+        pipeline = try Pipeline(in: directory)
+        for lines in Self.batches[1...] { _ = try await pipeline.submit(lines) }
+        return (directory, pipeline)
+    }
+
     @Test(
         "is equal to what was saved over restarts, crashes, ticks and duplicates",
         arguments: 1...4 as ClosedRange<UInt64>
@@ -34,9 +45,7 @@ struct LedgerRebuildTests {
 
     @Test("of a ledger beside its service compares what the checkpoint holds and folds the rest")
     func beside() async throws {
-        let directory = try TemporaryDirectory()
-        let pipeline = try Pipeline(in: directory)
-        for lines in Self.batches { _ = try await pipeline.submit(lines) }
+        let (directory, pipeline) = try await goneOn()
         let report = try report(KeptLedger(in: directory))
         #expect(report.result == .equal)
         #expect(report.end == pipeline.ledger.position)
@@ -105,9 +114,7 @@ struct LedgerRebuildTests {
 
     @Test("says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint")
     func pruned() async throws {
-        let directory = try TemporaryDirectory()
-        let pipeline = try Pipeline(in: directory)
-        for lines in Self.batches { _ = try await pipeline.submit(lines) }
+        let (directory, pipeline) = try await goneOn()
         let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)
         try #require(saved < pipeline.ledger.position)
         _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)

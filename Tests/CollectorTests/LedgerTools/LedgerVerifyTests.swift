@@ -35,15 +35,18 @@ struct LedgerVerifyTests {
     func beside() async throws {
         let directory = try TemporaryDirectory()
         _ = try InstallationKey(directory: directory.path)
-        let pipeline = try Pipeline(in: directory)
+        let pipeline = try Pipeline(in: directory, tickInterval: .milliseconds(1))
+        let reader = pipeline.ledger.reader
         for round in 0..<20 {
             _ = try await pipeline.submit([EventText.scheduled("a-\(round)"), EventText.scheduled("a-0")])
             pipeline.clock.advance(seconds: 6)
             #expect(try failures(directory) == [:])
-            let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)
+            await waitUntil("a checkpoint is saved") { (try? reader.position(of: LedgerProjection.name)) != nil }
+            let saved = try #require(try reader.position(of: LedgerProjection.name)?.position)
             _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)
             #expect(try failures(directory) == [:])
         }
+        #expect(try reader.statistics().pruned.batch > 0)
         try await pipeline.close()
     }
 

@@ -66,8 +66,12 @@ public struct LedgerDump: Sendable {
         )
         var reached = LedgerProgress()
         do throws(LedgerError) {
-            noteBeginning(try reader.statistics(), note)
-            var walk = try LedgerWalk(reader, afterSequence: after)
+            let pruned = try reader.statistics().pruned
+            noteBeginning(pruned, note)
+            // Rows without events lie behind the number that they follow.
+            var walk =
+                try after <= pruned.sequence
+                ? LedgerWalk(reader, after: pruned) : LedgerWalk(reader, afterSequence: after)
             while printing.goesOn, let step = try walk.next() {
                 switch step {
                 case .batch(let stored):
@@ -94,10 +98,10 @@ public struct LedgerDump: Sendable {
         return printing.outcome
     }
 
-    private func noteBeginning(_ statistics: LedgerStatistics, _ note: (String) -> Void) {
-        guard after < statistics.pruned.sequence else { return }
+    private func noteBeginning(_ pruned: LedgerPosition, _ note: (String) -> Void) {
+        guard after < pruned.sequence else { return }
         note(
-            "the ledger begins with event \(statistics.pruned.sequence + 1); what is before that was deleted once it was "
+            "the ledger begins with event \(pruned.sequence + 1); what is before that was deleted once it was "
                 + "counted and no longer needed"
         )
     }
