@@ -7,6 +7,9 @@ public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertib
     /// What was expected, what was found and what to do.
     public let description: String
 
+    /// SQLite's `SQLITE_CANTOPEN`, the first byte of its extended codes.
+    private static let cannotOpen: Int32 = 14
+
     init(_ description: String) {
         self.description = description
     }
@@ -15,7 +18,7 @@ public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertib
         description =
             switch error {
             case .absent(let path): "there is no ledger at \(path); name the service's directory with --state-dir"
-            case .other(14, let message):
+            case .other(let code, let message) where code & 0xFF == Self.cannotOpen:
                 "the ledger cannot be opened (\(message)); readers share the index of its write-ahead log: run this as "
                     + "the service's user or as root"
             default: error.description
