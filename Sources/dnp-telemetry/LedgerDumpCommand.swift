@@ -3,18 +3,17 @@
 import ArgumentParser
 import Collector
 import Glibc
-import TelemetryEvents
 
 struct LedgerDumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
         abstract: "Print the events that the ledger holds, as JSON lines.",
         discussion: """
-            Prints every event that is still in the ledger, in order, one line each: its number, its batch, when it was \
-            received and whence, and the event as it stands in the journal. Events are deleted once they are both counted \
+            Prints every event and every verdict on a cycle that is still in the ledger, in order, one line each: its \
+            number, its batch, when it was received and whence, and the event as it stands in the journal. Events are deleted once they are both counted \
             in a checkpoint and confirmed in the journal. With --rows a line tells of a batch: how many events it holds, \
             what of it was a duplicate or was refused, what lines it had, and where its source was (as a hash); rows of \
-            source "tick" record that time passed.
+            source "collector" record that time passed, with the verdicts on the cycles that it closed.
 
             Runs beside a running service, and needs the permission to write in the directory, as every reader of a \
             write-ahead log does. Ctrl-C ends the output with a whole line.
@@ -41,8 +40,11 @@ struct LedgerDumpCommand: ParsableCommand {
     var limit: UInt64?
 
     @Option(
-        help: ArgumentHelp("Print only events of this kind, such as prefetch_failure.", valueName: "kind"),
-        completion: .list(EventKind.allCases.map { "\($0.name)" })
+        help: ArgumentHelp(
+            "Print only events of this kind, such as prefetch_failure or cycle_closed.",
+            valueName: "kind"
+        ),
+        completion: .list(LedgerDump.Kind.names)
     )
     var kind: String?
 
@@ -83,9 +85,9 @@ struct LedgerDumpCommand: ParsableCommand {
     private func content() throws -> LedgerDump.Content {
         if rows { return .rows }
         guard let kind else { return .events(nil) }
-        guard let found = EventKind.allCases.first(where: { "\($0.name)" == kind }) else {
+        guard let found = LedgerDump.Kind(name: kind) else {
             throw ValidationError(
-                "expected --kind as \(EventKind.allCases.map { "\($0.name)" }.joined(separator: ", ")), found \"\(kind)\""
+                "expected --kind as \(LedgerDump.Kind.names.joined(separator: ", ")), found \"\(kind)\""
             )
         }
         return .events(found)

@@ -11,6 +11,9 @@ extension Command {
     }
 
     var lines: [String] { text.split(separator: "\n").map(String.init) }
+
+    /// The lines of a dump without the ticks of the service's own.
+    var postedLines: [String] { lines.filter { $0.contains(#""source":"http""#) } }
 }
 
 /// What `ledger verify --format json` prints.

@@ -104,7 +104,8 @@ extension EndToEnd {
                 }
                 let rebuild = try await Command.ledger(service, "rebuild")
                 #expect(rebuild.status == .code(0))
-                #expect(rebuild.text.hasPrefix("not comparable: batches up to batch 1, sequence 12 were deleted"))
+                #expect(rebuild.text.hasPrefix("not comparable: batches up to "))
+                #expect(rebuild.text.contains(", sequence 12 were deleted"))
                 #expect(try await service.terminate() == .code(0))
                 let written = try await Command.ledger(service, "rebuild", "--write")
                 #expect(written.status == .code(0))

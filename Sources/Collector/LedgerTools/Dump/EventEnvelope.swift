@@ -3,7 +3,7 @@
 internal import EventLedger
 internal import TelemetryEvents
 
-/// One line of JSON about an event of the ledger:
+/// One line of JSON about an event of the ledger, or a verdict:
 /// `{"seq":n,"batch":n,"received":"...","source":"http","format":"json","event":{...}}`, the event as in the journal.
 struct EventEnvelope {
     private static let start: StaticString = #"{"seq":"#
@@ -16,31 +16,24 @@ struct EventEnvelope {
         middle.append(#","received":""#)
         Timestamp(microseconds: stored.batch.receivedAt).appendRFC3339(to: &middle)
         middle.append(#"","source":"#)
-        let origin = OriginName(stored.batch.origin)
-        middle.append(contentsOf: "\(Self.quoted(origin.source)),\"format\":\(Self.quoted(origin.format))".utf8)
+        let origin = EventOrigin(rawValue: stored.batch.origin)
+        middle.append(contentsOf: Self.quoted(origin?.source.name).utf8)
+        middle.append(#","format":"#)
+        middle.append(contentsOf: Self.quoted(origin?.format.name).utf8)
         middle.append(#","event":"#)
         self.middle = middle
     }
 
-    func append(_ event: Event, in records: Span<UInt8>, sequence: UInt64, to output: inout [UInt8]) {
+    func append(_ record: LedgerRecord, in records: Span<UInt8>, sequence: UInt64, to output: inout [UInt8]) {
         output.append(Self.start)
         output.appendDecimal(sequence)
         output.append(contentsOf: middle)
-        CanonicalJSON.append(event, in: records, to: &output)
+        switch record {
+        case .event(let event): CanonicalJSON.append(event, in: records, to: &output)
+        case .verdict(let verdict): output.append(contentsOf: verdict.json)
+        }
         output.append("}\n")
     }
 
     private static func quoted(_ name: String?) -> String { name.map { "\"\($0)\"" } ?? "null" }
-}
-
-/// Source and format of a row in words; nil for what this version does not know.
-struct OriginName {
-    let source: String?
-    let format: String?
-
-    init(_ code: UInt16) {
-        let origin = EventOrigin(rawValue: code)
-        source = code == IngestProcessor.tickOrigin ? "tick" : origin?.source.name
-        format = origin?.format.name
-    }
 }

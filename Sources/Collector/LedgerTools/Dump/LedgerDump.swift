@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
-public import TelemetryEvents
+internal import TelemetryEvents
 
 /// Prints what the ledger holds as lines of JSON, also beside a running service, in memory that does not grow with it.
 public struct LedgerDump: Sendable {
     /// What a line tells of.
     public enum Content: Hashable, Sendable {
-        /// An event, of one kind when one is given.
-        case events(EventKind?)
+        /// An event or a verdict, of one kind when one is given.
+        case events(Kind?)
         /// A row: the batch and its receipt, ticks included.
         case rows
+    }
+
+    /// What has a number in the ledger, by its name in JSON and in the journal.
+    public struct Kind: Hashable, Sendable {
+        /// Nil for the verdict on a cycle.
+        fileprivate let event: EventKind?
+
+        /// Every name.
+        public static let names = EventKind.allCases.map { "\($0.name)" } + ["\(CycleVerdict.event)"]
+
+        /// - Parameter name: one of the names; nil for any other.
+        public init?(name: String) {
+            event = EventKind.allCases.first { "\($0.name)" == name }
+            if event == nil, name != "\(CycleVerdict.event)" { return nil }
+        }
     }
 
     /// How it ended.
@@ -137,12 +152,12 @@ private struct Printing {
         }
         let envelope = EventEnvelope(stored)
         let records = stored.batch.events
-        var cursor = EventCursor()
+        var cursor = LedgerRecordCursor(origin: stored.batch.origin)
         var sequence = stored.firstSequence
-        do throws(EventRecordError) {
-            while let event = try cursor.next(in: records.span) {
-                if sequence > after, kind == nil || event.kind == kind {
-                    envelope.append(event, in: records.span, sequence: sequence, to: &output.buffer)
+        do throws(LedgerRecordError) {
+            while let record = try cursor.next(in: records.span) {
+                if sequence > after, kind?.matches(record) ?? true {
+                    envelope.append(record, in: records.span, sequence: sequence, to: &output.buffer)
                     limit -= 1
                     guard output.settle(), limit > 0 else { return nil }
                 }
@@ -151,7 +166,16 @@ private struct Printing {
             return nil
         } catch {
             isWhole = false
-            return "batch \(stored.id): its events from number \(sequence) on are left out: \(error)"
+            return "batch \(stored.id): what it holds from number \(sequence) on is left out: \(error)"
+        }
+    }
+}
+
+extension LedgerDump.Kind {
+    fileprivate func matches(_ record: LedgerRecord) -> Bool {
+        switch record {
+        case .event(let found): found.kind == event
+        case .verdict: event == nil
         }
     }
 }

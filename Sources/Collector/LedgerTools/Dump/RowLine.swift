@@ -8,7 +8,7 @@ internal import TelemetryEvents
 enum RowLine {
     static func append(_ stored: StoredBatch, to output: inout [UInt8]) {
         let batch = stored.batch
-        let origin = OriginName(batch.origin)
+        let origin = EventOrigin(rawValue: batch.origin)
         var json = JSONText()
         json.object { json in
             json.name("batch")
@@ -20,9 +20,9 @@ enum RowLine {
             json.name("received")
             json.value(Timestamp(microseconds: batch.receivedAt))
             json.name("source")
-            json.value(origin.source)
+            json.value(origin?.source.name)
             json.name("format")
-            json.value(origin.format)
+            json.value(origin?.format.name)
             json.name("bytes")
             json.value(UInt64(batch.events.count))
             json.name("receipt")
