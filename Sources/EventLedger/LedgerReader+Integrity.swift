@@ -13,7 +13,11 @@ extension LedgerReader {
             )
             defer { check.reset() }
             var findings: [String] = []
-            while try check.step() { findings.append(check.text(0)) }
+            do throws(LedgerError) {
+                while try check.step() { findings.append(check.text(0)) }
+            } catch .corrupt(let detail) {
+                findings.append(detail)
+            }
             return findings == ["ok"] ? [] : findings
         }
     }

@@ -18,7 +18,6 @@ struct LedgerRebuildCommand: ParsableCommand {
             service must be stopped for that. Nothing is written while batches are damaged.
 
             EXAMPLES
-              dnp-telemetry ledger rebuild
               dnp-telemetry ledger rebuild --format json | jq '.counters'
               systemctl stop dnp-telemetry && dnp-telemetry ledger rebuild --write
 

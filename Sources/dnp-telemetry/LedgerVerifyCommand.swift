@@ -17,7 +17,6 @@ struct LedgerVerifyCommand: ParsableCommand {
             Runs beside a running service and changes nothing.
 
             EXAMPLES
-              dnp-telemetry ledger verify
               dnp-telemetry ledger verify --state-dir /var/lib/dnp-telemetry --format json | jq .verdict
               dnp-telemetry ledger verify --quiet || logger "the ledger does not add up"
 
