@@ -3,7 +3,15 @@
 internal import GRDB
 
 extension EventLedger {
-    /// Deletes the oldest batches, at most `limit` of them, and returns how many.
+    /// What one call of ``prune(upTo:keepSince:limit:bytes:vacuumBytes:)`` came to.
+    public struct Pruning: Sendable, Equatable {
+        /// How many batches were deleted.
+        public var batches = 0
+        /// True when it ended at a limit, so that there may be more to delete.
+        public var isCutShort = false
+    }
+
+    /// Deletes the oldest batches, at most `limit` of them.
     ///
     /// What goes is always a beginning of the ledger: every batch up to the last one that is old enough, so that a
     /// batch stamped by a clock that was ahead for a while does not hold up those around it. Numbers are not given
@@ -12,41 +20,51 @@ extension EventLedger {
     ///   - position: the least position of all projections; nothing after it is deleted.
     ///   - keepSince: batches received at this time or later stay, in microseconds since 1970 UTC.
     ///   - limit: the most batches to look at and to delete in one call.
+    ///   - bytes: the size of the batches after which the call ends, about; 4 MiB take some milliseconds.
     ///   - vacuumBytes: how much of the file to give back in one call.
     @discardableResult
     public func prune(
         upTo position: LedgerPosition,
         keepSince: Int64,
         limit: Int = 256,
+        bytes: Int = 4 << 20,
         vacuumBytes: Int = 2 << 20
-    ) throws(LedgerError) -> Int {
-        let deleted = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+    ) throws(LedgerError) -> Pruning {
+        let pruning = try connection.transaction(.immediate) { (database) throws(LedgerError) in
             guard
-                let last = try lastPrunable(upTo: position.batch, keepSince: keepSince, limit: limit, in: database)
-            else { return 0 }
+                let (last, isCutShort) = try lastPrunable(
+                    upTo: position.batch,
+                    keepSince: keepSince,
+                    limit: limit,
+                    bytes: bytes,
+                    in: database
+                )
+            else { return Pruning() }
             let delete = try LedgerStatement("DELETE FROM batch WHERE id <= ?", in: database)
             defer { delete.reset() }
             try delete.bind(last.batch, at: 1)
             try delete.run()
             let deleted = try LedgerSchema.integer("SELECT changes()", in: database)
             try MetaTable(database).setPruned(last)
-            return Int(deleted)
+            return Pruning(batches: Int(deleted), isCutShort: isCutShort)
         }
         try giveBack(bytes: vacuumBytes)
-        return deleted
+        return pruning
     }
 
     private func lastPrunable(
         upTo batch: Int64,
         keepSince: Int64,
         limit: Int,
+        bytes: Int,
         in database: Database
-    ) throws(LedgerError) -> LedgerPosition? {
+    ) throws(LedgerError) -> (LedgerPosition, isCutShort: Bool)? {
         let statement = try LedgerStatement(
             """
-            SELECT id, first_sequence, count, received_at FROM
-                (SELECT id, first_sequence, count, received_at FROM batch WHERE id <= ? ORDER BY id LIMIT ?)
-            WHERE received_at < ? ORDER BY id DESC LIMIT 1
+            SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
+                (SELECT *, sum(length(receipt) + length(events)) OVER sofar AS size, count(*) OVER sofar AS place
+                    FROM (SELECT * FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2) WINDOW sofar AS (ORDER BY id))
+            WHERE received_at < ?3 AND size - length(receipt) - length(events) < ?4 ORDER BY id DESC LIMIT 1
             """,
             in: database
         )
@@ -54,7 +72,8 @@ extension EventLedger {
         try statement.bind(batch, at: 1)
         try statement.bind(Int64(max(0, limit)), at: 2)
         try statement.bind(keepSince, at: 3)
-        return try statement.step() ? BatchEnd(statement).position : nil
+        try statement.bind(Int64(max(1, bytes)), at: 4)
+        return try statement.step() ? (BatchEnd(statement).position, statement.integer(4) != 0) : nil
     }
 
     /// Cuts free pages off the file's end beyond a reserve, which the next batches use without growing the file.

@@ -53,7 +53,7 @@ extension EventLedger {
     ///
     /// - Parameter bytes: the size of the pages after which the call ends, about.
     /// - Returns: true when there is nothing more to delete.
-    public func tidy(_ projection: String, bytes: Int = 1 << 20) throws(LedgerError) -> Bool {
+    public func tidy(_ projection: String, bytes: Int = 512 << 10) throws(LedgerError) -> Bool {
         var state = upkeep.withLock { $0[projection] ?? StateUpkeep() }
         state.outdated += state.staged
         state.staged = []

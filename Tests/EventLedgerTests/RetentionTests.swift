@@ -16,12 +16,12 @@ struct RetentionTests {
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append((1...100).map { .sample($0, at: Int64($0)) })
         let reached = LedgerPosition(batch: 60, sequence: 180)
-        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 30)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30).batches == 30)
         #expect(try ledger.reader.read(afterBatch: 0).first?.id == 31)
-        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 20)
-        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30) == 0)
-        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30) == 10)
-        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30) == 0)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30).batches == 20)
+        #expect(try ledger.prune(upTo: reached, keepSince: 51, limit: 30).batches == 0)
+        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30).batches == 10)
+        #expect(try ledger.prune(upTo: reached, keepSince: .max, limit: 30).batches == 0)
 
         let statistics = try ledger.reader.statistics()
         #expect(statistics.batches == 40)
@@ -36,7 +36,7 @@ struct RetentionTests {
         let ledger = try EventLedger.sample(in: directory)
         let times: [Int64] = [1, 2, 9_000_000, 3, 4, 5]
         try ledger.append(times.enumerated().map { .sample($0.offset, at: $0.element) })
-        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5) == 5)
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5).batches == 5)
         #expect(try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) == [5])
     }
 
@@ -44,9 +44,9 @@ struct RetentionTests {
     func numbersAreNeverReused() throws {
         let first = try EventLedger.sample(in: directory)
         try first.append((1...5).map { .sample($0, count: 4) })
-        #expect(try first.prune(upTo: first.position, keepSince: .max) == 5)
+        #expect(try first.prune(upTo: first.position, keepSince: .max).batches == 5)
         #expect(try first.append([.sample(6, count: 1)]) == LedgerPosition(batch: 6, sequence: 21))
-        #expect(try first.prune(upTo: first.position, keepSince: .max) == 1)
+        #expect(try first.prune(upTo: first.position, keepSince: .max).batches == 1)
         try first.close()
 
         let second = try EventLedger.sample(in: directory)
@@ -70,8 +70,8 @@ struct RetentionTests {
         #expect(full > 40 << 20)
 
         let pruned = try EventLedger.sample(in: directory)
-        let first = try pruned.prune(upTo: pruned.position, keepSince: .max, limit: 800, vacuumBytes: 4 << 20)
-        #expect(first == 800)
+        let first = try pruned.prune(upTo: pruned.position, keepSince: .max, limit: 800, bytes: .max, vacuumBytes: 4 << 20)
+        #expect(first == EventLedger.Pruning(batches: 800, isCutShort: true))
         try pruned.close()
         let slice = try FileBytes.read(path).count
         #expect(slice < full && slice >= full - (4 << 20))

@@ -6,7 +6,7 @@ internal import EventLedger
 struct LedgerRetention: Sendable {
     static let journalProjection = "journal"
     private static let interval: Int64 = 1_000_000
-    /// How many batches one call deletes, and the pause before the next while there are more, in microseconds.
+    /// How many batches one call deletes at most, and the pause before the next while there are more, in microseconds.
     private static let batches = 1_024
     private static let pause: Int64 = 20_000
 
@@ -28,8 +28,8 @@ struct LedgerRetention: Sendable {
         nextAt = now + Self.interval
         savePosition(ledger, now: now)
         let needed = prunable(lifecycle)
-        let deleted = try ledger.prune(upTo: needed, keepSince: now - keepMicroseconds, limit: Self.batches)
-        if deleted >= Self.batches { nextAt = now + Self.pause }
+        let pruning = try ledger.prune(upTo: needed, keepSince: now - keepMicroseconds, limit: Self.batches)
+        if pruning.isCutShort { nextAt = now + Self.pause }
         return true
     }
 

@@ -5,9 +5,9 @@ struct LedgerLimits: Sendable {
     /// A page of 8 KiB: the best of 4 to 32 KiB for batches of 60 KB and of 200 bytes alike, within the noise.
     var pageBytes = 8 << 10
 
-    /// The size of the log at which a commit moves it into the database. Two fsyncs per 16 MiB are invisible in the
-    /// throughput, and a start after a crash reads at most about this much.
-    var logBytes = 16 << 20
+    /// The size of the log at which a commit moves it into the database: so small that the commit that does it takes
+    /// some 20 ms, its two fsyncs included, and that a start after a crash has little to read.
+    var logBytes = 4 << 20
 
     /// What the log is cut back to after it grew past it behind a long read.
     var keptLogBytes = 32 << 20

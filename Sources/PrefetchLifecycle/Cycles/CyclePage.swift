@@ -5,6 +5,8 @@ import TelemetryEvents
 /// A page of open cycles in a checkpoint.
 struct CyclePage {
     static let prefix = "cycles/"
+    /// The bytes of a cycle, about.
+    private static let usualBytes = 112
 
     private let number: UInt32
     private var value = StateWriter()
@@ -19,6 +21,7 @@ struct CyclePage {
 
     static func encode(_ cycles: [Cycle], long: [Int: LongCycle], number: UInt32) -> StatePage {
         var page = CyclePage(number: number)
+        page.value.reserveCapacity(cycles.count * Self.usualBytes)
         for (place, cycle) in cycles.enumerated() {
             page.append(cycle, long: cycle.flags.contains(.isLong) ? long[place] : nil)
         }

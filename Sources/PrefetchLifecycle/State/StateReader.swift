@@ -4,12 +4,10 @@
 struct StateWriter {
     private(set) var bytes: [UInt8] = []
 
+    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
+
     mutating func append<Word: FixedWidthInteger>(_ word: Word) {
-        var rest = word
-        for _ in 0..<MemoryLayout<Word>.size {
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
+        unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 }
 
@@ -30,8 +28,12 @@ struct StateReader {
         let size = MemoryLayout<Word>.size
         guard remaining >= size else { throw StateError(key: page.key, problem: "a page cut short") }
         var word: Word = 0
-        for index in (0..<size).reversed() { word = word << 8 | Word(truncatingIfNeeded: page.value[position + index]) }
+        unsafe withUnsafeMutableBytes(of: &word) { target in
+            unsafe page.value.withUnsafeBytes { source in
+                unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[position..<position + size]))
+            }
+        }
         position += size
-        return word
+        return Word(littleEndian: word)
     }
 }
