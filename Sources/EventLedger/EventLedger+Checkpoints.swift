@@ -37,7 +37,10 @@ extension EventLedger {
             try positions.set(projection, to: position, generation: generation, note: note, at: now)
             return keys
         }
-        upkeep.withLock { $0[projection, default: StateUpkeep()].outdated = keys }
+        upkeep.withLock {
+            $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes)
+            $0[projection, default: StateUpkeep()].committed()
+        }
     }
 
     /// Records how far a projection that keeps no state here has come; one small transaction.

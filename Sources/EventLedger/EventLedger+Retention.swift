@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import Synchronization
 
 extension EventLedger {
     /// What one call of ``prune(upTo:keepSince:limit:bytes:vacuumBytes:)`` came to.
@@ -20,15 +21,15 @@ extension EventLedger {
     ///   - position: the least position of all projections; nothing after it is deleted.
     ///   - keepSince: batches received at this time or later stay, in microseconds since 1970 UTC.
     ///   - limit: the most batches to look at and to delete in one call.
-    ///   - bytes: the size of the batches after which the call ends, about; 4 MiB take some milliseconds.
+    ///   - bytes: the size of the batches after which the call ends, about; 1 MiB takes some milliseconds.
     ///   - vacuumBytes: how much of the file to give back in one call.
     @discardableResult
     public func prune(
         upTo position: LedgerPosition,
         keepSince: Int64,
         limit: Int = 256,
-        bytes: Int = 4 << 20,
-        vacuumBytes: Int = 2 << 20
+        bytes: Int = 1 << 20,
+        vacuumBytes: Int = 512 << 10
     ) throws(LedgerError) -> Pruning {
         let pruning = try connection.transaction(.immediate) { (database) throws(LedgerError) in
             guard
@@ -81,7 +82,9 @@ extension EventLedger {
         try connection.access { (database) throws(LedgerError) in
             let pageBytes = try max(1, LedgerSchema.integer("PRAGMA page_size", in: database))
             let free = try LedgerSchema.integer("PRAGMA freelist_count", in: database)
-            let excess = min(free - Self.reservedFreeBytes / pageBytes, Int64(max(0, bytes)) / pageBytes)
+            let reserve =
+                Self.reservedFreeBytes + upkeep.withLock { $0.values.reduce(0) { $0 + Int64($1.committedBytes) } }
+            let excess = min(free - reserve / pageBytes, Int64(max(0, bytes)) / pageBytes)
             guard excess > 0 else { return }
             let statement = try LedgerStatement("PRAGMA incremental_vacuum(\(excess))", in: database)
             defer { statement.reset() }
@@ -89,6 +92,6 @@ extension EventLedger {
         }
     }
 
-    /// The free space that stays in the file: 16 MiB.
+    /// The free space that stays in the file beside that for the next checkpoint: 16 MiB.
     private static var reservedFreeBytes: Int64 { 16 << 20 }
 }

@@ -22,7 +22,7 @@ extension EventLedger {
             let generation = try PositionTable(database).generation(of: projection) + 1
             return try StateTable(database).stage(changes, of: projection, generation: generation)
         }
-        upkeep.withLock { $0[projection, default: StateUpkeep()].staged += keys }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes) }
     }
 
     /// Makes everything that was staged the projection's state, with the position that it is true for.
@@ -41,11 +41,7 @@ extension EventLedger {
             let generation = try positions.generation(of: projection) + 1
             try positions.set(projection, to: position, generation: generation, note: note, at: now)
         }
-        upkeep.withLock {
-            var upkeep = $0[projection, default: StateUpkeep()]
-            swap(&upkeep.outdated, &upkeep.staged)
-            $0[projection] = upkeep
-        }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].committed() }
     }
 
     /// Deletes a part of what does not count in a projection's state: pages that were replaced or removed, and those of
@@ -53,10 +49,9 @@ extension EventLedger {
     ///
     /// - Parameter bytes: the size of the pages after which the call ends, about.
     /// - Returns: true when there is nothing more to delete.
-    public func tidy(_ projection: String, bytes: Int = 512 << 10) throws(LedgerError) -> Bool {
+    public func tidy(_ projection: String, bytes: Int = 256 << 10) throws(LedgerError) -> Bool {
         var state = upkeep.withLock { $0[projection] ?? StateUpkeep() }
-        state.outdated += state.staged
-        state.staged = []
+        state.discard()
         guard !state.isTidy else { return true }
         let tidied = try connection.transaction(.immediate) { (database) throws(LedgerError) in
             let table = StateTable(database)

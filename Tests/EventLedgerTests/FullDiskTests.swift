@@ -88,4 +88,46 @@ struct FullDiskTests {
         await writer.stop(within: .seconds(30))
         try ledger.close()
     }
+
+    @Test("a part of a checkpoint that has no space is not there, the one before counts, and both go on later")
+    func partOfCheckpoint() throws {
+        let disk = try SmallDisk()
+        let filler = disk.directory.path + "/filler"
+        let (ledger, _) = try EventLedger.open(directory: disk.directory.path, durability: .process, now: sampleTime)
+        func part(_ number: UInt8) -> StateChanges {
+            var changes = StateChanges()
+            for page in 0..<6 as Range<UInt64> {
+                changes.put(StateKey("p\(number)/").appending(page), [UInt8](repeating: number, count: 8_000))
+            }
+            return changes
+        }
+        try ledger.checkpoint(projection: "fold", at: .start, changes: part(0), now: 0)
+        try StagingTests.tidy(ledger)
+        try FileBytes.write([UInt8](repeating: 1, count: 500_000), to: filler)
+        var staged: UInt8 = 0
+        var failure: LedgerError?
+        while failure == nil, staged < 50 {
+            do throws(LedgerError) {
+                try ledger.stage(part(staged + 1), of: "fold")
+                staged += 1
+            } catch {
+                failure = error
+            }
+        }
+        guard case .full = failure else {
+            Issue.record("unexpected: \(String(describing: failure))")
+            return
+        }
+        #expect(staged > 0)
+        #expect(try StagingTests.pages(ledger).count == 6)
+
+        try Program.run("/bin/rm", filler)
+        try ledger.stage(part(staged + 1), of: "fold")
+        try ledger.commitStage(of: "fold", at: .start, now: 1)
+        #expect(try StagingTests.pages(ledger).count == 6 * (Int(staged) + 2))
+        try ledger.close()
+        let reopened = try EventLedger.sample(in: disk.directory)
+        #expect(try StagingTests.pages(reopened).count == 6 * (Int(staged) + 2))
+        try reopened.close()
+    }
 }

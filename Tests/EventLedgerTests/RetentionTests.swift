@@ -70,8 +70,14 @@ struct RetentionTests {
         #expect(full > 40 << 20)
 
         let pruned = try EventLedger.sample(in: directory)
-        let first = try pruned.prune(upTo: pruned.position, keepSince: .max, limit: 800, bytes: .max, vacuumBytes: 4 << 20)
-        #expect(first == EventLedger.Pruning(batches: 800, isCutShort: true))
+        let first = try pruned.prune(
+            upTo: pruned.position,
+            keepSince: .max,
+            limit: 800,
+            bytes: .max,
+            vacuumBytes: 4 << 20
+        )
+        #expect(first.batches == 800 && first.isCutShort)
         try pruned.close()
         let slice = try FileBytes.read(path).count
         #expect(slice < full && slice >= full - (4 << 20))

@@ -22,7 +22,7 @@ struct CheckpointSchedule: Sendable {
     private static let pauseAfterFailure: Int64 = 1_000_000
 
     /// How many bytes of pages one step writes, about.
-    static let partBytes = 512 << 10
+    static let partBytes = 256 << 10
 
     /// The position that the last checkpoint is true for.
     private(set) var last = LedgerPosition.start

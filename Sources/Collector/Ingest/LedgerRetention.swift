@@ -8,7 +8,7 @@ struct LedgerRetention: Sendable {
     private static let interval: Int64 = 1_000_000
     /// How many batches one call deletes at most, and the pause before the next while there are more, in microseconds.
     private static let batches = 1_024
-    private static let pause: Int64 = 20_000
+    private static let pause: Int64 = 10_000
 
     private let journal: JournalProgress?
     private let keepMicroseconds: Int64

@@ -87,4 +87,21 @@ struct TickTests {
         await waitUntil("the cycle is closed") { pipeline.page.openCycles == 0 }
         try await pipeline.close()
     }
+
+    @Test("what is too much for one tick goes on with the next at once, and closes there again in a rebuild")
+    func severalTicks() async throws {
+        let pipeline = try Pipeline(in: try TemporaryDirectory(), tickInterval: .milliseconds(1))
+        for batch in 0..<20 {
+            _ = try await pipeline.submit((0..<1_000).map { EventText.scheduled("cycle-\(batch)-\($0)") })
+        }
+        pipeline.clock.advance(seconds: 24 * 3_600 + 60)
+        await waitUntil("the cycles are closed") { pipeline.page.openCycles == 0 }
+        let ticks = try pipeline.ledger.reader.read(afterBatch: 20)
+        #expect(ticks.count > 1 && ticks.allSatisfy { $0.batch.origin == IngestProcessor.tickOrigin })
+        let halfway = try LedgerProjection.refolded(from: pipeline.ledger.reader, upTo: 21)
+        #expect(halfway.fold.openCycles > 0 && halfway.fold.openCycles < 20_000)
+        let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
+        #expect(MetricsPage(of: rebuilt).difference(from: pipeline.page) == [])
+        try await pipeline.close()
+    }
 }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+import Testing
+
+@testable import PrefetchLifecycle
+
+@Suite("Ticks that have much to close")
+struct BoundedTickTests {
+    static let end = Timestamp(microseconds: start.microseconds + 3 * 86_400 * 1_000_000)
+    static let limit = LifecycleFold.closingsPerTick
+
+    /// A fold with so many open cycles.
+    static func fold(_ count: Int) throws -> LifecycleFold {
+        var fold = LifecycleFold()
+        for first in stride(from: 0, to: count, by: 1_000) {
+            try fold.apply(
+                (first..<min(first + 1_000, count)).map { event("prefetch_scheduled", 0, id: "cycle-\($0)") }
+            )
+        }
+        return fold
+    }
+
+    @Test("close a part each, until no more is due")
+    func parts() throws {
+        var fold = try Self.fold(2 * Self.limit + 5)
+        var open = [fold.openCycles]
+        while fold.isTickDue(at: Self.end), open.count < 10 {
+            fold.tick(to: Self.end)
+            open.append(fold.openCycles)
+        }
+        #expect(open == [2 * Self.limit + 5, Self.limit + 5, 5, 0])
+        #expect(fold.totals.cycles(.missed) + fold.totals.cycles(.incomplete) == UInt64(2 * Self.limit + 5))
+    }
+
+    @Test("close the same cycles after a restart, whatever was looked for before")
+    func sameAfterRestart() throws {
+        var live = try Self.fold(Self.limit + 700)
+        var store = CheckpointTests.Store()
+        store.save(live.takeChanges())
+        for second in stride(from: 0, to: 80_000, by: 7_000) {
+            _ = live.isTickDue(at: Timestamp(microseconds: start.microseconds + Int64(second) * 1_000_000))
+        }
+        var restored = try store.restore()
+        live.tick(to: Self.end)
+        restored.tick(to: Self.end)
+        var after = [CheckpointTests.Store(), CheckpointTests.Store()]
+        after[0].save(live.takeChanges())
+        after[1].save(restored.takeChanges())
+        #expect(live.openCycles == 700)
+        #expect(after[0].pages == after[1].pages)
+    }
+
+    @Test("find a cycle as soon as it is due, and none before", arguments: 0..<10)
+    func exact(seed: UInt64) throws {
+        var random = SplitMix64(state: seed + 5_000)
+        var fold = LifecycleFold.keeping()
+        var time = 0.0
+        for _ in 0..<80 {
+            time += Double(Int.random(in: 0..<9_000, using: &random))
+            let history = History(seed: UInt64.random(in: 0..<200, using: &random)).events
+            try fold.apply(Array(history.shuffled(using: &random).prefix(3)), at: time)
+            let due = (0..<fold.cycles.count).filter { fold.cycles[$0].closesAt <= fold.seconds(fold.clock) }
+            #expect(fold.isTickDue(at: fold.clock) == !due.isEmpty)
+            #expect(fold.cycles.due(at: fold.seconds(fold.clock), limit: .max) == due)
+            if Int.random(in: 0..<3, using: &random) == 0 { fold.tick(to: fold.clock) }
+        }
+    }
+}
