@@ -23,7 +23,8 @@ extension IdentityKey {
         return hash.finalized()
     }
 
-    private func identity(of event: Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
+    @inline(__always)
+    private func identity(of event: borrowing Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
         var hash = schedule
         hash.combine(UInt64(event.kind.rawValue))
         hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
@@ -61,10 +62,12 @@ extension IdentityKey {
         return hash.finalized()
     }
 
-    private func scheduleHash(of event: Event, in bytes: Span<UInt8>) -> KeyedHash {
+    @inline(__always)
+    private func scheduleHash(of event: borrowing Event, in bytes: Span<UInt8>) -> KeyedHash {
         var hash = KeyedHash(self)
-        hash.combine(event.installation?.high ?? 0)
-        hash.combine(event.installation?.low ?? 0)
+        let installation = event.installation
+        hash.combine(installation?.high ?? 0)
+        hash.combine(installation?.low ?? 0)
         if !event.scheduleId.isEmpty {
             hash.combine(bytes, event.scheduleId)
         } else if let due = event.scheduledFor {

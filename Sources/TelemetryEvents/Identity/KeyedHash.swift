@@ -45,6 +45,7 @@ struct KeyedHash {
     private var v3: UInt64
     private var words: UInt64 = 0
 
+    @inline(__always)
     init(_ key: IdentityKey) {
         v0 = key.first ^ 0x736f_6d65_7073_6575
         v1 = key.second ^ 0x646f_7261_6e64_6f6d
@@ -61,16 +62,18 @@ struct KeyedHash {
     }
 
     /// Combines the length and the bytes of a text.
+    @inline(__always)
     mutating func combine(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         combine(UInt64(range.count))
         var index = range.lowerBound
-        while index + 8 <= range.upperBound {
+        while range.upperBound &- index >= 8 {
             combine(bytes.word(at: index))
-            index += 8
+            index &+= 8
         }
         if index < range.upperBound { combine(bytes.packedHead(index..<range.upperBound)) }
     }
 
+    @inline(__always)
     func finalized() -> UInt64 {
         var hash = self
         hash.combine(words << 56)

@@ -56,12 +56,17 @@ struct PseudonymCache {
         let known = held.span
         let count = id.count
         var offset = 0
-        while offset &+ 8 <= count {
-            guard
-                let word = known.wordIfThere(at: start &+ offset),
-                word == bytes.wordIfThere(at: id.lowerBound &+ offset)
-            else { return false }
-            offset &+= 8
+        if count >= 8 {
+            while offset < count {
+                // The last word reaches back over the one before.
+                let place = min(offset, count &- 8)
+                guard
+                    let word = known.wordIfThere(at: start &+ place),
+                    word == bytes.wordIfThere(at: id.lowerBound &+ place)
+                else { return false }
+                offset &+= 8
+            }
+            return true
         }
         while offset < count {
             guard known.byte(at: start &+ offset) == bytes.byte(at: id.lowerBound &+ offset) else { return false }

@@ -72,6 +72,28 @@ struct NameTable<Value: Sendable>: Sendable {
         return slot.length == 0 ? nil : value(head, tail, from: index, bytes, range)
     }
 
+    /// The value of a name of up to 15 bytes in front of a quote, and the name's length; nil for any other text.
+    @inline(__always)
+    func valueOfQuotedName(_ bytes: Span<UInt8>, at start: Int) -> (value: Value, length: Int)? {
+        guard let first = bytes.wordIfThere(at: start) else { return nil }
+        var length: Int
+        var (head, tail) = (first, UInt64(0))
+        var quotes = first.bytes(equalTo: UInt8(ascii: "\""))
+        if quotes != 0 {
+            length = quotes.trailingZeroBitCount &>> 3
+            head &= 1 &<< UInt64(8 &* length) &- 1
+        } else {
+            guard let second = bytes.wordIfThere(at: start &+ 8) else { return nil }
+            quotes = second.bytes(equalTo: UInt8(ascii: "\""))
+            if quotes == 0 { return nil }
+            length = 8 &+ quotes.trailingZeroBitCount &>> 3
+            if length > 8 { tail = bytes.wordIfThere(at: start &+ length &- 8) ?? 0 }
+        }
+        let slot = slots[firstSlot(head, tail)]
+        guard slot.head == head, slot.tail == tail, slot.length == length, let value = slot.value else { return nil }
+        return (value, length)
+    }
+
     /// Any name, such as one of more than 16 bytes, or one among the input's last bytes.
     @inline(never)
     private func valueOfLongName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {

@@ -59,7 +59,7 @@ extension JSONEventDecoder {
         return !isEnvelope
     }
 
-    private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
+    mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
         guard name.isEscaped else { return vocabulary.fields.value(of: bytes, name.range) }
         let copy = texts.copy(name, from: bytes)
         return vocabulary.fields.value(of: texts.bytes.span, copy)
@@ -113,7 +113,7 @@ extension JSONEventDecoder {
     }
 
     /// Checks what an event must have and derives what it leaves to derive.
-    private mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
+    mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
         guard draft.hasKind else { throw JSONFault(.missingField, .event) }
         guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
         let kind = draft.event.kind

@@ -97,6 +97,7 @@ public struct JSONEventDecoder {
 
     private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
         while let first = scanner.peek(bytes) {
+            if first == UInt8(ascii: "{"), plainLine(&scanner, bytes) { continue }
             let end = scanner.endOfLine(bytes)
             var line = scanner
             let bytes = bytes.extracting(0..<end)
@@ -160,7 +161,7 @@ public struct JSONEventDecoder {
         return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
     }
 
-    private mutating func accept(
+    mutating func accept(
         _ event: borrowing Event,
         from start: Int,
         to end: Int,
@@ -227,7 +228,10 @@ public struct JSONEventDecoder {
         do throws(JSONFault) {
             guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
             var draft = Draft()
-            _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
+            if !plainElement(into: &draft, &scanner, bytes) {
+                draft = Draft()
+                _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
+            }
             try accept(draft.event, from: start, to: scanner.position, bytes)
             return true
         } catch {

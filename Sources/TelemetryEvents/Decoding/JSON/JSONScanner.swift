@@ -11,6 +11,8 @@ struct JSONText {
 /// It is total: every input ends in a token or in a fault, and no read passes the end of the bytes.
 struct JSONScanner {
     var position: Int
+    /// Whether a line feed is no white space, since what is read must not reach over its line's end.
+    var stopsAtLineFeed = false
 
     /// The next byte that is no white space, not consumed; nil at the end.
     @inline(__always)
@@ -22,6 +24,7 @@ struct JSONScanner {
     private mutating func peekBehindWhitespace(_ bytes: Span<UInt8>) -> UInt8? {
         while let byte = bytes.byte(at: position) {
             switch byte {
+            case UInt8(ascii: "\n") where stopsAtLineFeed: return byte
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position &+= 1
             default: return byte
             }
