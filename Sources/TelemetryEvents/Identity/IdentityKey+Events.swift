@@ -4,12 +4,12 @@ extension IdentityKey {
     /// What makes two events the same (SPEC 4.2): installation, schedule, kind, timestamp and `eventId`.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
-    public func identity(of event: Event, in bytes: Span<UInt8>) -> UInt64 {
+    public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
         identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
     }
 
     /// The identity and what `schedule(of:in:)` tells at once, which takes little more than one of them.
-    public func hashes(of event: Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
+    public func hashes(of event: borrowing Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
         let schedule = scheduleHash(of: event, in: bytes)
         let identity = identity(of: event, in: bytes, after: schedule)
         return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())

@@ -22,8 +22,21 @@ struct PseudonymCache {
     private var used = 0
     /// The ids, one after the other.
     private var held: [UInt8] = []
+    /// The one asked for last, which is mostly asked for again.
+    private var latest = Slot()
 
+    @inline(__always)
     mutating func pseudonym(
+        of bytes: Span<UInt8>,
+        _ id: Range<Int>,
+        _ pseudonyms: any Pseudonymising
+    ) -> Pseudonym {
+        if latest.count == id.count, isHeld(latest.start, bytes, id) { return latest.pseudonym }
+        return otherPseudonym(of: bytes, id, pseudonyms)
+    }
+
+    @inline(never)
+    private mutating func otherPseudonym(
         of bytes: Span<UInt8>,
         _ id: Range<Int>,
         _ pseudonyms: any Pseudonymising
@@ -34,7 +47,10 @@ struct PseudonymCache {
             var index = Int(truncatingIfNeeded: hash) & mask
             for _ in 0..<Self.probes {
                 let slot = slots[index]
-                if slot.hash == hash, slot.count == id.count, isHeld(slot.start, bytes, id) { return slot.pseudonym }
+                if slot.hash == hash, slot.count == id.count, isHeld(slot.start, bytes, id) {
+                    latest = slot
+                    return slot.pseudonym
+                }
                 if slot.count < 0 { break }
                 index = (index + 1) & mask
             }
@@ -79,6 +95,7 @@ struct PseudonymCache {
         if used * 2 >= slots.count || held.count + id.count > Self.mostBytes { makeRoom(id.count) }
         let slot = Slot(hash: hash, start: held.count, count: id.count, pseudonym: pseudonym)
         held.append(bytes, id)
+        latest = slot
         insert(slot)
     }
 

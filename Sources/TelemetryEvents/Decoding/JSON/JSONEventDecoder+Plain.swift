@@ -18,7 +18,7 @@ extension JSONEventDecoder {
             let end = line.position
             if let next = line.peek(bytes), next != UInt8(ascii: "\n") { throw JSONFault(.malformedJSON) }
             guard line.position &- start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
-            try accept(draft.event, from: start, to: end, bytes)
+            try accept(draft, from: start, to: end, bytes)
         } catch {
             decoded.unknownFields = unknownFields
             return false

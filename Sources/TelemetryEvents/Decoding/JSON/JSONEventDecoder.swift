@@ -147,7 +147,7 @@ public struct JSONEventDecoder {
             var draft = Draft()
             if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
                 guard !isLine || mayFollow(scanner, bytes) else { throw JSONFault(.malformedJSON) }
-                try accept(draft.event, from: start, to: scanner.position, bytes)
+                try accept(draft, from: start, to: scanner.position, bytes)
             }
         default:
             try scanner.skipValue(bytes, depth: 0)
@@ -162,7 +162,7 @@ public struct JSONEventDecoder {
     }
 
     mutating func accept(
-        _ event: borrowing Event,
+        _ draft: borrowing Draft,
         from start: Int,
         to end: Int,
         _ bytes: Span<UInt8>
@@ -170,16 +170,16 @@ public struct JSONEventDecoder {
         guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
         if hasOwnTexts {
             let held = texts.bytes
-            add(event, held.span)
+            add(draft, held.span)
         } else {
-            add(event, bytes)
+            add(draft, bytes)
         }
     }
 
     @inline(__always)
-    private mutating func add(_ event: borrowing Event, _ texts: Span<UInt8>) {
-        decoded.events.appendOneOfMany(event, texts: texts)
-        decoded.identities.append(identityKey.identity(of: event, in: texts))
+    private mutating func add(_ draft: borrowing Draft, _ texts: Span<UInt8>) {
+        decoded.events.appendOneOfMany(draft.event, texts: texts)
+        decoded.identities.append(identityKey.identity(of: draft.event, in: texts))
     }
 
     /// Forgets the texts of the event before.
@@ -232,7 +232,7 @@ public struct JSONEventDecoder {
                 draft = Draft()
                 _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
             }
-            try accept(draft.event, from: start, to: scanner.position, bytes)
+            try accept(draft, from: start, to: scanner.position, bytes)
             return true
         } catch {
             reject(error)
