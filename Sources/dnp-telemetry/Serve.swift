@@ -53,6 +53,9 @@ struct Serve: AsyncParsableCommand {
     @Flag(name: .customLong("stdin"), help: "Read log lines from standard input; the service goes on after its end.")
     var readsStandardInput = false
 
+    @Flag(help: "Each followed file, and standard input, comes from one device: its lines need no installation id.")
+    var singleDevice = false
+
     @Option(
         help: ArgumentHelp(
             "Zone of log lines whose stamps name none: Europe/Berlin, +02:00; the machine's by default.",
@@ -116,6 +119,7 @@ struct Serve: AsyncParsableCommand {
         configuration.labels = labels
         configuration.followedFiles = follow.map(absolutePath)
         configuration.readsStandardInput = readsStandardInput
+        configuration.sourcesAreDevices = singleDevice
         configuration.wrapper = inputFormat.flatMap { LogWrapper(rawValue: $0) }
         configuration.zone = try timezone.map { try ZoneOffsets(named: $0) } ?? .machine
 

@@ -42,6 +42,8 @@ public struct ServeConfiguration: Sendable {
     public var followedFiles: [String] = []
     /// Whether standard input is read as lines until its end.
     public var readsStandardInput = false
+    /// Whether each followed file, and standard input, comes from a single device.
+    public var sourcesAreDevices = false
     /// The zone of log lines whose stamps name none.
     public var zone = ZoneOffsets.utc
     /// The form in which log lines are wrapped; nil: told apart line by line.
@@ -61,5 +63,12 @@ extension ServeConfiguration {
     /// How log lines are read.
     func logOptions(isLive: Bool) -> LogDecoderOptions {
         LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
+    }
+
+    /// How the lines of a source are read that is read continuously.
+    func logOptions(ofSource name: String, _ key: InstallationKey) -> LogDecoderOptions {
+        var options = logOptions(isLive: true)
+        if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
+        return options
     }
 }

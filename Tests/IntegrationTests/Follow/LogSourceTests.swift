@@ -92,6 +92,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("of a single device are compared with the device's own counters")
+        func singleDevice() async throws {
+            try await withService(options: ["--stdin", "--single-device"]) { service in
+                let lines = LogFactory.cycle(0).lines.map { $0 + "\n" }.joined()
+                let counted = LogFactory.cycle(0).totals.scheduled
+                let snapshot = """
+                    {"event":"telemetry_snapshot","timestamp":"2026-01-01T00:00:00Z",\
+                    "telemetry":{"dnp_prefetch_scheduled_total":\(counted + 2)}}
+
+                    """
+                try await service.feed(Array((lines + snapshot).utf8))
+                let client = await service.client
+                try await eventually("what was lost is counted") {
+                    try await client.metrics().value("dnp_prefetch_scheduled_total") == Double(counted + 2)
+                }
+            }
+        }
+
         @Test("that can never be followed, or that no zone or form fits, keep the service from starting")
         func refused() async throws {
             let binary = try Service.binary()

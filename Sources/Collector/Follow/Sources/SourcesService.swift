@@ -59,7 +59,7 @@ struct SourcesService: Service {
                 metrics: series,
                 log: log
             )
-            let options = configuration.logOptions(isLive: true)
+            let options = configuration.logOptions(ofSource: path, room.key)
             let decoder = LogDecoder.resumed(place?.state, options, room.key, room.identityKey, series, log, path)
             files.append(File(source: source, decoder: decoder, isPlaced: place != nil))
         }
@@ -91,7 +91,7 @@ struct SourcesService: Service {
                 }
                 if configuration.readsStandardInput {
                     let decoder = LogDecoder(
-                        configuration.logOptions(isLive: true),
+                        configuration.logOptions(ofSource: "standard input", key),
                         pseudonyms: key,
                         identityKey: identityKey
                     )

@@ -27,9 +27,17 @@ public struct JSONEventDecoder {
     private var isLongInput = false
     var installations = PseudonymCache()
     var clockSkew: Int64?
+    /// What stands for the installation of events that name none.
+    let installation: Pseudonym?
     var decoded = DecodedEvents()
 
-    private init(receivedAt: Timestamp, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+    private init(
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey,
+        installation: Pseudonym?
+    ) {
+        self.installation = installation
         self.identityKey = identityKey
         self.receivedAt = receivedAt
         self.pseudonyms = pseudonyms
@@ -43,14 +51,21 @@ public struct JSONEventDecoder {
     ///   - receivedAt: the receiver's clock, which the limits on timestamps and the clock skew refer to.
     ///   - pseudonyms: what replaces installation ids.
     ///   - identityKey: the key of the events' identities.
+    ///   - installation: what stands for the installation of events that name none.
     public static func decode(
         _ bytes: Span<UInt8>,
         framing: Framing,
         receivedAt: Timestamp,
         pseudonyms: any Pseudonymising,
-        identityKey: IdentityKey
+        identityKey: IdentityKey,
+        installation: Pseudonym? = nil
     ) -> DecodedEvents {
-        var decoder = JSONEventDecoder(receivedAt: receivedAt, pseudonyms: pseudonyms, identityKey: identityKey)
+        var decoder = JSONEventDecoder(
+            receivedAt: receivedAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: installation
+        )
         decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
         decoder.decoded.identities.reserveCapacity(bytes.count / 160)
         decoder.isLongInput = bytes.count > Int(UInt32.max)
@@ -144,7 +159,7 @@ public struct JSONEventDecoder {
         case UInt8(ascii: "{"):
             clockSkew = nil
             let start = scanner.position
-            var draft = Draft()
+            var draft = emptyDraft
             if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
                 guard !isLine || mayFollow(scanner, bytes) else { throw JSONFault(.malformedJSON) }
                 try accept(draft, from: start, to: scanner.position, bytes)
@@ -153,6 +168,12 @@ public struct JSONEventDecoder {
             try scanner.skipValue(bytes, depth: 0)
             throw JSONFault(.notAnObject)
         }
+    }
+
+    private var emptyDraft: Draft {
+        var draft = Draft()
+        draft.event.installation = installation
+        return draft
     }
 
     private func mayFollow(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
@@ -227,9 +248,9 @@ public struct JSONEventDecoder {
         let start = scanner.position
         do throws(JSONFault) {
             guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
-            var draft = Draft()
+            var draft = emptyDraft
             if !plainElement(into: &draft, &scanner, bytes) {
-                draft = Draft()
+                draft = emptyDraft
                 _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
             }
             try accept(draft, from: start, to: scanner.position, bytes)

@@ -8,6 +8,9 @@ public struct LogDecoderOptions: Sendable {
     public var zone: ZoneOffsets
     /// Whether lines are read as they are written, so that a line without a stamp happened when it was read.
     public var isLive: Bool
+    /// What stands for the installation of lines and events that name none, where all come from one device; nil: what the
+    /// lines tell of their devices.
+    public var installation: Pseudonym?
     /// Whether the identities of events are told; without them a log is read faster.
     public var identifies = true
     /// Whether the lines of events without a time are told.

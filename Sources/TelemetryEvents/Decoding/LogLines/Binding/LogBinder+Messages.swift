@@ -176,6 +176,7 @@ extension LogBinder {
 
     /// What stands for the device, or for one of several processes that live on it side by side.
     private func installation(_ place: Int?, _ device: Int) -> Pseudonym? {
+        if let installation = options.installation { return installation }
         guard let place, binding.devices[device].cycles[place].progress.contains(.apart) else {
             return binding.devices[device].installation
         }

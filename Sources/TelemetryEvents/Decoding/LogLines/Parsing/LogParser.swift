@@ -182,7 +182,8 @@ public struct LogParser: Sendable {
             framing: .lines,
             receivedAt: readAt,
             pseudonyms: pseudonyms,
-            identityKey: identityKey
+            identityKey: identityKey,
+            installation: options.installation
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
