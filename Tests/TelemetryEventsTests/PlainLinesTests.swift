@@ -55,6 +55,20 @@ struct PlainLinesTests {
         #expect(lines[2] == lines[0])
     }
 
+    @Test("each time is read by its own date, whichever was read before")
+    func dates() throws {
+        let dates = ["2025-11-15", "2025-11-15", "2025-11-14", "2024-02-29", "2025-11-15", "2025-11-35", "2025-11-15"]
+        let lines = dates.map { event(with: #""timestamp":"\#($0)T23:59:59.5Z","scheduledFor":"\#($0)t00:00:00z""#) }
+        let decoded = decode(lines.joined(separator: "\n"), as: .lines)
+        #expect(decoded.rejections.map(\.index) == [5])
+        let times = try canonical(decoded).map { $0.dropFirst(#"{"event":"prefetch_success","scheduleId":"a","#.count) }
+        for (time, date) in zip(times, dates[..<5] + dates[6...]) {
+            #expect(
+                time == #""timestamp":"\#(date)T23:59:59.500000Z","scheduledFor":"\#(date)T00:00:00Z"}"#
+            )
+        }
+    }
+
     @Test("every installation keeps its own pseudonym, however many there are and however alike")
     func manyInstallations() throws {
         let ids = (0..<3_000).map { index in

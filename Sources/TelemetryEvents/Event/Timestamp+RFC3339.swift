@@ -5,14 +5,15 @@ extension Timestamp {
     /// and `Z` or an offset. A leap second counts as the second after it. Nil for anything else.
     public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
         var position = range.lowerBound
-        self.init(rfc3339: bytes.extracting(0..<range.upperBound), at: &position)
+        var date = KnownDate()
+        self.init(rfc3339: bytes.extracting(0..<range.upperBound), at: &position, known: &date)
         guard position == range.upperBound else { return nil }
     }
 
     /// Reads such a time that begins at a place and moves behind it.
     @inline(__always)
-    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int) {
-        guard let clock = CivilClock(bytes, at: position) else { return nil }
+    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int, known: inout KnownDate) {
+        guard let clock = CivilClock(bytes, at: position, known: &known) else { return nil }
         position &+= CivilClock.length
         var fraction: Int64 = 0
         if bytes.byte(at: position) == UInt8(ascii: ".") {

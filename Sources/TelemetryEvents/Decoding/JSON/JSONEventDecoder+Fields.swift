@@ -96,7 +96,8 @@ extension JSONEventDecoder {
     ) throws(JSONFault) -> Timestamp {
         var end = scanner.position &+ 1
         let time: Timestamp
-        if bytes.byte(at: scanner.position) == UInt8(ascii: "\""), let read = Timestamp(rfc3339: bytes, at: &end),
+        if bytes.byte(at: scanner.position) == UInt8(ascii: "\""),
+            let read = Timestamp(rfc3339: bytes, at: &end, known: &date),
             bytes.byte(at: end) == UInt8(ascii: "\"")
         {
             scanner.position = end &+ 1

@@ -26,6 +26,7 @@ public struct JSONEventDecoder {
     /// Whether the input is too long for ranges of it.
     private var isLongInput = false
     var installations = PseudonymCache()
+    var date = KnownDate()
     var clockSkew: Int64?
     /// What stands for the installation of events that name none.
     let installation: Pseudonym?
