@@ -91,16 +91,35 @@ struct RecoveryTests {
         try pipeline.ledger.close()
     }
 
-    @Test("and everything adds up on every page")
-    func addsUp() async throws {
-        let pipeline = try Pipeline(in: try TemporaryDirectory())
-        var workload = Workload(seed: 11, cycles: 20)
+    @Test("and everything adds up on every page, whatever is repeated, refused or closed between", arguments: settings)
+    func addsUp(setting: Setting) async throws {
+        let directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        var pipeline = try Pipeline(in: directory, clock: clock, limits: setting.limits)
+        var workload = Workload(seed: setting.seed + 100, cycles: 20)
+        var before = [Int](repeating: 0, count: 4)
+        var past: [IngestSubmission] = []
         for _ in 0..<100 {
-            _ = try await pipeline.writer.submit(workload.next())
-            let page = pipeline.page
-            #expect(page.received == (page.accepted ?? 0) + (page.duplicates ?? 0) + page.rejected)
-            #expect(page.accepted == page["dnp_telemetry_ledger_sequence"])
+            clock.advance(seconds: workload.pause())
+            let steps = [
+                workload.happens(onceIn: 4) ? [.tick] : [],
+                workload.happens(onceIn: 3) ? past.suffix(1) : [], [workload.next()],
+            ].flatMap(\.self)
+            for submission in steps {
+                _ = try await pipeline.writer.submit(submission)
+                let page = pipeline.page
+                let accounts = [page.received, page.accepted ?? 0, page.duplicates ?? 0, page.rejected]
+                try #require(accounts[0] == accounts[1...].reduce(0, +))
+                #expect(page.accepted == page["dnp_telemetry_ledger_sequence"])
+                #expect(zip(before, accounts).allSatisfy { $0 <= $1 })
+                before = accounts
+            }
+            past = steps
+            guard workload.happens(onceIn: 20) else { continue }
+            try await pipeline.close()
+            pipeline = try Pipeline(in: directory, clock: clock, limits: setting.limits)
         }
+        #expect(before.allSatisfy { $0 > 0 })
         try await pipeline.close()
     }
 
