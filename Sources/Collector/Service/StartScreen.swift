@@ -35,7 +35,7 @@ public struct StartScreen: Sendable, CustomStringConvertible {
             Try it:
               curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
             "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
-              curl -s \(base)/metrics | grep ^dnp_prefetch
+              curl -s \(base)/metrics | grep "^dnp_prefetch.*_total"
 
             """
     }
