@@ -139,7 +139,9 @@ struct StagingTests {
     func tidiesSlowly() throws {
         let ledger = try EventLedger.sample(in: directory)
         var changes = StateChanges()
-        for page in 0..<100 as Range<UInt64> { changes.put(StateKey("p/").appending(page), [UInt8](repeating: 1, count: 20_000)) }
+        for page in 0..<100 as Range<UInt64> {
+            changes.put(StateKey("p/").appending(page), [UInt8](repeating: 1, count: 20_000))
+        }
         for _ in 0..<2 { try ledger.checkpoint(projection: "fold", at: .start, changes: changes, now: 0) }
         #expect(try Self.rows(ledger) == 200)
         var calls = 1
