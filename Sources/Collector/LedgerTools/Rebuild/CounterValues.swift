@@ -12,7 +12,8 @@ struct CounterValues: Equatable {
     init(_ projection: LedgerProjection) {
         let registry = MetricsRegistry(now: { 0 })
         let own = Set(registry.descriptors.map(\.name))
-        PipelineMetrics(registry, created: 0, journal: nil).publish(projection)
+        var metrics = PipelineMetrics(registry, created: 0, journal: nil)
+        metrics.publish(projection)
         let names = Set(registry.descriptors.map(\.name)).subtracting(own).subtracting(Self.unstable)
         for line in String(decoding: registry.exposition(names: names), as: UTF8.self).split(separator: "\n") {
             guard !line.hasPrefix("#"), let space = line.lastIndex(of: " ") else { continue }
