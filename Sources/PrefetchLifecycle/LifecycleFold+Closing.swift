@@ -3,8 +3,10 @@
 public import TelemetryEvents
 
 extension LifecycleFold {
-    /// How long after its time a closed schedule is known again without a notification time, in seconds.
-    private static let closedPeriod: Int64 = 12 * 3_600
+    /// The grain in which a closed schedule is remembered without its notification time, in seconds.
+    private static let closedPeriod: Int64 = 4 * 3_600
+    /// The periods in which a schedule was due that an event of some period may belong to.
+    private static let closedPeriods: ClosedRange<Int64> = -3...1
 
     /// Closes every cycle: the input has ended. What is known to have come is the time of the latest event.
     public mutating func finish() {
@@ -14,7 +16,7 @@ extension LifecycleFold {
 
     /// How many cycles one tick closes at most, so that it holds up the writer for some milliseconds; a part of what
     /// the rows of the ledger mean.
-    static let closingsPerTick = 8_192
+    static let closingsPerTick = 2_048
 
     /// The cycles that a tick closes: those whose time has come by the ledger's clock, the first ones of the table.
     private mutating func due(at second: UInt32) -> [Int] {
@@ -68,8 +70,9 @@ extension LifecycleFold {
         counted.count(counts, into: &groups[group])
         cycle.countKept(&counted, since: kept, into: &groups[group])
         cycle.countRest(counted, into: &groups[group])
-        settle(groups.tally(of: group) - before, atEndOf: cycle)
-        remember(closed: cycle, until: cycles.lastTime(at: slot))
+        let last = cycles.lastTime(at: slot)
+        settle(groups.tally(of: group) - before, atEndOf: cycle, at: last)
+        remember(closed: cycle, until: last)
         guard let judgement = judgement(of: slot, known: known) else { return }
         groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
@@ -80,7 +83,10 @@ extension LifecycleFold {
     /// Remembers a cycle for as long as identities are, so that it is not judged again.
     private mutating func remember(closed cycle: Cycle, until last: Timestamp) {
         guard deduplicates else { return }
-        if let due = cycle.due { identities.insert(exactKey(of: cycle, due)) }
+        if let due = cycle.due {
+            identities.insert(exactKey(of: cycle, due))
+            if cycle.installation != 0 { identities.insert(timeKey(of: cycle, due)) }
+        }
         guard cycle.schedule != 0 else { return }
         if let due = cycle.due { return identities.insert(periodKey(of: cycle.schedule, Self.period(of: due))) }
         identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycle.base)))
@@ -89,23 +95,41 @@ extension LifecycleFold {
 
     /// Whether a cycle was closed and judged before, and is told of again.
     ///
-    /// Without a notification time that is taken for granted until half a day after a closed cycle of the same schedule was
-    /// due. If that had none either, it is until half a day after it was last told of, and what is scheduled begins anew.
+    /// Without a notification time that is taken for granted from 4 hours before a closed cycle of the same schedule was due
+    /// until 12 hours after, and for what is scheduled until then. If that had none either, the same holds of when it was
+    /// told of, and what is scheduled begins anew.
     func wasClosed(_ cycle: Cycle, isScheduled: Bool = false) -> Bool {
         guard deduplicates else { return false }
-        if let due = cycle.due { return identities.contains(exactKey(of: cycle, due)) }
+        if let due = cycle.due {
+            if identities.contains(exactKey(of: cycle, due)) { return true }
+            guard cycle.installation != 0 else { return false }
+            return identities.contains(cycle.schedule == 0 ? timeKey(of: cycle, due) : namelessKey(of: cycle, due))
+        }
         let period = Self.period(of: cycle.base)
-        return isRemembered(cycle.schedule, period) || !isScheduled && isRemembered(~cycle.schedule, period)
+        if isScheduled { return isRemembered(cycle.schedule, period, 0...Self.closedPeriods.upperBound) }
+        return isRemembered(cycle.schedule, period, Self.closedPeriods)
+            || isRemembered(~cycle.schedule, period, Self.closedPeriods)
     }
 
-    private func isRemembered(_ schedule: UInt64, _ period: Int64) -> Bool {
-        identities.contains(periodKey(of: schedule, period)) || identities.contains(periodKey(of: schedule, period - 1))
+    private func isRemembered(_ schedule: UInt64, _ period: Int64, _ periods: ClosedRange<Int64>) -> Bool {
+        periods.contains { identities.contains(periodKey(of: schedule, period + $0)) }
     }
 
     private static func period(of time: Timestamp) -> Int64 { time.microseconds / 1_000_000 / closedPeriod }
 
     private func exactKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
-        key.hash(cycle.schedule == 0 ? ~cycle.installation : cycle.schedule, UInt64(bitPattern: due.microseconds))
+        cycle.schedule == 0
+            ? namelessKey(of: cycle, due) : key.hash(cycle.schedule, UInt64(bitPattern: due.microseconds))
+    }
+
+    /// By which an event of the same installation and time is known that names no schedule.
+    private func timeKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
+        key.hash(cycle.installation, ~UInt64(bitPattern: due.microseconds))
+    }
+
+    /// By which a cycle is known that named no schedule.
+    private func namelessKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
+        key.hash(~cycle.installation, UInt64(bitPattern: due.microseconds))
     }
 
     private func periodKey(of schedule: UInt64, _ period: Int64) -> UInt64 {

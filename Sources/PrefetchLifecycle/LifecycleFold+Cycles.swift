@@ -68,6 +68,8 @@ extension LifecycleFold {
                 guard isWithinReach(event, slot) else { continue }
                 cycles.learn(schedule: address.schedule, at: slot)
                 return told(slot)
+            case .learnsScheduleWithout(_, let oldest):
+                closeEarly(oldest)
             case .joins(let slot, let other):
                 guard isWithinReach(event, slot) else { continue }
                 guard let joined = join(slot, with: other, at: event.timestamp) else {

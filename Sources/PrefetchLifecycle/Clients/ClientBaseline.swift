@@ -20,6 +20,11 @@ struct ClientBaseline: Sendable {
     var offsets: InlineArray<9, Int64> = .init(repeating: 0)
     /// What was added for events that had not come.
     var ahead: InlineArray<8, UInt32> = .init(repeating: 0)
+    /// When the client was last taken at its word; what had happened by then and comes later it had not told twice.
+    var baseTime = Timestamp(microseconds: .min)
+    /// When the last snapshot before that was taken, and what had been added by then for events that had not come.
+    var formerTime = Timestamp(microseconds: .min)
+    var formerAhead: InlineArray<8, UInt32> = .init(repeating: 0)
 
     init(time: Timestamp) {
         self.time = time
@@ -29,11 +34,12 @@ struct ClientBaseline: Sendable {
     ///
     /// - Returns: what has to be added, and what became of the snapshot.
     mutating func apply(_ snapshot: ClientSnapshot, counted: StageTally) -> (missing: StageTally, SnapshotResult) {
+        let former = time
         time = max(time, snapshot.time)
         guard snapshot.isPlausible else { return (StageTally(), .implausible) }
         let isReset = isLower(snapshot)
         guard !isReset, var missing = find(snapshot, counted) else {
-            begin(snapshot, counted)
+            begin(snapshot, counted, after: former)
             return (StageTally(), isReset ? .reset : .implausible)
         }
         boundFailures(of: &missing, snapshot, counted)
@@ -45,7 +51,17 @@ struct ClientBaseline: Sendable {
     }
 
     /// Takes a client at its word: what it has counted so far is what is counted here.
-    mutating func begin(_ snapshot: ClientSnapshot, _ counted: StageTally) {
+    ///
+    /// - Parameter former: when the last snapshot before was taken.
+    mutating func begin(
+        _ snapshot: ClientSnapshot,
+        _ counted: StageTally,
+        after former: Timestamp = Timestamp(microseconds: .min)
+    ) {
+        baseTime = snapshot.time
+        formerTime = former
+        for place in 0..<StageTally.count { formerAhead[place] &+= ahead[place] }
+        ahead = .init(repeating: 0)
         for place in 0..<Self.places {
             last[place] = snapshot.value(place) ?? -1
             offsets[place] = counted.value(place) - (snapshot.value(place) ?? 0)
@@ -109,27 +125,43 @@ struct ClientBaseline: Sendable {
     /// A failure may have been told with another reason than its event has, or without one.
     ///
     /// - Parameters:
-    ///   - time: when that happened.
+    ///   - time: when that happened; the earliest one for what a snapshot may have told whenever it was.
     ///   - failureTime: when what failed did so.
     /// - Returns: what is not to be counted again.
     mutating func recognise(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) -> StageTally {
         var known = StageTally()
         for place in 0..<StageTally.count where counted[place] > 0 {
             let isFailure = place >= StageTally.failures
-            guard (isFailure ? failureTime : time) <= self.time else { continue }
-            known[place] = take(counted[place], from: place)
-            guard isFailure else { continue }
-            for other in (StageTally.failures..<StageTally.count).reversed() {
-                known[place] += take(counted[place] - known[place], from: other)
+            let time = isFailure ? failureTime : time
+            guard time <= self.time else { continue }
+            if time > baseTime || time.microseconds == .min {
+                known[place] = Self.take(counted[place], of: place, isFailure, from: &ahead)
+                continue
             }
+            if time <= formerTime { known[place] = Self.take(counted[place], of: place, isFailure, from: &formerAhead) }
+            let isNew = Int64(clamping: counted[place] - known[place])
+            offsets[place] += isNew
+            if isFailure { offsets[StageTally.count] += isNew }
         }
         return known
     }
 
-    private mutating func take(_ count: UInt64, from place: Int) -> UInt64 {
-        let taken = min(UInt32(clamping: count), ahead[place])
-        ahead[place] -= taken
-        return UInt64(taken)
+    /// Takes a count from what was added for its stage; a failure also from what was added for other reasons.
+    private static func take(
+        _ count: UInt64,
+        of place: Int,
+        _ isFailure: Bool,
+        from ahead: inout InlineArray<8, UInt32>
+    ) -> UInt64 {
+        var taken = UInt64(min(UInt32(clamping: count), ahead[place]))
+        ahead[place] -= UInt32(clamping: taken)
+        guard isFailure else { return taken }
+        for other in (StageTally.failures..<StageTally.count).reversed() {
+            let more = min(UInt32(clamping: count - taken), ahead[other])
+            ahead[other] -= more
+            taken += UInt64(more)
+        }
+        return taken
     }
 }
 

@@ -35,9 +35,11 @@ extension LifecycleFold {
     }
 
     /// The same for what is counted when a cycle closes; an installation that is forgotten by then stays so.
-    mutating func settle(_ counted: StageTally, atEndOf cycle: Cycle) {
+    ///
+    /// - Parameter time: when the cycle was last told of, which is when what was held back happened or later.
+    mutating func settle(_ counted: StageTally, atEndOf cycle: Cycle, at time: Timestamp) {
         guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
-        settle(counted, of: cycle.installation, at: cycle.base, in: Int(cycle.group))
+        settle(counted, of: cycle.installation, at: time, in: Int(cycle.group))
     }
 
     /// Compares the cumulative counters that came with an event with what is counted of its installation, and adds what

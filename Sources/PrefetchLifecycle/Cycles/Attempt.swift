@@ -58,7 +58,7 @@ struct Attempt {
     /// | --- | --- |
     /// | one with a reason that will not be retried, or an unsuccessful completion with one | at once, with that reason |
     /// | none with a known reason | once the attempt has ended, as `OTHER` |
-    /// | only ones that will be retried | not at all with a success; else once the task is unsuccessful or the cycle closes |
+    /// | only ones that will be retried | not at all with a success; else once the cycle closes |
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
         if let finalReason { return finalReason }
@@ -67,7 +67,7 @@ struct Attempt {
         }
         if let completionReason { return completionReason }
         guard !hasSuccess else { return nil }
-        if hasRetriedFailure { return isUnsuccessful || isClosing ? retriedReason ?? .other : nil }
+        if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
         return isUnsuccessful && isClosing ? .other : nil
     }
 

@@ -51,11 +51,12 @@ extension Cycle {
         case .prefetchUsedForNotification:
             used.take(event.timestamp, base: base)
             if event.isAgeCounted { flags.insert(.ageCounted) }
-        case .notificationDelivered: delivered.take(event.receiverTime, base: base)
+        case .notificationDelivered: delivered.take(event.receiverTime, orElse: event.timestamp, base: base)
         case .contentMissing, .contentCacheFailed: if event.tellsFallback { flags.insert(.contentMissing) }
         case .notificationDrift: flags.insert(.drifted)
         default: break
         }
+        guard event.opensCycle else { return }
         if let told = event.ttl { ttl = max(ttl ?? 0, told) }
         if event.ageAtDelivery != nil { flags.insert(.ageKnown) }
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }

@@ -1,111 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds slots by a hash: open addressing with linear probing, four bytes a place, 72 to 87 % full.
-///
-/// A place holds a slot and eight bits of its hash, so that hardly any other slot is looked at. The hashes themselves
-/// follow from what is in the slots. Several slots may have the same hash; whoever enters them bounds how many.
+/// Finds slots by a hash, in 64 parts by some of its bits, so that growing one never stops the writer for long.
 struct CycleIndex: Sendable {
     /// How many slots there may be.
     static let slotLimit = 1 << 24 - 1
 
-    private var places: [UInt32]
-    private var count = 0
-
-    init() {
-        places = [UInt32](repeating: 0, count: 64)
-    }
+    private var parts = [CycleIndexPart](repeating: CycleIndexPart(), count: 64)
 
     /// The bytes that the places take.
-    var byteCount: Int { places.count * MemoryLayout<UInt32>.size }
+    var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
 
     /// The first slot that has this hash, as far as the index knows, and for which `matches` is true.
     @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
-        let tag = Self.tag(hash)
-        var place = home(of: hash)
-        while places[place] != 0 {
-            if places[place] & Self.tagMask == tag {
-                let slot = Self.slot(places[place])
-                if matches(slot) { return slot }
-            }
-            place = next(place)
-        }
-        return nil
+        parts[Self.part(hash)].slot(hash, where: matches)
     }
 
     /// Enters a slot that is not there yet.
-    ///
-    /// - Parameters:
-    ///   - slots: how many slots there are.
-    ///   - hashAt: the hash of each slot; nil for one that is not in the index. Called in the order of the slots when the
-    ///     index grows.
-    mutating func insert(_ slot: Int, _ hash: UInt64, slots: Int, hashAt: (Int) -> UInt64?) {
-        if (count + 1) * 100 > places.count * 87 { grow(without: slot, slots: slots, hashAt: hashAt) }
-        count += 1
-        enter(slot, hash)
+    mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
+        parts[Self.part(hash)].insert(slot, hash, hashAt: hashAt)
     }
 
     /// Tells that a hash's cycle has moved to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
-        places[place(of: old, hash)] = Self.entry(new, hash)
+        parts[Self.part(hash)].move(hash, from: old, to: new)
     }
 
-    /// Removes a slot; the places behind it close up.
+    /// Removes a slot.
     mutating func remove(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
-        var gap = place(of: slot, hash)
-        var place = next(gap)
-        while places[place] != 0 {
-            let home = home(of: hashAt(Self.slot(places[place])))
-            if distance(from: home, to: place) >= distance(from: gap, to: place) {
-                places[gap] = places[place]
-                gap = place
-            }
-            place = next(place)
-        }
-        places[gap] = 0
-        count -= 1
+        parts[Self.part(hash)].remove(slot, hash, hashAt: hashAt)
     }
 
-    private static let tagMask: UInt32 = 0xFF00_0000
-
-    private static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 32) & tagMask }
-
-    private static func entry(_ slot: Int, _ hash: UInt64) -> UInt32 {
-        UInt32(truncatingIfNeeded: slot + 1) | tag(hash)
-    }
-
-    private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) - 1 }
-
-    /// The share of the places that the low half of the hash points to; the high half gives the tag.
-    private func home(of hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: ((hash & 0xFFFF_FFFF) &* UInt64(places.count)) >> 32)
-    }
-
-    private func next(_ place: Int) -> Int {
-        let next = place &+ 1
-        return next == places.count ? 0 : next
-    }
-
-    private func distance(from start: Int, to end: Int) -> Int {
-        end >= start ? end - start : end - start + places.count
-    }
-
-    private func place(of slot: Int, _ hash: UInt64) -> Int {
-        var place = home(of: hash)
-        while places[place] != Self.entry(slot, hash) { place = next(place) }
-        return place
-    }
-
-    private mutating func enter(_ slot: Int, _ hash: UInt64) {
-        var place = home(of: hash)
-        while places[place] != 0 { place = next(place) }
-        places[place] = Self.entry(slot, hash)
-    }
-
-    private mutating func grow(without newSlot: Int, slots: Int, hashAt: (Int) -> UInt64?) {
-        places = [UInt32](repeating: 0, count: places.count + places.count / 5)
-        for slot in 0..<slots where slot != newSlot {
-            if let hash = hashAt(slot) { enter(slot, hash) }
-        }
-    }
+    private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40 & 63) }
 }

@@ -10,6 +10,8 @@ enum CyclePlace {
     case learnsDue(Int)
     /// To this cycle of its notification time, which gets to know its schedule.
     case learnsSchedule(Int)
+    /// The same, once the oldest cycle of the schedule has made room, because too many are open.
+    case learnsScheduleWithout(Int, oldest: Int)
     /// To both of these, which turn out to be one.
     case joins(schedule: Int, due: Int)
     /// To none, and none of its schedule has to make room.
@@ -59,7 +61,9 @@ extension CycleTable {
         switch (undated, timed) {
         case (let undated?, let timed?): return .joins(schedule: undated, due: timed)
         case (let undated?, nil): return .learnsDue(undated)
-        case (nil, let timed?): return .learnsSchedule(timed)
+        case (nil, let timed?):
+            guard open >= limit, let oldest else { return .learnsSchedule(timed) }
+            return .learnsScheduleWithout(timed, oldest: oldest.slot)
         case (nil, nil):
             guard open >= limit, let oldest else { return .none }
             return .noneWithout(oldest.slot)

@@ -89,17 +89,11 @@ extension CycleTable {
     }
 
     private mutating func index(_ slot: Int, schedule: UInt64) {
-        schedules.insert(slot, schedule, slots: count) { [pages] in
-            let schedule = pages[$0 &>> 8][$0 & 0xFF].schedule
-            return schedule == 0 ? nil : schedule
-        }
+        schedules.insert(slot, schedule) { [pages] in pages[$0 &>> 8][$0 & 0xFF].schedule }
     }
 
     private mutating func indexDue(_ slot: Int) {
-        dues.insert(slot, self[slot].dueHash(key), slots: count) { [pages, key] in
-            let cycle = pages[$0 &>> 8][$0 & 0xFF]
-            return cycle.flags.contains(.ownsDue) ? cycle.dueHash(key) : nil
-        }
+        dues.insert(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
     }
 
     /// Opens a cycle; its notification time is indexed unless another cycle has the same.

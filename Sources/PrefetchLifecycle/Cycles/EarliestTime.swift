@@ -19,6 +19,11 @@ struct EarliestTime: Hashable, Sendable {
         rawValue = min(rawValue, milliseconds)
     }
 
+    /// The same, with another time for one that is too far from the base.
+    mutating func take(_ time: Timestamp, orElse other: Timestamp, base: Timestamp) {
+        take(Fact.canTell(time, from: base) ? time : other, base: base)
+    }
+
     func time(base: Timestamp) -> Timestamp? {
         isKnown ? Timestamp(microseconds: base.microseconds + Int64(rawValue) * 1_000) : nil
     }

@@ -50,7 +50,7 @@ struct InstallationTable: Sendable {
             let slot = Int(evicted % UInt64(count))
             index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
-            index.insert(slot, fingerprint, slots: count) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
+            index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             evicted += 1
             return slot
         }
@@ -66,7 +66,7 @@ struct InstallationTable: Sendable {
         pages[slot &>> 8].append(installation)
         isDirty[slot &>> 8] = true
         count += 1
-        index.insert(slot, installation.fingerprint, slots: count) { [pages] in
+        index.insert(slot, installation.fingerprint) { [pages] in
             pages[$0 &>> 8][$0 & 0xFF].fingerprint
         }
         return slot
@@ -121,6 +121,9 @@ extension StateWriter {
             append(client.offsets[place])
         }
         for place in 0..<StageTally.count { append(client.ahead[place]) }
+        append(client.baseTime.microseconds)
+        append(client.formerTime.microseconds)
+        for place in 0..<StageTally.count { append(client.formerAhead[place]) }
     }
 }
 
@@ -159,6 +162,9 @@ extension StateReader {
             client.offsets[place] = try integer()
         }
         for place in 0..<StageTally.count { client.ahead[place] = try integer() }
+        client.baseTime = Timestamp(microseconds: try integer())
+        client.formerTime = Timestamp(microseconds: try integer())
+        for place in 0..<StageTally.count { client.formerAhead[place] = try integer() }
         return client
     }
 }

@@ -82,17 +82,27 @@ public struct TimeHistogram: Hashable, Sendable {
     /// The sum of the observations, in seconds.
     public var seconds: Double { Double(microseconds) / 1e6 }
 
-    /// Counts a length of time in microseconds; a negative one as 0.
+    /// The longest time that is told from others, in microseconds, so that no sender can spoil the sum: ten years.
+    static let longest: Int64 = 10 * 365 * 86_400 * 1_000_000
+
+    /// Counts a length of time in microseconds; a negative one as 0, one of more than ten years as ten years.
     mutating func observe(_ length: Int64) {
-        let length = max(length, 0)
+        let length = min(max(length, 0), Self.longest)
         var bucket = 0
         while bucket < bounds.count, length > bounds[bucket] { bucket += 1 }
         counts[bucket] += 1
-        microseconds &+= UInt64(length)
+        microseconds = microseconds.addingSaturated(UInt64(length))
     }
 
     mutating func add(_ other: TimeHistogram) {
         for bucket in counts.indices { counts[bucket] += other.counts[bucket] }
-        microseconds &+= other.microseconds
+        microseconds = microseconds.addingSaturated(other.microseconds)
+    }
+}
+
+extension UInt64 {
+    fileprivate func addingSaturated(_ other: UInt64) -> UInt64 {
+        let (sum, isOver) = addingReportingOverflow(other)
+        return isOver ? .max : sum
     }
 }
