@@ -58,7 +58,7 @@ extension LifecycleTotals {
         }
         guard let receivedAt else { return }
         let skew = event.clockSkew ?? 0
-        if event.clockSkew != nil { clockSkew.observe(abs(skew)) }
+        if event.clockSkew != nil { clockSkew.observe(Int64(clamping: skew.magnitude)) }
         arrivalLag.observe(receivedAt.microseconds &- event.timestamp.microseconds &- skew)
     }
 }
