@@ -63,9 +63,11 @@ extension EventLedger {
         let statement = try LedgerStatement(
             """
             SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
-                (SELECT *, sum(length(receipt) + length(events)) OVER sofar AS size, count(*) OVER sofar AS place
-                    FROM (SELECT * FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2) WINDOW sofar AS (ORDER BY id))
-            WHERE received_at < ?3 AND size - length(receipt) - length(events) < ?4 ORDER BY id DESC LIMIT 1
+                (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place FROM
+                    (SELECT id, first_sequence, count, received_at, length(receipt) + length(events) AS bytes
+                        FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2)
+                    WINDOW sofar AS (ORDER BY id))
+            WHERE received_at < ?3 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
             """,
             in: database
         )

@@ -105,13 +105,16 @@ extension LedgerProjection {
     }
 
     /// Loads the last checkpoint and folds what the ledger holds behind it. A damaged batch is skipped and named.
+    ///
+    /// - Parameter isFromStart: whether the checkpoint is left alone and every batch is folded.
     static func recover(
         from reader: LedgerReader,
         identityKey: IdentityKey,
-        limits: LifecycleLimits
+        limits: LifecycleLimits,
+        isFromStart: Bool = false
     ) throws(LedgerError) -> (LedgerProjection, Recovery) {
         var projection = LedgerProjection(identityKey: identityKey, limits: limits)
-        try projection.load(from: reader)
+        if !isFromStart { try projection.load(from: reader) }
 
         var recovery = Recovery()
         var last = projection.position.batch

@@ -16,6 +16,8 @@ struct LedgerWalk {
     }
 
     private let reader: LedgerReader
+    /// Where the ledger ended at the start; what a service writes later is not walked.
+    private let end: LedgerPosition
     private let limit: ReadLimit
     private var loaded: ArraySlice<StoredBatch>
     private var isSequenceKnown: Bool
@@ -23,8 +25,13 @@ struct LedgerWalk {
     private(set) var last: LedgerPosition
 
     /// Starts behind a position.
-    init(_ reader: LedgerReader, after start: LedgerPosition, limit: ReadLimit = ReadLimit()) {
+    init(
+        _ reader: LedgerReader,
+        after start: LedgerPosition,
+        limit: ReadLimit = ReadLimit()
+    ) throws(LedgerError) {
         self.reader = reader
+        end = try reader.statistics().end
         self.limit = limit
         last = start
         loaded = []
@@ -33,7 +40,7 @@ struct LedgerWalk {
 
     /// Starts with the batch that holds the event behind a number, or with the first one behind it.
     init(_ reader: LedgerReader, afterSequence sequence: UInt64, limit: ReadLimit = ReadLimit()) throws(LedgerError) {
-        self.init(reader, after: .start, limit: limit)
+        try self.init(reader, after: .start, limit: limit)
         do throws(LedgerError) {
             loaded = try reader.read(afterSequence: sequence, limit: limit)[...]
             if let first = loaded.first {
@@ -49,8 +56,9 @@ struct LedgerWalk {
         }
     }
 
-    /// The next step; nil at the end, which a running service moves on.
+    /// The next step; nil where the ledger ended at the start.
     mutating func next() throws(LedgerError) -> Step? {
+        guard last.batch < end.batch else { return nil }
         if loaded.isEmpty {
             do throws(LedgerError) {
                 loaded = try reader.read(afterBatch: last.batch, limit: limit)[...]

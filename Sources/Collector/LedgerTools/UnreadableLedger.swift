@@ -7,8 +7,11 @@ public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertib
     /// What was expected, what was found and what to do.
     public let description: String
 
-    /// SQLite's `SQLITE_CANTOPEN`, the first byte of its extended codes.
-    private static let cannotOpen: Int32 = 14
+    /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM` and
+    /// `EACCES`, negative.
+    private static func isForbidden(_ code: Int32) -> Bool {
+        code == -1 || code == -13 || code > 0 && [8, 14].contains(code & 0xFF)
+    }
 
     init(_ description: String) {
         self.description = description
@@ -18,7 +21,7 @@ public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertib
         description =
             switch error {
             case .absent(let path): "there is no ledger at \(path); name the service's directory with --state-dir"
-            case .other(let code, let message) where code & 0xFF == Self.cannotOpen:
+            case .other(let code, let message) where Self.isForbidden(code):
                 "the ledger cannot be opened (\(message)); readers share the index of its write-ahead log: run this as "
                     + "the service's user or as root"
             default: error.description

@@ -13,7 +13,8 @@ struct LedgerRoom {
     let identityKey: IdentityKey
     let projection: LedgerProjection
 
-    /// Opens the ledger and folds it. A ledger whose saved state cannot be read is set aside like a damaged one.
+    /// Opens the ledger and folds it. Where its saved state cannot be read, it is folded anew from its first batch on; it is
+    /// set aside like a damaged one when that is no longer there.
     init(directory: String, durability: LedgerDurability, now: Int64, _ log: Logger) throws {
         try StateDirectory.create(directory)
         let key = try InstallationKey(directory: directory, mayCreate: !StateDirectory.hasLedger(directory))
@@ -25,10 +26,21 @@ struct LedgerRoom {
             recovered = try LedgerProjection.recover(from: ledger.reader, identityKey: identityKey, limits: limits)
         } catch {
             guard error.isDamage else { throw error }
-            let path = try ledger.setAside(now: now)
-            opening = .setAside(path: path, reason: error.description)
-            ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
-            recovered = (LedgerProjection(identityKey: identityKey, limits: limits), LedgerProjection.Recovery())
+            if try ledger.reader.statistics().pruned == .start {
+                log.error("the saved state cannot be read; all of the ledger is folded anew: \(error.description)")
+                try ledger.forget(projection: LedgerProjection.name)
+                recovered = try LedgerProjection.recover(
+                    from: ledger.reader,
+                    identityKey: identityKey,
+                    limits: limits,
+                    isFromStart: true
+                )
+            } else {
+                let path = try ledger.setAside(now: now)
+                opening = .setAside(path: path, reason: error.description)
+                ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
+                recovered = (LedgerProjection(identityKey: identityKey, limits: limits), LedgerProjection.Recovery())
+            }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
         let recovery = recovered.1

@@ -20,7 +20,7 @@ enum LedgerInspection: Equatable {
         }
         do {
             return try inspect(files, readOnly: true, size: size, limits: limits)
-        } catch .other(let code, _) where code == SQLITE_READONLY | (2 << 8) {
+        } catch .other(let code, _) where code == SQLITE_READONLY | (2 << 8) || code == SQLITE_READONLY | (3 << 8) {
             return try inspect(files, readOnly: false, size: size, limits: limits)
         }
     }

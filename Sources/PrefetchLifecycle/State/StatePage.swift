@@ -29,7 +29,7 @@ public struct StateError: Error, Sendable, CustomStringConvertible {
     /// What was expected, what was found and what to do.
     public var description: String {
         "expected a readable page of state under \"\(key)\", found \(problem); "
-            + "the ledger is damaged or was written by a newer version"
+            + "the ledger is damaged or was written by another version"
     }
 }
 

@@ -19,7 +19,7 @@ struct LedgerWalkTests {
     @Test("goes on behind what a service deletes under it, and says so")
     func deleted() throws {
         let (ledger, _) = try ledger(batches: 10)
-        var walk = LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 2))
+        var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 2))
         for _ in 0..<2 { _ = try walk.next() }
         try ledger.prune(upTo: LedgerPosition(batch: 7, sequence: 14), keepSince: .max)
         guard case .deleted(let position)? = try walk.next() else {
@@ -38,7 +38,7 @@ struct LedgerWalkTests {
     @Test("ends where everything was deleted that it had not read")
     func allDeleted() throws {
         let (ledger, _) = try ledger(batches: 3)
-        var walk = LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 1))
+        var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 1))
         _ = try walk.next()
         try ledger.prune(upTo: ledger.position, keepSince: .max)
         guard case .deleted(ledger.position)? = try walk.next() else {

@@ -30,7 +30,7 @@ struct LedgerRefold {
         progress: (LedgerProgress) -> Void
     ) throws {
         var reached = LedgerProgress()
-        var walk = LedgerWalk(reader, after: projection.position)
+        var walk = try LedgerWalk(reader, after: projection.position)
         while projection.position.batch < end?.batch ?? .max, let step = try walk.next() {
             switch step {
             case .batch(let stored):

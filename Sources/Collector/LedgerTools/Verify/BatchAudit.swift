@@ -24,9 +24,10 @@ struct BatchAudit {
     ) throws(LedgerError) {
         accounts = saved
         let start = try reader.statistics().pruned
+        if let saved, saved.position.batch < start.batch { accounts = try SavedAccounts(from: reader) }
         end = start
         var reached = LedgerProgress()
-        var walk = LedgerWalk(reader, after: start)
+        var walk = try LedgerWalk(reader, after: start)
         do throws(LedgerError) {
             while let step = try walk.next() {
                 try take(step, reader)

@@ -12,7 +12,7 @@ extension JSONEventDecoder {
         var line = scanner
         line.stopsAtLineFeed = true
         clockSkew = nil
-        var draft = Draft()
+        var draft = emptyDraft
         do throws(JSONFault) {
             try plainObject(into: &draft, &line, bytes)
             let end = line.position

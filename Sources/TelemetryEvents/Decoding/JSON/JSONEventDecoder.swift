@@ -171,7 +171,7 @@ public struct JSONEventDecoder {
         }
     }
 
-    private var emptyDraft: Draft {
+    var emptyDraft: Draft {
         var draft = Draft()
         draft.event.installation = installation
         return draft
