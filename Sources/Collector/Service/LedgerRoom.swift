@@ -26,15 +26,9 @@ struct LedgerRoom {
             recovered = try LedgerProjection.recover(from: ledger.reader, identityKey: identityKey, limits: limits)
         } catch {
             guard error.isDamage else { throw error }
-            if try ledger.reader.statistics().pruned == .start {
-                log.error("the saved state cannot be read; all of the ledger is folded anew: \(error.description)")
-                try ledger.forget(projection: LedgerProjection.name)
-                recovered = try LedgerProjection.recover(
-                    from: ledger.reader,
-                    identityKey: identityKey,
-                    limits: limits,
-                    isFromStart: true
-                )
+            if let anew = try Self.foldedAnew(ledger, identityKey, limits) {
+                log.error("the saved state cannot be read; all of the ledger was folded anew: \(error.description)")
+                recovered = anew
             } else {
                 let path = try ledger.setAside(now: now)
                 opening = .setAside(path: path, reason: error.description)
@@ -56,6 +50,29 @@ struct LedgerRoom {
         self.key = key
         self.identityKey = identityKey
         projection = recovered.0
+    }
+
+    /// What the whole ledger comes to without its saved state, which is forgotten; nil when batches were deleted, or when
+    /// those cannot be read either.
+    private static func foldedAnew(
+        _ ledger: EventLedger,
+        _ identityKey: IdentityKey,
+        _ limits: LifecycleLimits
+    ) throws(LedgerError) -> (LedgerProjection, LedgerProjection.Recovery)? {
+        do throws(LedgerError) {
+            guard try ledger.reader.statistics().pruned == .start else { return nil }
+            let anew = try LedgerProjection.recover(
+                from: ledger.reader,
+                identityKey: identityKey,
+                limits: limits,
+                isFromStart: true
+            )
+            try ledger.forget(projection: LedgerProjection.name)
+            return anew
+        } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
     }
 }
 
