@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Collector
+import Foundation
 
 struct LedgerVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,6 +46,9 @@ struct LedgerVerifyCommand: ParsableCommand {
 
     func validate() throws {
         if noJournal, journalDir != nil { throw ValidationError("expected --journal-dir without --no-journal") }
+        if let journalDir, (try? FileManager.default.contentsOfDirectory(atPath: journalDir)) == nil {
+            throw ValidationError("expected --journal-dir as a directory that can be read, found \"\(journalDir)\"")
+        }
     }
 
     func run() throws {

@@ -35,6 +35,25 @@ struct CrashTests {
         #expect(try recovered.append([.sample(7)]) == LedgerPosition(batch: 101, sequence: 203))
     }
 
+    @Test("a rollback journal that a new file left is applied, and the ledger opens")
+    func hotJournal() throws {
+        let (file, left) = (directory.path + "/ledger.sqlite", image.path + "/ledger.sqlite")
+        try EventLedger.sample(in: directory).close()
+        try Program.run(
+            "/usr/bin/sqlite3",
+            file,
+            "PRAGMA journal_mode = DELETE",
+            "PRAGMA cache_size = 1",
+            "BEGIN",
+            "UPDATE meta SET ledger = hex(randomblob(200000))",
+            ".shell cp \(file) \(left); cp \(file)-journal \(left)-journal"
+        )
+        #expect(try FileBytes.read(left + "-journal").prefix(4).elementsEqual([0xD9, 0xD5, 0x05, 0xF9]))
+        let (ledger, opening) = try EventLedger.open(directory: image.path, durability: .process, now: sampleTime)
+        #expect(opening == .opened)
+        #expect(try ledger.append([.sample(1)]).batch == 1)
+    }
+
     @Test("a transaction cut off in the log is not there, all before it are")
     func halfTransactionIsDropped() throws {
         let ledger = try EventLedger.sample(in: directory)
