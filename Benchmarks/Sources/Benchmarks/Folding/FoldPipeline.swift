@@ -25,6 +25,9 @@ struct FoldPipeline {
     var identities: Int { fold.rememberedIdentities }
     var identityBytes: Int { fold.identityBytes }
 
+    /// Takes a checkpoint as the service does, after which what is new is not kept for one.
+    mutating func checkpoint() { _ = fold.takeChanges() }
+
     mutating func take(_ request: PreparedRequest) throws {
         let now = Timestamp(microseconds: Int64(time(nil)) * 1_000_000)
         let decoded = JSONEventDecoder.decode(
