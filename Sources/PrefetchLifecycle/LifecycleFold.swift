@@ -133,6 +133,7 @@ public struct LifecycleFold: Sendable {
     }
 
     private mutating func advance(to now: Timestamp) {
+        cycles.indexRestored()
         clock = max(clock, now)
         groups[0].evictedIdentities += identities.advance(to: clock)
     }

@@ -5,7 +5,17 @@ struct CycleIndex: Sendable {
     /// How many slots there may be.
     static let slotLimit = 1 << 24 - 1
 
-    private var parts = [CycleIndexPart](repeating: CycleIndexPart(), count: 64)
+    private static let partCount = 64
+
+    private var parts: [CycleIndexPart]
+
+    /// - Parameter slots: how many slots it will have, about.
+    init(slots: Int = 0) {
+        let share = slots / Self.partCount
+        // Hashes spread them so evenly that a part hardly ever has more than this.
+        let room = share + 4 * Int(Double(share).squareRoot())
+        parts = [CycleIndexPart](repeating: CycleIndexPart(slots: room), count: Self.partCount)
+    }
 
     /// The bytes that the places take.
     var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
@@ -31,5 +41,5 @@ struct CycleIndex: Sendable {
         parts[Self.part(hash)].remove(slot, hash, hashAt: hashAt)
     }
 
-    private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40 & 63) }
+    private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (partCount - 1) }
 }

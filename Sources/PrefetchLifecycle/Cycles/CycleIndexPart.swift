@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds slots by a hash: open addressing with linear probing, four bytes a place, 72 to 87 % full once it is large.
+/// Finds slots by a hash: open addressing with linear probing, four bytes a place, 58 to 87 % full once it is large.
 ///
 /// A place holds a slot and eight bits of its hash, so that hardly any other slot is looked at. The hashes themselves
 /// follow from what is in the slots. Several slots may have the same hash; whoever enters them bounds how many.
@@ -8,8 +8,9 @@ struct CycleIndexPart: Sendable {
     private var places: [UInt32]
     private var count = 0
 
-    init() {
-        places = [UInt32](repeating: 0, count: 8)
+    /// - Parameter slots: how many slots it has room for without growing.
+    init(slots: Int = 0) {
+        places = [UInt32](repeating: 0, count: max(8, slots * 100 / 86 + 1))
     }
 
     /// The bytes that the places take.
@@ -58,7 +59,7 @@ struct CycleIndexPart: Sendable {
         count -= 1
     }
 
-    /// Below so many places a part doubles, above it grows by a fifth, which saves memory and costs time.
+    /// Below so many places a part doubles, above it grows by half, which saves memory and costs time.
     private static let smallPlaces = 4_096
 
     private static let tagMask: UInt32 = 0xFF00_0000
@@ -99,7 +100,7 @@ struct CycleIndexPart: Sendable {
 
     private mutating func grow(hashAt: (Int) -> UInt64) {
         let old = places
-        let growth = old.count < Self.smallPlaces ? old.count : old.count / 5
+        let growth = old.count < Self.smallPlaces ? old.count : old.count / 2
         places = [UInt32](repeating: 0, count: old.count + growth)
         for entry in old where entry != 0 {
             let slot = Self.slot(entry)

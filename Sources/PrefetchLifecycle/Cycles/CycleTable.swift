@@ -17,6 +17,8 @@ struct CycleTable: Sendable {
     private var isDirty: [Bool] = []
     private var deadlines = PageDeadlines()
     private var savedPages = 0
+    /// False while pages of a checkpoint are being taken in.
+    private var isIndexed = true
     private(set) var count = 0
 
     init(key: IdentityKey) {
@@ -211,14 +213,26 @@ extension CycleTable {
         isDirty = Array(repeating: false, count: pages.count)
     }
 
+    /// Enters all cycles of a checkpoint into the indexes at once, which are made to their size; before any is looked for.
+    mutating func indexRestored() {
+        guard !isIndexed else { return }
+        isIndexed = true
+        schedules = CycleIndex(slots: count)
+        dues = CycleIndex(slots: count)
+        for slot in 0..<count {
+            let cycle = self[slot]
+            if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
+            if cycle.flags.contains(.ownsDue) { indexDue(slot) }
+        }
+    }
+
     /// Takes in a page of a checkpoint; pages come in their order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         for (cycle, long) in try CyclePage.decode(page) {
             let slot = append(cycle)
-            if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
-            if cycle.flags.contains(.ownsDue) { indexDue(slot) }
             if let long { updateLongCycle(slot, long) }
         }
+        isIndexed = false
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)
     }
