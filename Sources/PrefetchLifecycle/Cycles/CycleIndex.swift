@@ -13,7 +13,7 @@ struct CycleIndex: Sendable {
     init(slots: Int = 0) {
         let share = slots / Self.partCount
         // Hashes spread them so evenly that a part hardly ever has more than this.
-        let room = share + 4 * Int(Double(share).squareRoot())
+        let room = share + share / 24 + 16
         parts = [CycleIndexPart](repeating: CycleIndexPart(slots: room), count: Self.partCount)
     }
 
