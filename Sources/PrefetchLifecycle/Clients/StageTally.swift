@@ -3,7 +3,7 @@
 import TelemetryEvents
 
 /// The counters that a client keeps too: scheduled, executed, success, used, and failures by reason (SPEC 5.3).
-struct StageTally: Equatable, Sendable {
+struct StageTally: Sendable {
     static let count = 8
     /// Where the failures begin; they stand in the order of `FailureReason`'s raw values.
     static let failures = 4
@@ -30,10 +30,6 @@ struct StageTally: Equatable, Sendable {
         var difference = StageTally()
         for place in 0..<count { difference[place] = left[place] &- right[place] }
         return difference
-    }
-
-    static func == (left: StageTally, right: StageTally) -> Bool {
-        (0..<count).allSatisfy { left[$0] == right[$0] }
     }
 
     /// The stage of a place.

@@ -63,16 +63,7 @@ extension CycleVerdict {
             }
             text.name("violations")
             text.array { text in
-                for violation in violations {
-                    text.object { text in
-                        text.name("violation")
-                        text.value("\(violation.kind.name)")
-                        text.name("bucket")
-                        text.value(violation.kind.bucket.rawValue)
-                        text.name("detail")
-                        text.value(violation.detail)
-                    }
-                }
+                text.elements(violations)
             }
         }
         return text.bytes

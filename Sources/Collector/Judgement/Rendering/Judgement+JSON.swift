@@ -66,16 +66,7 @@ extension Judgement {
             text.value(closed.failureReason.map { "\($0.name)" })
             text.name("violations")
             text.array { text in
-                for violation in closed.violations {
-                    text.object { text in
-                        text.name("violation")
-                        text.value("\(violation.kind.name)")
-                        text.name("bucket")
-                        text.value(violation.kind.bucket.rawValue)
-                        text.name("detail")
-                        text.value(violation.detail)
-                    }
-                }
+                text.elements(closed.violations)
             }
         }
     }

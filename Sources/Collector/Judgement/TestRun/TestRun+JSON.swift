@@ -128,16 +128,7 @@ extension TestRun {
     }
 
     private func appendViolations(to text: inout JSONText) {
-        for violation in cycle.closed.violations {
-            text.object { text in
-                text.name("violation")
-                text.value("\(violation.kind.name)")
-                text.name("bucket")
-                text.value(violation.kind.bucket.rawValue)
-                text.name("detail")
-                text.value(violation.detail)
-            }
-        }
+        text.elements(cycle.closed.violations)
     }
 
     private func appendFailures(to text: inout JSONText) {
