@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One of the formats in which a registry writes its page.
+public struct ExpositionFormat: Sendable, Hashable {
+    /// The language of a page, apart from how it shows names.
+    public enum Encoding: Sendable, Hashable, CaseIterable {
+        /// Prometheus text 0.0.4.
+        case text004
+        /// Prometheus text 1.0.0.
+        case text100
+        /// OpenMetrics text 1.0.0.
+        case openMetrics
+        /// Delimited `io.prometheus.client.MetricFamily` messages.
+        case protobuf
+    }
+
+    /// The language of the page.
+    public let encoding: Encoding
+    /// The escaping that the client asked for; nil if it named none, or one that doesn't exist.
+    public let requestedEscaping: NameEscaping?
+
+    /// A format; the Content-Type names the escaping only if one is given.
+    public init(_ encoding: Encoding, escaping: NameEscaping? = nil) {
+        self.encoding = encoding
+        self.requestedEscaping = escaping
+    }
+
+    /// Prometheus text 0.0.4, which everything understands.
+    public static let text004 = ExpositionFormat(.text004)
+    /// Prometheus text 1.0.0.
+    public static let text100 = ExpositionFormat(.text100)
+    /// OpenMetrics text 1.0.0.
+    public static let openMetrics = ExpositionFormat(.openMetrics)
+    /// Delimited `io.prometheus.client.MetricFamily` messages.
+    public static let protobuf = ExpositionFormat(.protobuf)
+
+    /// How names are shown: as the client asked, else with underscores.
+    public var escaping: NameEscaping { requestedEscaping ?? .underscores }
+
+    /// The value of the Content-Type header.
+    public var contentType: String {
+        guard let requestedEscaping else { return mediaType }
+        return "\(mediaType); escaping=\(requestedEscaping.rawValue)"
+    }
+
+    private var mediaType: String {
+        switch encoding {
+        case .text004: "text/plain; version=0.0.4; charset=utf-8"
+        case .text100: "text/plain; version=1.0.0; charset=utf-8"
+        case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
+        case .protobuf:
+            "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+        }
+    }
+}
