@@ -8,6 +8,7 @@ public final class Counter: Sendable {
     public let labelValues: [String]
     @usableFromInline let total: Atomic<UInt64>
     private let birth: Atomic<Int64>
+    private let exemplars = ExemplarShelf()
 
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
@@ -20,6 +21,17 @@ public final class Counter: Sendable {
     public func add(_ amount: UInt64 = 1) {
         let (_, sum) = total.wrappingAdd(amount, ordering: .relaxed)
         if sum < amount { saturate() }
+    }
+
+    /// Adds `amount`, and keeps `exemplar` in place of an earlier one.
+    public func add(_ amount: UInt64 = 1, exemplar: Exemplar) {
+        add(amount)
+        attach(exemplar)
+    }
+
+    /// Keeps `exemplar` in place of an earlier one and adds nothing, for totals that are kept elsewhere.
+    public func attach(_ exemplar: Exemplar) {
+        exemplars.keep(exemplar, at: 0, of: 1)
     }
 
     /// The total so far.
@@ -50,5 +62,9 @@ extension Counter: Instrument {
 
     static func copy(_ members: Span<Counter>, into words: inout MutableSpan<UInt64>, from start: Int) {
         for index in members.indices { words[start + index] = members[index].value }
+    }
+
+    static func copyExemplars(_ members: Span<Counter>, into exemplars: inout ScrapedExemplars) {
+        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
     }
 }

@@ -8,6 +8,7 @@ public final class FractionalCounter: Sendable {
     public let labelValues: [String]
     private let total = AtomicDouble(0)
     private let birth: Atomic<Int64>
+    private let exemplars = ExemplarShelf()
     private let ignoredValues: Counter?
 
     init(_ seed: InstrumentSeed) {
@@ -23,6 +24,17 @@ public final class FractionalCounter: Sendable {
             return
         }
         total.add(amount)
+    }
+
+    /// Adds `amount`, and keeps `exemplar` in place of an earlier one; ignores both where `add(_:)` ignores the amount.
+    public func add(_ amount: Double, exemplar: Exemplar) {
+        add(amount)
+        if amount >= 0, amount.isFinite { attach(exemplar) }
+    }
+
+    /// Keeps `exemplar` in place of an earlier one and adds nothing, for totals that are kept elsewhere.
+    public func attach(_ exemplar: Exemplar) {
+        exemplars.keep(exemplar, at: 0, of: 1)
     }
 
     /// Raises the total to one that is kept elsewhere, such as the CPU time that the kernel reports; a lower one
@@ -58,5 +70,9 @@ extension FractionalCounter: Instrument {
 
     static func copy(_ members: Span<FractionalCounter>, into words: inout MutableSpan<UInt64>, from start: Int) {
         for index in members.indices { words[start + index] = members[index].total.pattern }
+    }
+
+    static func copyExemplars(_ members: Span<FractionalCounter>, into exemplars: inout ScrapedExemplars) {
+        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
     }
 }

@@ -14,6 +14,7 @@ public final class Histogram: Sendable {
     private let total = AtomicDouble(0)
     private let birth: Atomic<Int64>
     private let ignoredValues: Counter?
+    private let exemplars = ExemplarShelf()
 
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
@@ -35,6 +36,17 @@ public final class Histogram: Sendable {
         }
         buckets.add(1, at: limits.bucket(of: value))
         total.add(value)
+    }
+
+    /// Counts `value`, and keeps `exemplar` as `attach(_:)` does; ignores both where `observe(_:)` ignores the value.
+    public func observe(_ value: Double, exemplar: Exemplar) {
+        observe(value)
+        if value.isFinite { attach(exemplar) }
+    }
+
+    /// Keeps `exemplar` in place of an earlier one in the bucket that its own value belongs to, and counts nothing.
+    public func attach(_ exemplar: Exemplar) {
+        exemplars.keep(exemplar, at: limits.bucket(of: exemplar.value), of: buckets.count)
     }
 
     /// Adds a batch's tally at once: a count for each bucket (not cumulative, the one for +Inf last) and the sum of
@@ -110,6 +122,10 @@ extension Histogram: Instrument {
     static func copy(_ members: Span<Histogram>, into words: inout MutableSpan<UInt64>, from start: Int) {
         var word = start
         for index in members.indices { members[index].copy(into: &words, at: &word) }
+    }
+
+    static func copyExemplars(_ members: Span<Histogram>, into exemplars: inout ScrapedExemplars) {
+        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
     }
 
     private func copy(into words: inout MutableSpan<UInt64>, at word: inout Int) {
