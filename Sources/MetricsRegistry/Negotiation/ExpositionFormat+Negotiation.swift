@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ExpositionFormat {
+    /// The format for a request with this Accept header; several headers are joined by commas first.
+    ///
+    /// The range that names a format most exactly gives its weight and escaping (RFC 9110, 12.5.1). The greatest weight
+    /// wins; then the format named more exactly; then the order text 0.0.4, OpenMetrics, text 1.0.0, protobuf. Without
+    /// a header, or with one that names none of the formats or refuses all of them, it is text 0.0.4. The first 64
+    /// ranges within 8 KiB are read.
+    public static func negotiated(accept: String?) -> ExpositionFormat {
+        guard let accept else { return .text004 }
+        let ranges = HeaderElement.list(accept).map(MediaRange.init)
+        var best: Choice?
+        for encoding in [Encoding.text004, .openMetrics, .text100, .protobuf] {
+            guard let choice = Choice(of: encoding, among: ranges) else { continue }
+            if choice.isBetter(than: best) { best = choice }
+        }
+        guard let best else { return .text004 }
+        return ExpositionFormat(best.encoding, escaping: best.range.escaping)
+    }
+
+    /// A format and the range that speaks for it.
+    private struct Choice {
+        let encoding: Encoding
+        let range: MediaRange
+        let specificity: MediaRange.Specificity
+
+        /// The range that names the format most exactly, that of greater weight between equals; nil if that refuses it.
+        init?(of encoding: Encoding, among ranges: [MediaRange]) {
+            var found: (range: MediaRange, specificity: MediaRange.Specificity)?
+            for range in ranges {
+                guard let specificity = range.specificity(for: encoding) else { continue }
+                if let found, (found.specificity, found.range.quality) >= (specificity, range.quality) { continue }
+                found = (range, specificity)
+            }
+            guard let found, found.range.quality > 0 else { return nil }
+            self.encoding = encoding
+            (range, specificity) = found
+        }
+
+        func isBetter(than other: Choice?) -> Bool {
+            guard let other else { return true }
+            return (range.quality, specificity) > (other.range.quality, other.specificity)
+        }
+    }
+}
