@@ -95,22 +95,6 @@ struct ExpositionTests {
         )
     }
 
-    @Test("a layout made by a later scrape leaves out the series that an earlier one didn't copy")
-    func laterLayout() {
-        let layout = TextLayout(
-            MetricDescriptor(name: "hits_total", help: "", kind: .counter, labelNames: ["code"]),
-            shape: .wholeNumber,
-            labelValues: [["c"], ["b"], ["a"]],
-            hiddenUntilUsed: []
-        )
-        var words = ScrapedWords()
-        words.append(3) { all, _ in for index in 0..<3 { all[index] = UInt64(index) + 7 } }
-        var page = PageWriter(reusing: [])
-        words.withWords(from: 0) { layout.render($0, seriesCount: 2, to: &page) }
-        let expected = "# TYPE hits_total counter\nhits_total{code=\"b\"} 8\nhits_total{code=\"c\"} 7\n"
-        #expect(text(page.finish()) == expected)
-    }
-
     @Test("only the families that are asked for are shown")
     func names() {
         registry.gauge("a", help: "A.").set(1)

@@ -20,11 +20,11 @@ struct ScrapeConsistencyTests {
                 group.addTask {
                     for batch in 0... {
                         if isOver.value.load(ordering: .relaxed) != 0 { break }
-                        registry.update {
-                            batches.add()
-                            for part in 0..<Tally.parts { events.with("part-\(part)").add() }
-                            events.with("writer-\(writer)-\(batch / 10)").add(2)
-                            sizes.observe(2)
+                        registry.update { update in
+                            update.add(to: batches)
+                            for part in 0..<Tally.parts { update.add(to: events.with("part-\(part)")) }
+                            update.add(2, to: events.with("writer-\(writer)-\(batch / 10)"))
+                            try? update.merge(counts: [0, 1, 0, 0], sum: 2, into: sizes)
                         }
                         if batch % 8 == 0 { await Task.yield() }
                     }
@@ -51,12 +51,74 @@ struct ScrapeConsistencyTests {
 
     @Test("an update gives back what its closure does, and throws its errors")
     func updateResult() {
-        #expect(fixture.registry.update { 7 } == 7)
+        #expect(fixture.registry.update { _ in 7 } == 7)
         let histogram = fixture.registry.histogram("h", help: "H.", buckets: [1])
+        let counter = fixture.registry.counter("c_total", help: "C.")
         #expect(throws: HistogramMismatch.self) {
-            try fixture.registry.update { () throws(HistogramMismatch) in try histogram.merge(counts: [1], sum: 1) }
+            try fixture.registry.update { update throws(HistogramMismatch) in
+                update.add(to: counter)
+                try update.merge(counts: [1], sum: 1, into: histogram)
+            }
         }
-        #expect(fixture.registry.update { 8 } == 8)
+        #expect(fixture.registry.update { _ in 8 } == 8)
+        #expect(counter.value == 0, "a change of an update that threw was stored, or leaked into the next one")
+    }
+
+    @Test("every change of an update is what the instrument would have done itself")
+    func changes() throws {
+        let registry = fixture.registry
+        let counter = registry.counter("c_total", help: "C.")
+        let seconds = registry.fractionalCounter("s_seconds_total", help: "S.", unit: "seconds")
+        let (level, latest) = (registry.gauge("level", help: "L."), registry.gauge("latest", help: "L."))
+        let histogram = registry.histogram("h", help: "H.", buckets: [1])
+        try registry.update { update throws(HistogramMismatch) in
+            update.raise(counter, to: 5, created: 7)
+            update.add(to: counter)
+            update.raise(counter, to: 3)
+            update.raise(seconds, to: 1.5, created: 8)
+            update.add(0.25, to: seconds)
+            update.set(level, to: 9)
+            update.set(level, to: -1.5)
+            update.raise(latest, to: 4)
+            update.raise(latest, to: 3)
+            try update.restore(histogram, counts: [1, 2], sum: 6, created: 9)
+            try update.merge(counts: [1, 0], sum: 0.5, into: histogram)
+        }
+        #expect(counter.value == 6 && counter.created == 7)
+        #expect(seconds.value == 1.75 && seconds.created == 8)
+        #expect(level.value == -1.5 && latest.value == 4)
+        #expect(histogram.bucketCounts == [2, 2] && histogram.sum == 6.5 && histogram.created == 9)
+    }
+
+    @Test("an update that is held stops no scrape and no other update, and shows nothing yet")
+    func heldUpdate() {
+        let registry = fixture.registry
+        let (first, second) = (registry.counter("a_total", help: "A."), registry.counter("b_total", help: "B."))
+        registry.update { update in
+            update.add(to: first)
+            registry.update { $0.add(to: second) }
+            #expect(fixture.samples()["a_total"] == "0")
+            #expect(fixture.samples()["b_total"] == "1")
+        }
+        #expect(fixture.samples()["a_total"] == "1")
+    }
+
+    @Test("a scrape that is held, by its reader or by a collector, stops no update and no other scrape")
+    func heldScrape() {
+        let registry = fixture.registry
+        let counter = registry.counter("a_total", help: "A.")
+        registry.withExposition { page in
+            registry.update { $0.add(to: counter) }
+            #expect(fixture.samples()["a_total"] == "1")
+            #expect(page.count > 0)
+        }
+        let isHeld = SharedCount()
+        registry.onCollect {
+            guard isHeld.value.exchange(1, ordering: .relaxed) == 0 else { return }
+            registry.update { $0.add(to: counter) }
+            #expect(fixture.samples()["a_total"] == "2")
+        }
+        #expect(fixture.samples()["a_total"] == "2")
     }
 
     @Test("collectors run before each scrape, and what they set and create is on its page")
@@ -66,7 +128,7 @@ struct ScrapeConsistencyTests {
         let files = registry.gauge("open_files", help: "Files.", labels: ["kind"])
         registry.onCollect {
             let scrape = scrapes.value.add(1, ordering: .relaxed).newValue
-            registry.update { files.with("scrape-\(scrape)").set(scrape) }
+            registry.update { $0.set(files.with("scrape-\(scrape)"), to: scrape) }
         }
         #expect(fixture.samples()[#"open_files{kind="scrape-1"}"#] == "1")
         #expect(fixture.samples()[#"open_files{kind="scrape-2"}"#] == "2")

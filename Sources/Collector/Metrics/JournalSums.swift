@@ -29,12 +29,12 @@ struct JournalSums: Sendable {
         )
     }
 
-    func set(accepted: UInt64, created: Int64) {
+    func set(accepted: UInt64, created: Int64, in update: inout MetricsUpdate) {
         let saved = progress.saved
         let done = min(saved.position.sequence, accepted)
         let passed = min(saved.skipped, done)
-        confirmed.restore(to: done - passed, created: created)
-        skipped.restore(to: passed, created: created)
-        pending.set(accepted - done)
+        update.raise(confirmed, to: done - passed, created: created)
+        update.raise(skipped, to: passed, created: created)
+        update.set(pending, to: accepted - done)
     }
 }

@@ -99,28 +99,28 @@ struct PipelineMetrics: Sendable {
     }
 
     mutating func publish(_ projection: LedgerProjection) {
-        registry.update { set(projection) }
+        registry.update { set(projection, in: &$0) }
     }
 
-    private mutating func set(_ projection: LedgerProjection) {
+    private mutating func set(_ projection: LedgerProjection, in update: inout MetricsUpdate) {
         let accounts = projection.accounts
         let groups = projection.fold.totalsByGroup
-        lifecycle.set(groups, openCycles: projection.fold.openCycles)
-        identities.set(projection.fold.rememberedIdentities)
-        identityBytes.set(projection.fold.identityBytes)
+        lifecycle.set(groups, openCycles: projection.fold.openCycles, in: &update)
+        update.set(identities, to: projection.fold.rememberedIdentities)
+        update.set(identityBytes, to: projection.fold.identityBytes)
         for (origin, counter) in received {
-            counter.restore(to: accounts.received[origin] ?? 0, created: created)
+            update.raise(counter, to: accounts.received[origin] ?? 0, created: created)
         }
-        accepted.restore(to: accounts.accepted, created: created)
-        duplicates.restore(to: accounts.duplicates, created: created)
+        update.raise(accepted, to: accounts.accepted, created: created)
+        update.raise(duplicates, to: accounts.duplicates, created: created)
         for reason in RejectionReason.allCases {
-            rejected[reason].restore(to: accounts.rejected[Int(reason.rawValue)], created: created)
+            update.raise(rejected[reason], to: accounts.rejected[Int(reason.rawValue)], created: created)
         }
-        unknownFields.restore(to: accounts.unknownFields, created: created)
+        update.raise(unknownFields, to: accounts.unknownFields, created: created)
         for result in LineResult.allCases {
-            lines[result].restore(to: accounts.lines[result.rawValue], created: created)
+            update.raise(lines[result], to: accounts.lines[result.rawValue], created: created)
         }
-        sequence.set(projection.position.sequence)
-        journal?.set(accepted: accounts.accepted, created: created)
+        update.set(sequence, to: projection.position.sequence)
+        journal?.set(accepted: accounts.accepted, created: created, in: &update)
     }
 }

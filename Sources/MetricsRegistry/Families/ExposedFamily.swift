@@ -6,8 +6,8 @@ protocol ExposedFamily: AnyObject, Sendable {
     /// Whether a function computes the value, so that no one may write to it.
     var isComputed: Bool { get }
 
-    /// Appends the state of all series, in the order of their creation, and returns how many there are.
-    func copy(into words: inout ScrapedWords) -> Int
-    /// A layout of Prometheus text that knows at least the first `seriesCount` series.
-    func textLayout(covering seriesCount: Int) -> TextLayout
+    /// Appends the state of all series, in the order of their creation.
+    func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture
+    /// Keeps a layout for later scrapes.
+    func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int)
 }

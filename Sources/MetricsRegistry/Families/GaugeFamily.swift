@@ -42,4 +42,19 @@ public struct GaugeFamily: Sendable {
 
     /// The gauge of these values, in the order of the label names at registration.
     public subscript(_ first: String, _ second: String, _ third: String) -> Gauge { with(first, second, third) }
+
+    /// Takes the gauge of these values off the page; false when there is none.
+    ///
+    /// The values are in the order of the label names at registration. Who still has the gauge can go on using it, unseen;
+    /// the next look-up of the values makes a new one. Once a family has lost a series, its look-ups take a lock, which
+    /// costs some ten nanoseconds.
+    @discardableResult
+    public func remove(_ values: String...) -> Bool {
+        series.remove(order.arranged(values))
+    }
+
+    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    public func removeAll() {
+        series.removeAll()
+    }
 }

@@ -2,7 +2,10 @@
 
 internal import Synchronization
 
-/// The series of one metric name: found without a lock, created under one, never removed.
+/// The series of one metric name: found without a lock, created and removed under one.
+///
+/// The first removal ends the look-ups without a lock: the table that they read then stays as it was, with its series,
+/// since a reader may still be in it, and later look-ups take the lock that a removal takes too.
 final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     /// What the values of all labels are in the series that takes what is past a limit.
     static var overflowValue: String { "other" }
@@ -15,8 +18,12 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         var members: ContiguousArray<Member> = []
         /// The places in `members` of the series that a page leaves out while they are zero.
         var hiddenUntilUsed: Set<Int> = []
-        /// Every table that was ever current, since a reader may still be in an outgrown one.
-        var tables: [SeriesSlots<Member>]
+        /// The table of all series.
+        var current: SeriesSlots<Member>
+        /// Every table that readers without a lock may still be in, and its series.
+        var outgrown: [SeriesSlots<Member>] = []
+        var frozen: ContiguousArray<Member> = []
+        var layouts: [ExpositionFormat: any PageLayout] = [:]
     }
 
     private let rules: FamilyRules
@@ -24,7 +31,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
     private let isFull = Atomic(false)
-    private let layout = Mutex<TextLayout?>(nil)
+    private let removals = Atomic(0)
 
     init(_ descriptor: MetricDescriptor, shape: SampleShape, isComputed: Bool = false, rules: FamilyRules) {
         self.descriptor = descriptor
@@ -33,7 +40,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         self.rules = rules
         let first = SeriesSlots<Member>(capacity: descriptor.labelNames.isEmpty ? 4 : 16)
         table = CurrentSlots(first)
-        series = Mutex(Series(tables: [first]))
+        series = Mutex(Series(current: first))
     }
 
     /// The series of these label values, in the order of the descriptor's label names; the overflow series when their
@@ -86,14 +93,20 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     @inline(__always)
     private func find(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
-        table.member(hash: hash, where: matches)
+        if generation != 0 { return findLocked(hash, where: matches) }
+        return table.member(hash: hash, where: matches)
+    }
+
+    @inline(never)
+    private func findLocked(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+        series.withLock { $0.current.member(hash: hash, where: matches) }
     }
 
     @inline(never)
     private func create(_ values: [String], hash: UInt64, hiddenUntilUsed: Bool = false) -> Member {
         guard !isFull.load(ordering: .relaxed), rules.accepts(values, for: descriptor) else { return overflow() }
         let member: Member? = series.withLock { series in
-            if let member = find(hash, where: { $0.labelValues == values }) { return member }
+            if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
             if series.members.count >= rules.maximumSeries {
                 isFull.store(true, ordering: .relaxed)
                 return nil
@@ -106,20 +119,68 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     /// Adds the series unless it is there already.
     private func insert(_ values: [String], hash: UInt64, into series: inout Series) -> Member {
-        if let member = find(hash, where: { $0.labelValues == values }) { return member }
+        if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
         let member = Member(rules.seed(values, shape: shape))
         series.members.append(member)
-        var current = series.tables[series.tables.count - 1]
-        if current.isCrowded {
-            current = SeriesSlots(capacity: current.capacity * 2)
-            for earlier in series.members.dropLast() {
-                current.insert(earlier, hash: self.hash(of: earlier.labelValues))
-            }
-            series.tables.append(current)
+        if series.current.isCrowded {
+            let larger = self.table(of: series.members.dropLast(), capacity: series.current.capacity * 2)
+            if generation == 0 { series.outgrown.append(series.current) }
+            series.current = larger
         }
-        current.insert(member, hash: hash)
-        table.publish(current)
+        series.current.insert(member, hash: hash)
+        if generation == 0 { table.publish(series.current) }
         return member
+    }
+
+    private func table(of members: some Sequence<Member>, capacity: Int) -> SeriesSlots<Member> {
+        let table = SeriesSlots<Member>(capacity: capacity)
+        for member in members { table.insert(member, hash: hash(of: member.labelValues)) }
+        return table
+    }
+
+    // MARK: Removing
+
+    /// How often series have been removed.
+    @inline(__always) var generation: Int { removals.load(ordering: .acquiring) }
+
+    /// Takes the series of these label values off the page; false when there is none.
+    func remove(_ values: [String]) -> Bool {
+        let hash = hash(of: values)
+        return series.withLock { series in
+            guard let place = series.members.firstIndex(where: { $0.labelValues == values }) else { return false }
+            stopReadingWithoutLock(&series)
+            series.current.remove(series.members[place], hash: hash) { self.hash(of: $0.labelValues) }
+            let last = series.members.count - 1
+            let lastIsHidden = series.hiddenUntilUsed.remove(last) != nil
+            series.hiddenUntilUsed.remove(place)
+            if lastIsHidden, place != last { series.hiddenUntilUsed.insert(place) }
+            series.members.swapAt(place, last)
+            series.members.removeLast()
+            series.layouts.removeAll()
+            isFull.store(false, ordering: .relaxed)
+            return true
+        }
+    }
+
+    /// Takes all series off the page.
+    func removeAll() {
+        series.withLock { series in
+            stopReadingWithoutLock(&series)
+            series.current = SeriesSlots(capacity: 16)
+            series.members.removeAll()
+            series.hiddenUntilUsed.removeAll()
+            series.layouts.removeAll()
+            isFull.store(false, ordering: .relaxed)
+        }
+    }
+
+    private func stopReadingWithoutLock(_ series: inout Series) {
+        if generation == 0 {
+            series.frozen = series.members
+            series.outgrown.append(series.current)
+            series.current = table(of: series.members, capacity: series.current.capacity)
+        }
+        removals.wrappingAdd(1, ordering: .releasing)
     }
 
     private var overflowValues: [String] {
@@ -134,27 +195,48 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     // MARK: Scraping
 
-    func copy(into words: inout ScrapedWords) -> Int {
+    func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture {
         series.withLock { series in
             let count = series.members.count
-            words.append(count * shape.wordsPerSeries) { Member.copy(series.members.span, into: &$0, from: $1) }
-            return count
+            let values = scraped.words.append(count * shape.wordsPerSeries) {
+                Member.copy(series.members.span, into: &$0, from: $1)
+            }
+            let told = format.tellsCreated ? count : 0
+            let created = scraped.words.append(told) { all, start in
+                for place in 0..<told { all[start + place] = UInt64(bitPattern: series.members[place].created) }
+            }
+            let firstExemplar = scraped.exemplars.count
+            if format.hasExemplars { Member.copyExemplars(series.members.span, into: &scraped.exemplars) }
+            return FamilyCapture(
+                family: self,
+                layout: layout(format, of: series),
+                generation: generation,
+                values: values,
+                created: created,
+                exemplars: firstExemplar..<scraped.exemplars.count,
+                seriesCount: count
+            )
         }
     }
 
-    func textLayout(covering seriesCount: Int) -> TextLayout {
-        if let layout = layout.withLock({ $0 }), layout.seriesCount >= seriesCount { return layout }
-        let (members, hidden) = series.withLock { ($0.members, $0.hiddenUntilUsed) }
-        let fresh = TextLayout(
-            descriptor,
-            shape: shape,
-            labelValues: members.map(\.labelValues),
-            hiddenUntilUsed: hidden
-        )
-        return layout.withLock { cached in
-            if let cached, cached.seriesCount >= fresh.seriesCount { return cached }
-            cached = fresh
-            return fresh
+    private func layout(_ format: ExpositionFormat, of series: Series) -> FamilyCapture.Layout {
+        if let layout = series.layouts[format], layout.seriesCount == series.members.count { return .kept(layout) }
+        let (members, hidden) = (series.members, series.hiddenUntilUsed)
+        return .missing { [descriptor, shape] in
+            TextLayout(
+                descriptor,
+                shape: shape,
+                labelValues: members.map(\.labelValues),
+                hiddenUntilUsed: hidden
+            )
+        }
+    }
+
+    func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int) {
+        series.withLock { series in
+            guard generation == self.generation else { return }
+            if let kept = series.layouts[format], kept.seriesCount > layout.seriesCount { return }
+            series.layouts[format] = layout
         }
     }
 }

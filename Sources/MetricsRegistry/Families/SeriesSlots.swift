@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// An open-addressed hash table of a family's series that is read without a lock and only ever gains entries.
+/// An open-addressed hash table of a family's series that is read without a lock while it only gains entries.
 ///
 /// A reader may look while one writer inserts: a slot's hash is written before its member is published. The table
 /// doesn't own its members: the family that owns it keeps them, and this table, for as long as it lives.
@@ -62,5 +62,28 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
         unsafe slots[index].hash = hash
         unsafe slots[index].member.store(Unmanaged.passUnretained(member), ordering: .releasing)
         used += 1
+    }
+
+    /// Takes a member out; no reader may look meanwhile. `hashOf` gives the hash that a member was inserted with.
+    func remove(_ member: Member, hash: UInt64, hashOf: (Member) -> UInt64) {
+        var gap = Int(truncatingIfNeeded: hash) & mask
+        while let found = pointer(at: gap), found !== member { gap = (gap + 1) & mask }
+        guard pointer(at: gap) != nil else { return }
+        var index = (gap + 1) & mask
+        while let next = pointer(at: index) {
+            let home = Int(truncatingIfNeeded: hashOf(next)) & mask
+            if (index - home) & mask >= (index - gap) & mask {
+                unsafe slots[gap].hash = slots[index].hash
+                unsafe slots[gap].member.store(Unmanaged.passUnretained(next), ordering: .relaxed)
+                gap = index
+            }
+            index = (index + 1) & mask
+        }
+        unsafe slots[gap].member.store(nil, ordering: .relaxed)
+        used -= 1
+    }
+
+    private func pointer(at index: Int) -> Member? {
+        unsafe slots[index].member.load(ordering: .relaxed)?.takeUnretainedValue()
     }
 }

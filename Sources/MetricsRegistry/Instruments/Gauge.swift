@@ -31,6 +31,10 @@ public final class Gauge: Sendable {
         current.add(amount)
     }
 
+    func raise(to value: Double) {
+        current.raise(to: value)
+    }
+
     /// The value now.
     @inlinable public var value: Double {
         current.value

@@ -54,6 +54,10 @@ public final class Histogram: Sendable {
     /// not a number is ignored with its counts, and counted as such by the registry.
     public func merge(counts: Span<UInt64>, sum: Double) throws(HistogramMismatch) {
         try check(counts.count)
+        merge(checked: counts, sum: sum)
+    }
+
+    func merge(checked counts: Span<UInt64>, sum: Double) {
         guard sum.isFinite else {
             ignoredValues?.add()
             return
@@ -95,9 +99,13 @@ public final class Histogram: Sendable {
     /// if given. Throws, and changes nothing, when there aren't `bounds.count + 1` counts.
     public func restore(counts: [UInt64], sum: Double, created: Int64? = nil) throws(HistogramMismatch) {
         try check(counts.count)
+        restore(checked: counts.span, sum: sum, created: created)
+    }
+
+    func restore(checked counts: Span<UInt64>, sum: Double, created: Int64?) {
         let wasEmpty = count == 0
-        for (index, count) in counts.enumerated() {
-            buckets.raise(to: count, at: index)
+        for index in counts.indices {
+            buckets.raise(to: counts[index], at: index)
         }
         if !sum.isFinite {
             ignoredValues?.add()
@@ -109,7 +117,7 @@ public final class Histogram: Sendable {
         if let created { birth.store(created, ordering: .relaxed) }
     }
 
-    private func check(_ found: Int) throws(HistogramMismatch) {
+    func check(_ found: Int) throws(HistogramMismatch) {
         if found != buckets.count {
             throw HistogramMismatch(expected: buckets.count, found: found)
         }

@@ -9,8 +9,9 @@ struct ScrapedWords: Sendable {
         count = 0
     }
 
-    /// Lets `body` fill `length` more words, which begin at the place that it is told.
-    mutating func append(_ length: Int, _ body: (inout MutableSpan<UInt64>, _ start: Int) -> Void) {
+    /// Lets `body` fill `length` more words, which begin at the place that it is told, and returns where they are.
+    @discardableResult
+    mutating func append(_ length: Int, _ body: (inout MutableSpan<UInt64>, _ start: Int) -> Void) -> Range<Int> {
         let start = count
         let missing = start + length - words.count
         if missing > 0 {
@@ -19,10 +20,11 @@ struct ScrapedWords: Sendable {
         var all = words.mutableSpan
         body(&all, start)
         count += length
+        return start..<count
     }
 
-    /// Lets `body` read the words from `first` on.
-    func withWords(from first: Int, _ body: (Span<UInt64>) -> Void) {
-        body(words.span.extracting(first..<count))
+    /// Lets `body` read all words.
+    func withWords(_ body: (Span<UInt64>) -> Void) {
+        body(words.span.extracting(0..<count))
     }
 }

@@ -27,8 +27,8 @@ enum InstrumentBenchmark: Benchmark {
         let counters = (0..<5).map { registry.counter("batch_\($0)_total", help: "A counter.") }
         return row("counter add, an event's share in a batch of 1,000", .atMost(1)) {
             for _ in 0..<count / 1_000 {
-                registry.update {
-                    for counter in counters { counter.add(200) }
+                registry.update { update in
+                    for counter in counters { update.add(200, to: counter) }
                 }
             }
         }

@@ -10,7 +10,7 @@ extension Judgement {
         let registry = MetricsRegistry(now: { 0 })
         let own = Set(registry.descriptors.map(\.name))
         var metrics = LifecycleMetrics(registry, created: 0, labels: labels, isReceiver: false)
-        registry.update { metrics.set(groups, openCycles: 0) }
+        registry.update { metrics.set(groups, openCycles: 0, in: &$0) }
         return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
     }
 }

@@ -42,16 +42,16 @@ struct GroupedFamilies: Sendable {
         _ = placeOfSeries(labels.map { $0.value(of: .unknown) })
     }
 
-    /// Shows what a group has counted; called inside an update of the registry.
+    /// Shows what a group has counted.
     ///
     /// - Parameter place: the place of the group in the fold; new ones come in their order.
-    mutating func set(_ group: LifecycleGroup, at place: Int) {
+    mutating func set(_ group: LifecycleGroup, at place: Int, in update: inout MetricsUpdate) {
         if place == groups.count {
             let series = placeOfSeries(labels.map { $0.value(of: group) })
             groups.append(Group(series: series, words: self.series[series].nothing))
         }
         let words = families.words(of: group.totals)
-        series[groups[place].series].add(words, since: groups[place].words)
+        series[groups[place].series].add(words, since: groups[place].words, in: &update)
         groups[place].words = words
     }
 

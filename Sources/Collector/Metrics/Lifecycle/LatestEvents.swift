@@ -20,12 +20,11 @@ struct LatestEvents: Sendable {
         }
     }
 
-    /// Sets those that a group has later ones of; called inside an update of the registry.
-    func raise(to totals: LifecycleTotals) {
+    /// Sets those that a group has later ones of.
+    func raise(to totals: LifecycleTotals, in update: inout MetricsUpdate) {
         for (stage, gauge) in gauges {
             guard let time = totals.latest(stage) else { continue }
-            let seconds = Double(time.microseconds) / 1e6
-            if seconds > gauge.value { gauge.set(seconds) }
+            update.raise(gauge, to: Double(time.microseconds) / 1e6)
         }
     }
 }

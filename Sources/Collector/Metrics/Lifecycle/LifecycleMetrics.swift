@@ -38,21 +38,21 @@ struct LifecycleMetrics: Sendable {
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
     }
 
-    /// Sets all of them; called inside an update of the registry.
+    /// Sets all of them.
     ///
     /// - Parameters:
     ///   - groups: the groups of one fold, which are never fewer than before.
     ///   - open: how many cycles are open.
-    mutating func set(_ groups: [LifecycleGroup], openCycles open: Int) {
+    mutating func set(_ groups: [LifecycleGroup], openCycles open: Int, in update: inout MetricsUpdate) {
         for place in groups.indices {
             let isNew = place >= revisions.count
             guard isNew || revisions[place] != groups[place].revision else { continue }
-            cycles.set(groups[place], at: place)
-            telemetry.set(groups[place], at: place)
-            latest.raise(to: groups[place].totals)
+            cycles.set(groups[place], at: place, in: &update)
+            telemetry.set(groups[place], at: place, in: &update)
+            latest.raise(to: groups[place].totals, in: &update)
             if isNew { revisions.append(0) }
             revisions[place] = groups[place].revision
         }
-        openCycles.set(open)
+        update.set(openCycles, to: open)
     }
 }

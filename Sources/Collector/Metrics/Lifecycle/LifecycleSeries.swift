@@ -24,25 +24,23 @@ struct LifecycleSeries: Sendable {
         }
         sums = [UInt64](repeating: 0, count: end)
         for counter in counters { counter.restore(to: 0, created: created) }
-        for place in self.histograms.indices { show(self.histograms[place].histogram, self.histograms[place].words) }
+        let nothing = [UInt64](repeating: 0, count: end)
+        for (histogram, range) in self.histograms {
+            try? histogram.restore(counts: Array(nothing[range.dropLast()]), sum: 0, created: created)
+        }
     }
 
-    /// Adds what a group has counted since it was read before; called inside an update of the registry.
-    mutating func add(_ words: [UInt64], since earlier: [UInt64]) {
+    /// Adds what a group has counted since it was read before.
+    mutating func add(_ words: [UInt64], since earlier: [UInt64], in update: inout MetricsUpdate) {
         for place in counters.indices where words[place] != earlier[place] {
             sums[place] += words[place] - earlier[place]
-            counters[place].restore(to: sums[place], created: created)
+            update.raise(counters[place], to: sums[place], created: created)
         }
         for (histogram, range) in histograms where words[range] != earlier[range] {
             for place in range { sums[place] &+= words[place] &- earlier[place] }
-            show(histogram, range)
+            let seconds = Double(sums[range.upperBound - 1]) / 1e6
+            try? update.restore(histogram, counts: Array(sums[range.dropLast()]), sum: seconds, created: created)
         }
-    }
-
-    private func show(_ histogram: Histogram, _ range: Range<Int>) {
-        let buckets = Array(sums[range.dropLast()])
-        let seconds = Double(sums[range.upperBound - 1]) / 1e6
-        try? histogram.restore(counts: buckets, sum: seconds, created: created)
     }
 
     /// As many zeros as there are words.

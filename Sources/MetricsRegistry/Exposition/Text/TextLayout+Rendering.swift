@@ -4,9 +4,14 @@ extension TextLayout {
     /// Series that are written between two looks at the room left.
     private static var chunk: Int { 64 }
 
-    /// Writes the first `seriesCount` series in the order of creation, sorted, with the values that a scrape copied.
-    func render(_ words: Span<UInt64>, seriesCount: Int, to page: inout PageWriter) {
+    func render(
+        _ capture: FamilyCapture,
+        _ words: Span<UInt64>,
+        _ exemplars: borrowing ScrapedExemplars,
+        to page: inout PageWriter
+    ) {
         if seriesCount == 0 { return }
+        let words = words.extracting(capture.values)
         page.write(header)
         unsafe prefixes.withUnsafeBytes { prefixes in
             let lines = linesPerSeries
@@ -14,7 +19,7 @@ extension TextLayout {
                 let chunk = first..<min(first + Self.chunk, order.count)
                 let bytes = start(ofLine: chunk.lowerBound * lines)..<ends[chunk.upperBound * lines - 1]
                 page.withRoom(bytes.count + chunk.count * lines * ByteCursor.numberRoom) { cursor in
-                    for index in chunk where order[index].place < seriesCount {
+                    for index in chunk {
                         unsafe write(index, words, prefixes, to: &cursor)
                     }
                 }

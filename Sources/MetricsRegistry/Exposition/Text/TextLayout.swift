@@ -2,7 +2,7 @@
 
 /// Everything of a family's Prometheus text that doesn't change from scrape to scrape: its header, the order of its
 /// series, and the bytes in front of each value.
-final class TextLayout: Sendable {
+final class TextLayout: PageLayout {
     /// One series' place on the page.
     struct Line: Sendable {
         /// The place in the order of creation, in which a scrape copies values.
@@ -44,7 +44,6 @@ final class TextLayout: Sendable {
         self.ends = ends
     }
 
-    /// The number of series that the layout knows.
     var seriesCount: Int { order.count }
 
     /// The number of lines that one series takes.

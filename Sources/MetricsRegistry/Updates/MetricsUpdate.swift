@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Changes that a page shows together or not at all.
+///
+/// They are collected here and stored when the body of `MetricsRegistry.update(_:)` has returned; nothing waits
+/// meanwhile, however long it takes. They are stored in the order in which they were asked for.
+public struct MetricsUpdate: ~Copyable {
+    enum Change: Sendable {
+        case add(Counter, UInt64)
+        case raise(Counter, to: UInt64, created: Int64?)
+        case addFraction(FractionalCounter, Double)
+        case raiseFraction(FractionalCounter, to: Double, created: Int64?)
+        case set(Gauge, Double)
+        case raiseGauge(Gauge, to: Double)
+        case merge(Histogram, counts: Range<Int>, sum: Double)
+        case restore(Histogram, counts: Range<Int>, sum: Double, created: Int64?)
+    }
+
+    /// What is kept from one update for the next.
+    struct Memory: Sendable {
+        var changes: [Change] = []
+        var counts: [UInt64] = []
+    }
+
+    private var changes: [Change]
+    private var counts: [UInt64]
+
+    init(in memory: consuming Memory) {
+        changes = memory.changes
+        counts = memory.counts
+    }
+
+    /// Adds to a counter, as `Counter.add(_:)` does.
+    public mutating func add(_ amount: UInt64 = 1, to counter: Counter) {
+        changes.append(.add(counter, amount))
+    }
+
+    /// Raises a counter to a total that is kept elsewhere, as `Counter.restore(to:created:)` does.
+    public mutating func raise(_ counter: Counter, to total: UInt64, created: Int64? = nil) {
+        changes.append(.raise(counter, to: total, created: created))
+    }
+
+    /// Adds to a counter of fractions, as `FractionalCounter.add(_:)` does.
+    public mutating func add(_ amount: Double, to counter: FractionalCounter) {
+        changes.append(.addFraction(counter, amount))
+    }
+
+    /// Raises a counter of fractions to a total that is kept elsewhere, as `FractionalCounter.restore(to:created:)` does.
+    public mutating func raise(_ counter: FractionalCounter, to total: Double, created: Int64? = nil) {
+        changes.append(.raiseFraction(counter, to: total, created: created))
+    }
+
+    /// Replaces the value of a gauge.
+    public mutating func set(_ gauge: Gauge, to value: Double) {
+        changes.append(.set(gauge, value))
+    }
+
+    /// Replaces the value of a gauge by a whole number; past 2^53 the nearest double.
+    public mutating func set(_ gauge: Gauge, to value: some BinaryInteger) {
+        changes.append(.set(gauge, Double(value)))
+    }
+
+    /// Replaces the value of a gauge if it is lower.
+    public mutating func raise(_ gauge: Gauge, to value: Double) {
+        changes.append(.raiseGauge(gauge, to: value))
+    }
+
+    /// Adds a batch's tally to a histogram, as `Histogram.merge(counts:sum:)` does.
+    public mutating func merge(counts: [UInt64], sum: Double, into histogram: Histogram) throws(HistogramMismatch) {
+        changes.append(.merge(histogram, counts: try append(counts, for: histogram), sum: sum))
+    }
+
+    /// Raises a histogram to totals that are kept elsewhere, as `Histogram.restore(counts:sum:created:)` does.
+    public mutating func restore(
+        _ histogram: Histogram,
+        counts: [UInt64],
+        sum: Double,
+        created: Int64? = nil
+    ) throws(HistogramMismatch) {
+        let counts = try append(counts, for: histogram)
+        changes.append(.restore(histogram, counts: counts, sum: sum, created: created))
+    }
+
+    private mutating func append(_ counts: [UInt64], for histogram: Histogram) throws(HistogramMismatch) -> Range<Int> {
+        try histogram.check(counts.count)
+        let first = self.counts.count
+        self.counts.append(contentsOf: counts)
+        return first..<self.counts.count
+    }
+
+    var isEmpty: Bool { changes.isEmpty }
+
+    /// Stores all changes; only atomic words are written.
+    func store() {
+        for change in changes {
+            switch change {
+            case .add(let counter, let amount): counter.add(amount)
+            case .raise(let counter, let total, let created): counter.restore(to: total, created: created)
+            case .addFraction(let counter, let amount): counter.add(amount)
+            case .raiseFraction(let counter, let total, let created): counter.restore(to: total, created: created)
+            case .set(let gauge, let value): gauge.set(value)
+            case .raiseGauge(let gauge, let value): gauge.raise(to: value)
+            case .merge(let histogram, let range, let sum):
+                histogram.merge(checked: counts.span.extracting(range), sum: sum)
+            case .restore(let histogram, let range, let sum, let created):
+                histogram.restore(checked: counts.span.extracting(range), sum: sum, created: created)
+            }
+        }
+    }
+
+    /// Forgets all changes and gives their memory back.
+    consuming func finish() -> Memory {
+        changes.removeAll(keepingCapacity: true)
+        counts.removeAll(keepingCapacity: true)
+        return Memory(changes: changes, counts: counts)
+    }
+}

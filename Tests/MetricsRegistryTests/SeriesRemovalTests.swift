@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import MetricsRegistry
+import Synchronization
+import Testing
+
+@Suite("Removing series")
+struct SeriesRemovalTests {
+    private let fixture = RegistryFixture()
+
+    @Test("a removed series is on no page, its instrument works on, and a look-up makes a new one")
+    func removed() {
+        let hits = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path", "status"])
+        let old = hits.with("/a", "200")
+        old.add(3)
+        hits.with("/b", "200").add(4)
+        #expect(hits.remove("/a", "200"))
+        #expect(!hits.remove("/a", "200"))
+        #expect(!hits.remove("/a"))
+        old.add(5)
+        #expect(fixture.samples()[#"hits_total{path="/a",status="200"}"#] == nil)
+        #expect(fixture.samples()[#"hits_total{path="/b",status="200"}"#] == "4")
+        hits.with("/a", "200").add(1)
+        #expect(fixture.samples()[#"hits_total{path="/a",status="200"}"#] == "1")
+        #expect(hits.with("/b", "200").value == 4)
+    }
+
+    @Test("values are removed in the order of the caller's labels")
+    func order() {
+        let registry = fixture.registry
+        registry.gauge("level", help: "L.", labels: ["a", "b"]).with("1", "2").set(1)
+        #expect(registry.gauge("level", help: "L.", labels: ["b", "a"]).remove("2", "1"))
+        #expect(fixture.samples()[#"level{a="1",b="2"}"#] == nil)
+    }
+
+    @Test("a full family takes new series once others are removed")
+    func room() {
+        let rooms = fixture.registry.gauge("temperature_celsius", help: "T.", labels: ["room"], maximumSeries: 2)
+        rooms.with("a").set(1)
+        rooms.with("b").set(2)
+        rooms.with("c").set(3)
+        #expect(fixture.samples()[#"temperature_celsius{room="other"}"#] == "3")
+        #expect(rooms.remove("a"))
+        #expect(rooms.remove("other"))
+        rooms.with("d").set(4)
+        #expect(fixture.samples()[#"temperature_celsius{room="d"}"#] == "4")
+        rooms.removeAll()
+        #expect(!fixture.page().contains("room="))
+    }
+
+    @Test("series come and go at random, and the family is always what a dictionary is", arguments: 0..<8)
+    func history(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        let sizes = fixture.registry.histogram("size", help: "S.", labels: ["key"], buckets: [1])
+        var expected: [String: UInt64] = [:]
+        for step in 0..<3_000 {
+            let key = "key-\(random.next() % 97)"
+            switch random.next() % 16 {
+            case 0..<5:
+                #expect(sizes.remove(key) == (expected.removeValue(forKey: key) != nil))
+            case 5 where step % 500 == 0:
+                sizes.removeAll()
+                expected.removeAll()
+            default:
+                sizes.with(key).observe(0.5)
+                expected[key, default: 0] += 1
+            }
+            if step % 250 == 0 { check(expected) }
+        }
+        check(expected)
+    }
+
+    private func check(_ expected: [String: UInt64]) {
+        let samples = fixture.samples().filter { $0.key.hasPrefix("size_count{") }
+        let wanted = expected.map { ("size_count{key=\"\($0.key)\"}", "\($0.value)") }
+        #expect(samples == Dictionary(uniqueKeysWithValues: wanted))
+    }
+
+    @Test("look-ups, removals and scrapes at once", .timeLimit(.minutes(1)))
+    func concurrent() async {
+        let registry = fixture.registry
+        let hits = registry.counter("hits_total", help: "Hits.", labels: ["key"])
+        let kept = (0..<40).map { hits.with("kept-\($0)") }
+        await withTaskGroup { group in
+            for task in 0..<3 {
+                group.addTask {
+                    for turn in 0..<20_000 {
+                        hits.with("kept-\(turn % 40)").add()
+                        hits.with("task-\(task)-\(turn % 7)").add()
+                        if turn % 5 == 0 { hits.remove("task-\((task + 1) % 3)-\(turn % 7)") }
+                        if turn % 100 == 0 { await Task.yield() }
+                    }
+                }
+            }
+            group.addTask {
+                var page: [UInt8] = []
+                for _ in 0..<300 {
+                    registry.exposition(into: &page)
+                    let samples = RegistryFixture.samples(page)
+                    #expect(samples.keys.count { $0.contains("kept-") } == 40)
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(kept.map(\.value).reduce(0, +) == 60_000)
+    }
+}
