@@ -71,10 +71,16 @@ public enum MetricLint {
         if descriptor.name.contains(":") {
             complaints.append("has a colon in its name; colons are for recording rules")
         }
+        if !MetricName.isClassic(descriptor.name) {
+            complaints.append("is not a name of letters, digits and '_'; Prometheus before 3.0 is shown it escaped")
+        }
         if isCamelCase(descriptor.name) {
             complaints.append("is in camelCase; use snake_case")
         }
         for label in descriptor.labelNames {
+            if !MetricName.isClassicLabel(label) {
+                complaints.append("has the label \(label), which Prometheus before 3.0 is shown escaped")
+            }
             if isCamelCase(label) {
                 complaints.append("has the label \(label) in camelCase; use snake_case")
             }

@@ -53,11 +53,15 @@ extension MetricDescriptor {
     }
 
     private func nameConflict(limits: RegistryLimits) -> RegistrationConflict? {
-        if !MetricName.isValid(name) || name.utf8.count > limits.nameBytes {
+        let isValid = MetricName.isValid(name, allowingUTF8: limits.allowsUTF8Names)
+        if !isValid || name.utf8.count > limits.nameBytes {
+            let form =
+                limits.allowsUTF8Names
+                ? "a name without control characters"
+                : "a name of letters, digits, '_' and ':' that starts with no digit"
             return conflict(
                 .invalidName,
-                expected: "a name of letters, digits, '_' and ':' that starts with no digit, "
-                    + "at most \(limits.nameBytes) bytes",
+                expected: "\(form), at most \(limits.nameBytes) bytes",
                 found: "\(name.utf8.count) bytes: \(String(name.prefix(64)).debugDescription)",
                 advice: "rename the metric"
             )
@@ -82,30 +86,46 @@ extension MetricDescriptor {
                 advice: "split the metric"
             )
         }
-        var seen: Set<String> = []
         for label in labelNames {
-            if !MetricName.isValidLabel(label) || label.utf8.count > limits.nameBytes {
-                return conflict(
-                    .invalidLabelName(label),
-                    expected: "a label name of letters, digits and '_' that starts with no digit, "
-                        + "at most \(limits.nameBytes) bytes",
-                    found: "\(label.utf8.count) bytes: \(String(label.prefix(64)).debugDescription)",
-                    advice: "rename the label"
-                )
-            }
-            if MetricName.isReservedLabel(label) || (kind == .histogram && label == "le") {
-                return conflict(
-                    .reservedLabelName(label),
-                    expected: "a label name that neither Prometheus nor the metric's kind uses itself",
-                    found: label,
-                    advice: "rename the label"
-                )
-            }
-            if !seen.insert(label).inserted {
+            if let conflict = conflict(label: label, limits: limits) { return conflict }
+        }
+        return repeatedLabelConflict()
+    }
+
+    private func conflict(label: String, limits: RegistryLimits) -> RegistrationConflict? {
+        let isValid = MetricName.isValidLabel(label, allowingUTF8: limits.allowsUTF8Names)
+        if !isValid || label.utf8.count > limits.nameBytes {
+            let form =
+                limits.allowsUTF8Names
+                ? "a label name without colons and control characters"
+                : "a label name of letters, digits and '_' that starts with no digit"
+            return conflict(
+                .invalidLabelName(label),
+                expected: "\(form), at most \(limits.nameBytes) bytes",
+                found: "\(label.utf8.count) bytes: \(String(label.prefix(64)).debugDescription)",
+                advice: "rename the label"
+            )
+        }
+        if MetricName.isReservedLabel(label) || (kind == .histogram && label == "le") {
+            return conflict(
+                .reservedLabelName(label),
+                expected: "a label name that neither Prometheus nor the metric's kind uses itself, escaped or not",
+                found: label,
+                advice: "rename the label"
+            )
+        }
+        return nil
+    }
+
+    /// A label that comes twice, or two that one of the escapings shows under one name.
+    private func repeatedLabelConflict() -> RegistrationConflict? {
+        for escaping in NameEscaping.allCases {
+            var seen: Set<String> = []
+            for label in labelNames where !seen.insert(escaping.escape(label)).inserted {
                 return conflict(
                     .repeatedLabelName(label),
-                    expected: "each label name once",
-                    found: "\(label) twice",
+                    expected: "label names that differ on every page",
+                    found: "\(escaping.escape(label)) twice with escaping=\(escaping.rawValue)",
                     advice: "remove or rename one"
                 )
             }

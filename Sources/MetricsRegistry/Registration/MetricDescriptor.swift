@@ -22,9 +22,15 @@ public struct MetricDescriptor: Sendable, Hashable {
         self.labelNames = labelNames
     }
 
-    /// Every name that the family occupies on a page of any format: the family's name with and without `_total`,
-    /// and its samples' names (Prometheus text 0.0.4; OpenMetrics 1.0, "Metric Family" and "Sample").
-    var occupiedNames: [String] {
+    /// Every name that the family occupies on a page of any format and escaping: the family's name with and without
+    /// `_total`, and its samples' names (Prometheus text 0.0.4; OpenMetrics 1.0, "Metric Family" and "Sample").
+    var occupiedNames: Set<String> {
+        NameEscaping.allCases.reduce(into: []) { names, escaping in
+            names.formUnion(sampleNames(escaping.escape(name)))
+        }
+    }
+
+    private func sampleNames(_ name: String) -> [String] {
         switch kind {
         case .counter:
             let base = name.hasSuffix("_total") ? String(name.dropLast(6)) : name

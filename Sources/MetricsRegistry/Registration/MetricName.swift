@@ -1,31 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The syntax of names (Prometheus data model): metrics `[a-zA-Z_:][a-zA-Z0-9_:]*`, labels without the colon.
+/// The syntax of names (Prometheus data model, UTF-8 in Prometheus).
+///
+/// A classic metric name is `[a-zA-Z_:][a-zA-Z0-9_:]*`, a classic label name has no colon. Any other text without
+/// control characters is a name too; what a page shows for it depends on the page's `NameEscaping`.
 enum MetricName {
-    static func isValid(_ name: String) -> Bool {
+    static func isClassic(_ name: String) -> Bool {
         isIdentifier(name, allowingColon: true)
     }
 
-    static func isValidLabel(_ name: String) -> Bool {
+    static func isClassicLabel(_ name: String) -> Bool {
         isIdentifier(name, allowingColon: false)
     }
 
-    /// Label names that start with two underscores belong to Prometheus.
+    /// Whether a registry takes the name at all.
+    static func isValid(_ name: String, allowingUTF8: Bool) -> Bool {
+        isClassic(name) || (allowingUTF8 && !name.isEmpty && !holdsControlCharacters(name))
+    }
+
+    /// Whether a registry takes the label name at all: not with a colon, which every escaping leaves as it is and no
+    /// label may have.
+    static func isValidLabel(_ name: String, allowingUTF8: Bool) -> Bool {
+        isValid(name, allowingUTF8: allowingUTF8) && !name.utf8.contains(UInt8(ascii: ":"))
+    }
+
+    /// Label names that start with two underscores belong to Prometheus, which drops them. That counts for what stands
+    /// on a page without `escaping=`, and for the metric's own name in every escaping.
     static func isReservedLabel(_ name: String) -> Bool {
-        name.utf8.starts(with: "__".utf8)
+        NameEscaping.underscores.escape(name).utf8.starts(with: "__".utf8)
+            || NameEscaping.allCases.contains { $0.escape(name) == "__name__" }
+    }
+
+    /// Whether a byte may stand in a classic metric name, at its start or behind.
+    static func isClassicByte(_ byte: UInt8, first: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "_"), UInt8(ascii: ":"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): !first
+        default: false
+        }
     }
 
     private static func isIdentifier(_ name: String, allowingColon: Bool) -> Bool {
         var first = true
         for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): break
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where !first: break
-            case UInt8(ascii: ":") where allowingColon: break
-            default: return false
-            }
+            guard isClassicByte(byte, first: first), allowingColon || byte != UInt8(ascii: ":") else { return false }
             first = false
         }
         return !first
+    }
+
+    private static func holdsControlCharacters(_ name: String) -> Bool {
+        name.unicodeScalars.contains { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
     }
 }

@@ -4,13 +4,14 @@
 public struct RegistrationConflict: Error, Sendable, Hashable {
     /// The rule that the registration broke.
     public enum Reason: Sendable, Hashable {
-        /// The metric's name is not `[a-zA-Z_:][a-zA-Z0-9_:]*`, or too long.
+        /// The metric's name is empty, holds control characters, is too long, or is not classic where it has to be.
         case invalidName
-        /// A label's name is not `[a-zA-Z_][a-zA-Z0-9_]*`, or too long.
+        /// A label's name is empty, holds colons or control characters, is too long, or is not classic where it has
+        /// to be.
         case invalidLabelName(String)
-        /// A label's name belongs to Prometheus (`__…`) or to the kind (`le` of a histogram).
+        /// A label's name belongs to Prometheus (`__…`, escaped too) or to the kind (`le` of a histogram).
         case reservedLabelName(String)
-        /// A label's name comes twice.
+        /// A label's name comes twice, or is shown as another's by one of the escapings.
         case repeatedLabelName(String)
         /// The bounds of a histogram do not rise strictly, or one is not a number.
         case unorderedBuckets

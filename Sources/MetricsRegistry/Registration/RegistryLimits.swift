@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sizes past which a registry stops growing.
+/// The sizes past which a registry stops growing, and the names that it takes.
 public struct RegistryLimits: Sendable, Hashable {
     /// Families a registry holds; a further one is a conflict. 4,096 unless told.
     public var families = 4_096
@@ -13,6 +13,11 @@ public struct RegistryLimits: Sendable, Hashable {
     public var buckets = 256
     /// Bytes of a metric's or label's name. 256 unless told.
     public var nameBytes = 256
+    /// Whether names may be any text without control characters, as in Prometheus 3, or only classic ones
+    /// (`[a-zA-Z_:][a-zA-Z0-9_:]*`, labels without the colon). True unless told.
+    ///
+    /// A page shows a name that isn't classic in quotes or escaped, as its reader asks; see `NameEscaping`.
+    public var allowsUTF8Names = true
     /// Bytes of a help text. 4,096 unless told.
     public var helpBytes = 4_096
     /// Bytes of one label value; a longer one goes to the overflow series. 16,384 unless told.
