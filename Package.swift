@@ -32,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
@@ -44,7 +45,11 @@ let package = Package(
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
         .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
-        .target(name: "MetricsRegistry", swiftSettings: strict),
+        .target(
+            name: "MetricsRegistry",
+            dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict
+        ),
         .target(
             name: "EventLedger",
             dependencies: ["TelemetryEvents", .product(name: "GRDB", package: "GRDB.swift")],
@@ -79,7 +84,11 @@ let package = Package(
 
         .testTarget(name: "TelemetryEventsTests", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .testTarget(name: "PrefetchLifecycleTests", dependencies: ["PrefetchLifecycle"], swiftSettings: strict),
-        .testTarget(name: "MetricsRegistryTests", dependencies: ["MetricsRegistry"], swiftSettings: strict),
+        .testTarget(
+            name: "MetricsRegistryTests",
+            dependencies: ["MetricsRegistry", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict
+        ),
         .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
         .testTarget(name: "JournaldTests", dependencies: ["Journald"], swiftSettings: strict),
         .testTarget(

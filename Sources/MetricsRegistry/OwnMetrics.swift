@@ -27,7 +27,7 @@ struct OwnMetrics: Sendable {
         )
         let ignoredValues = family(
             "metrics_registry_ignored_values_total",
-            "Observations and increments ignored because they were infinite, negative or not a number."
+            "Values ignored because they were infinite, negative or not a number, and resets of counters."
         )
         overflowedLookups = family(
             "metrics_registry_overflowed_lookups_total",

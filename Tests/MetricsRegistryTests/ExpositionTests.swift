@@ -46,8 +46,8 @@ struct ExpositionTests {
                 or with the rules of names.
                 # TYPE metrics_registry_conflicts_total counter
                 metrics_registry_conflicts_total 0
-                # HELP metrics_registry_ignored_values_total Observations and increments ignored because they were \
-                infinite, negative or not a number.
+                # HELP metrics_registry_ignored_values_total Values ignored because they were infinite, \
+                negative or not a number, and resets of counters.
                 # TYPE metrics_registry_ignored_values_total counter
                 metrics_registry_ignored_values_total 0
                 # HELP metrics_registry_overflowed_lookups_total Look-ups of label values that went to the series \

@@ -7,9 +7,6 @@ internal import Synchronization
 /// The first removal ends the look-ups without a lock: the table that they read then stays as it was, with its series,
 /// since a reader may still be in it, and later look-ups take the lock that a removal takes too.
 final class InstrumentFamily<Member: Instrument>: ExposedFamily {
-    /// What the values of all labels are in the series that takes what is past a limit.
-    static var overflowValue: String { "other" }
-
     let descriptor: MetricDescriptor
     let shape: SampleShape
     let isComputed: Bool
@@ -38,7 +35,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         self.shape = shape
         self.isComputed = isComputed
         self.rules = rules
-        let first = SeriesSlots<Member>(capacity: descriptor.labelNames.isEmpty ? 4 : 16)
+        let first = SeriesSlots<Member>(capacity: descriptor.hasLabels ? 16 : 4)
         table = CurrentSlots(first)
         series = Mutex(Series(current: first))
     }
@@ -85,7 +82,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     /// The series that takes what is past a limit; counts the look-up as overflowed.
     func overflow() -> Member {
         rules.overflowedLookups.add()
-        let values = overflowValues
+        let values = descriptor.overflowValues
         let hash = hash(of: values)
         if let member = find(hash, where: { $0.labelValues == values }) { return member }
         return series.withLock { insert(values, hash: hash, into: &$0) }
@@ -181,10 +178,6 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             series.current = table(of: series.members, capacity: series.current.capacity)
         }
         removals.wrappingAdd(1, ordering: .releasing)
-    }
-
-    private var overflowValues: [String] {
-        Array(repeating: Self.overflowValue, count: descriptor.labelNames.count)
     }
 
     private func hash(of values: [String]) -> UInt64 {

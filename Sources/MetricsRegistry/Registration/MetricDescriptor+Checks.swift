@@ -16,6 +16,16 @@ extension MetricDescriptor {
                 advice: "give one of the two another name"
             )
         }
+        if hasOpenLabels != registered.hasOpenLabels {
+            return conflict(
+                .otherLabels,
+                expected: registered.hasOpenLabels
+                    ? "a metric of swift-metrics, as registered first"
+                    : "the labels \(registered.labelNames), as registered first",
+                found: hasOpenLabels ? "a metric of swift-metrics" : "\(labelNames)",
+                advice: "give one of the two another name"
+            )
+        }
         if Set(labelNames) != Set(registered.labelNames) {
             return conflict(
                 .otherLabels,

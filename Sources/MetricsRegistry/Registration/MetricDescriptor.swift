@@ -12,6 +12,8 @@ public struct MetricDescriptor: Sendable, Hashable {
     public var kind: MetricKind
     /// The label names in the order of registration; `le` of a histogram is not among them.
     public var labelNames: [String]
+    /// Whether each series names its own labels, as those of swift-metrics do; `labelNames` is empty then.
+    public internal(set) var hasOpenLabels = false
 
     /// Describes a family; checks nothing.
     public init(name: String, help: String, unit: String? = nil, kind: MetricKind, labelNames: [String] = []) {

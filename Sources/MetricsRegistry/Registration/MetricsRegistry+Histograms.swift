@@ -32,7 +32,7 @@ extension MetricsRegistry {
         return HistogramFamily(series, order: LabelOrder(caller: labels, family: series.descriptor.labelNames))
     }
 
-    private func histograms(
+    func histograms(
         _ descriptor: MetricDescriptor,
         buckets: [Double],
         maximumSeries: Int?

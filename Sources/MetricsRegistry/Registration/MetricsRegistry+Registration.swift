@@ -30,7 +30,7 @@ extension MetricsRegistry {
                 isComputed: isComputed,
                 rules: rules(
                     maximumSeries: maximumSeries,
-                    overflowedLookups: descriptor.labelNames.isEmpty ? nil : overflowedLookups.member(descriptor.name)
+                    overflowedLookups: descriptor.hasLabels ? overflowedLookups.member(descriptor.name) : nil
                 )
             )
             catalog.add(family)
@@ -107,6 +107,8 @@ extension MetricsRegistry {
         FamilyRules(
             maximumSeries: max(maximumSeries ?? limits.seriesPerFamily, 1),
             maximumValueBytes: limits.labelValueBytes,
+            maximumOpenLabels: limits.labels,
+            maximumNameBytes: limits.nameBytes,
             now: now,
             overflowedLookups: overflowedLookups ?? Counter(InstrumentSeed(created: 0, shape: .wholeNumber)),
             ignoredValues: own.ignoredValues

@@ -32,7 +32,7 @@ final class TextLayout: PageLayout {
         var ends: [Int] = []
         let samples = Self.samples(descriptor.name, shape: shape)
         for place in places {
-            let labels = Self.labels(descriptor.labelNames, labelValues[place])
+            let labels = Self.labels(descriptor.labels(labelValues[place]))
             for sample in samples {
                 prefixes.append(contentsOf: sample.name.utf8)
                 Self.append(labels, sample.bound, to: &prefixes)
@@ -80,9 +80,9 @@ final class TextLayout: PageLayout {
         return header
     }
 
-    private static func labels(_ names: [String], _ values: [String]) -> [UInt8] {
+    private static func labels(_ pairs: [(name: String, value: String)]) -> [UInt8] {
         var labels: [UInt8] = []
-        for (name, value) in zip(names, values) {
+        for (name, value) in pairs {
             if !labels.isEmpty { labels.append(UInt8(ascii: ",")) }
             labels.append(contentsOf: name.utf8)
             labels.append(contentsOf: "=\"".utf8)
@@ -108,6 +108,6 @@ final class TextLayout: PageLayout {
             if left != right { return left < right }
             if !left.utf8.elementsEqual(right.utf8) { return left.utf8.lexicographicallyPrecedes(right.utf8) }
         }
-        return false
+        return left.count < right.count
     }
 }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CoreMetrics
+import MetricsRegistry
+import Testing
+
+@Suite("Dimensions of swift-metrics")
+struct SwiftMetricsDimensionTests {
+    private func count(_ dimensions: [(String, String)], by amount: Int = 1, _ factory: RegistryMetricsFactory) {
+        CoreMetrics.Counter(label: "hits", dimensions: dimensions, factory: factory).increment(by: amount)
+    }
+
+    @Test("each series has its own labels, in the order of their names; an absent one is absent")
+    func differences() {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        count([], by: 1, factory)
+        count([("route", "/"), ("method", "GET")], by: 2, factory)
+        count([("method", "GET"), ("route", "/")], by: 3, factory)
+        count([("method", "GET")], by: 4, factory)
+        count([("method", "")], by: 5, factory)
+        #expect(
+            fixture.page() == """
+                # HELP hits_total A total that a library keeps through swift-metrics.
+                # TYPE hits_total counter
+                hits_total 1
+                hits_total{method=""} 5
+                hits_total{method="GET"} 4
+                hits_total{method="GET",route="/"} 5
+
+                """
+        )
+    }
+
+    @Test(
+        "names are made legal",
+        arguments: [
+            ("http.route", "http_route"), ("größe", "gr__e"), ("9lives", "_9lives"), ("", "_"), ("__name__", "_name__"),
+            ("a:b", "a_b"), ("le", "exported_le"), ("quantile", "exported_quantile"), ("a b\n\"c\"", "a_b__c_"),
+            ("👩‍👩‍👧", "_"), ("__", "_"),
+        ]
+    )
+    func names(given: String, legal: String) {
+        let fixture = RegistryFixture()
+        count([(given, "x")], RegistryMetricsFactory(fixture.registry))
+        #expect(fixture.samples()[#"hits_total{\#(legal)="x"}"#] == "1")
+    }
+
+    @Test("of a name that comes twice the last value is taken, also where two names become one")
+    func repeated() {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        count([("a", "1"), ("b", "x"), ("a", "2")], factory)
+        count([("a.b", "1"), ("a_b", "2")], factory)
+        let samples = fixture.samples()
+        #expect(samples[#"hits_total{a="2",b="x"}"#] == "1")
+        #expect(samples[#"hits_total{a_b="2"}"#] == "1")
+    }
+
+    @Test("names in UTF-8 stay as they are where they may, without two that one page would show under one name")
+    func unicodeNames() {
+        let fixture = RegistryFixture()
+        var options = RegistryMetricsOptions()
+        options.keepsUTF8Names = true
+        let factory = RegistryMetricsFactory(fixture.registry, options: options)
+        let dimensions = [("größe.x", "1"), ("a.b", "2"), ("a_b", "3"), ("c:d", "4"), ("__e", "5"), ("le", "6")]
+        CoreMetrics.Counter(label: "hb.requests", dimensions: dimensions, factory: factory).increment()
+        CoreMetrics.Counter(label: "a\nb", factory: factory).increment()
+        #expect(fixture.registry.descriptors.map(\.name).contains("hb.requests_total"))
+        #expect(fixture.registry.descriptors.map(\.name).contains("a_b_total"))
+        #expect(fixture.conflicts == [])
+    }
+
+    @Test("values are escaped")
+    func hostileValues() {
+        let fixture = RegistryFixture()
+        count([("path", "\"\\\n")], RegistryMetricsFactory(fixture.registry))
+        #expect(fixture.samples()[#"hits_total{path="\"\\\n"}"#] == "1")
+    }
+
+    @Test("past the limits a look-up goes to the overflow series, and is counted")
+    func overflow() {
+        var limits = RegistryLimits()
+        limits.seriesPerFamily = 3
+        limits.labels = 2
+        limits.labelValueBytes = 10
+        limits.nameBytes = 64
+        let fixture = RegistryFixture(limits: limits)
+        let factory = RegistryMetricsFactory(fixture.registry)
+        for index in 0..<100 { count([("id", "\(index)")], factory) }
+        count([("id", "0")], factory)
+        count([("a", "1"), ("b", "2"), ("c", "3")], factory)
+        count([("a", "12345678901")], factory)
+        count([(String(repeating: "n", count: 65), "1")], factory)
+        let samples = fixture.samples()
+        #expect(samples[#"hits_total{id="0"}"#] == "2")
+        #expect(samples[#"hits_total{id="2"}"#] == "1")
+        #expect(samples[#"hits_total{id="3"}"#] == nil)
+        #expect(samples[#"hits_total{overflow="true"}"#] == "100")
+        #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "100")
+    }
+
+    @Test("labels without end neither grow nor report without end")
+    func labelsWithoutEnd() {
+        var limits = RegistryLimits()
+        limits.families = 20
+        let fixture = RegistryFixture(limits: limits)
+        let factory = RegistryMetricsFactory(fixture.registry)
+        for index in 0..<1_000 {
+            CoreMetrics.Counter(label: "label\(index)", factory: factory).increment()
+        }
+        #expect(fixture.samples()["label0_total"] == "1")
+        #expect(fixture.registry.descriptors.count == 20)
+        #expect(fixture.conflicts.count < 25)
+    }
+
+    @Test("a destroyed instrument leaves the page; made again it begins at zero, with a time of its own")
+    func destroy() {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        let kept = CoreMetrics.Counter(label: "hits", dimensions: [("a", "1")], factory: factory)
+        let gone = CoreMetrics.Counter(label: "hits", dimensions: [("a", "2"), ("b", "3")], factory: factory)
+        kept.increment(by: 5)
+        gone.increment(by: 6)
+        gone.destroy()
+        #expect(fixture.samples()[#"hits_total{a="1"}"#] == "5")
+        #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == nil)
+        count([("b", "3"), ("a", "2")], by: 7, factory)
+        count([("a", "2"), ("b", "3")], by: 1, factory)
+        count([("a", "1")], by: 1, factory)
+        #expect(fixture.samples()[#"hits_total{a="1"}"#] == "6")
+        #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == "8")
+    }
+
+    @Test("every kind of instrument can be destroyed")
+    func destroyAll() {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        let fraction = FloatingPointCounter(label: "a", factory: factory)
+        let meter = Meter(label: "b", factory: factory)
+        let recorder = Recorder(label: "c", factory: factory)
+        let gauge = CoreMetrics.Gauge(label: "d", factory: factory)
+        let timer = Timer(label: "e", factory: factory)
+        #expect(fixture.page() != "")
+        fraction.destroy()
+        meter.destroy()
+        recorder.destroy()
+        gauge.destroy()
+        timer.destroy()
+        #expect(fixture.page() == "")
+    }
+
+    @Test("making and counting from eight tasks at once loses nothing", .timeLimit(.minutes(1)))
+    func concurrency() async {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        await withTaskGroup { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for round in 0..<2_000 {
+                        count([("key", "\(round % 50)"), ("half", "\(task % 2)")], factory)
+                        Timer(label: "wait", dimensions: [("key", "\(round % 7)")], factory: factory)
+                            .recordNanoseconds(1_000_000_000)
+                        if round % 100 == 0 {
+                            let own = Meter(label: "own", dimensions: [("task", "\(task)")], factory: factory)
+                            own.set(round)
+                            own.destroy()
+                        }
+                    }
+                }
+            }
+        }
+        let samples = fixture.samples()
+        for key in 0..<50 {
+            #expect(samples[#"hits_total{half="0",key="\#(key)"}"#] == "160")
+            #expect(samples[#"hits_total{half="1",key="\#(key)"}"#] == "160")
+        }
+        let waits = (0..<7).compactMap { samples[#"wait_seconds_count{key="\#($0)"}"#].flatMap(Int.init) }
+        #expect(waits.reduce(0, +) == 16_000)
+        #expect(!samples.keys.contains { $0.hasPrefix("own") })
+    }
+}
