@@ -44,7 +44,7 @@ public final class MetricsRegistry: Sendable {
 
     /// Changes several metrics so that a page shows all of the changes or none.
     ///
-    /// `body` says what to change; the changes are stored, in less than a microsecond for a hundred of them, when it has
+    /// `body` says what to change; the changes are stored, in some microseconds for a hundred of them, when it has
     /// returned. Neither a scrape nor another update waits for `body`, and storing never waits for a scrape. When `body`
     /// throws, nothing is changed. What it does to instruments directly shows at once.
     public func update<Result, Failure: Error>(

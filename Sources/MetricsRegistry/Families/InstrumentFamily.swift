@@ -194,9 +194,8 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             let values = scraped.words.append(count * shape.wordsPerSeries) {
                 Member.copy(series.members.span, into: &$0, from: $1)
             }
-            let told = format.tellsCreated ? count : 0
-            let created = scraped.words.append(told) { all, start in
-                for place in 0..<told { all[start + place] = UInt64(bitPattern: series.members[place].created) }
+            let created = scraped.words.append(format.tellsCreated ? count : 0) {
+                if format.tellsCreated { Member.copyCreated(series.members.span, into: &$0, from: $1) }
             }
             let firstExemplar = scraped.exemplars.count
             if format.hasExemplars { Member.copyExemplars(series.members.span, into: &scraped.exemplars) }

@@ -17,11 +17,18 @@ protocol Instrument: AnyObject, Sendable {
     /// It takes them all at once so that the loop over thousands of series is compiled for the one kind.
     static func copy(_ members: Span<Self>, into words: inout MutableSpan<UInt64>, from start: Int)
 
+    /// Writes the time at which each of `members` began, in microseconds since 1970, to `words` from `start` on.
+    static func copyCreated(_ members: Span<Self>, into words: inout MutableSpan<UInt64>, from start: Int)
+
     /// Appends the exemplars of all `members`, in the order of the series and of their places.
     static func copyExemplars(_ members: Span<Self>, into exemplars: inout ScrapedExemplars)
 }
 
 extension Instrument {
+    static func copyCreated(_ members: Span<Self>, into words: inout MutableSpan<UInt64>, from start: Int) {
+        for index in members.indices { words[start + index] = UInt64(bitPattern: members[index].created) }
+    }
+
     /// None, as gauges have none.
     static func copyExemplars(_ members: Span<Self>, into exemplars: inout ScrapedExemplars) {}
 }
