@@ -72,9 +72,9 @@ extension MetricsRegistry {
             return .conflict(
                 descriptor.conflict(
                     .otherKind,
-                    expected: "the same sort of counter as registered first (whole numbers or fractions)",
-                    found: "the other",
-                    advice: "use one sort everywhere"
+                    expected: "\(sort(of: registered)), as registered first",
+                    found: "one of another sort",
+                    advice: "register the metric in the same way everywhere"
                 )
             )
         }
@@ -101,6 +101,16 @@ extension MetricsRegistry {
             )
         }
         return .existing(family)
+    }
+
+    /// What a family has, for a person who registered its name as something else of the same kind.
+    private func sort(of registered: any ExposedFamily) -> String {
+        switch registered {
+        case is InstrumentFamily<Counter>: "a plain counter of whole numbers"
+        case is InstrumentFamily<StripedCounter>: "a striped counter"
+        case is InstrumentFamily<FractionalCounter>: "a counter with fractions"
+        default: "a \(registered.descriptor.kind.rawValue)"
+        }
     }
 
     private func rules(maximumSeries: Int?, overflowedLookups: Counter?) -> FamilyRules {

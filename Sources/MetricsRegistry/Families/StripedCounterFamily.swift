@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The striped counters of one name, one for each combination of label values.
+///
+/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
+/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
+/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`. A look-up
+/// counts a reference to the counter, which is contended for like a plain counter: keep the counter.
+public struct StripedCounterFamily: Sendable {
+    private let series: InstrumentFamily<StripedCounter>
+    private let order: LabelOrder
+
+    init(_ series: InstrumentFamily<StripedCounter>, order: LabelOrder) {
+        self.series = series
+        self.order = order
+    }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public func with(_ values: [String]) -> StripedCounter {
+        series.member(order.arranged(values))
+    }
+
+    /// The counter of these values, in the order of the label names at registration.
+    public subscript(_ values: String...) -> StripedCounter { with(values) }
+}

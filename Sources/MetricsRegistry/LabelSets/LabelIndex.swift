@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Synchronization
+
+/// The instruments of a family by the program's own labels: found without a lock and without making label values.
+///
+/// It lies in front of the family, which alone knows its series, their limit and their removal. Once a series has been
+/// removed, a look-up takes a lock and forgets what it knew before the last removal.
+@safe
+@usableFromInline
+final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendable>: Sendable {
+    @usableFromInline
+    typealias Slots = LabelSlots<Labels, Instrument>
+
+    /// What the family has for labels, and whether it is their series and not the overflow series.
+    typealias Lookup = @Sendable (Labels) -> (instrument: Instrument, isOwn: Bool)
+
+    private struct Tables {
+        /// Those that were ever current before a removal, since a reader may still be in them.
+        var published: [Slots]
+        /// What is known since the last removal, and how many there had been.
+        var recent = Slots(capacity: 16)
+        var removals = 0
+    }
+
+    @usableFromInline let current: Atomic<Unmanaged<Slots>>
+    @usableFromInline let removals: SeriesRemovals
+    @usableFromInline let seed = UInt64.random(in: 0...UInt64.max)
+    private let tables: Mutex<Tables>
+    private let lookup: Lookup
+    private let maximumEntries: Int
+
+    /// `maximumSeries` bounds the entries: several combinations may have the same label values.
+    init(maximumSeries: Int, removals: SeriesRemovals, _ lookup: @escaping Lookup) {
+        self.removals = removals
+        self.lookup = lookup
+        maximumEntries = min(maximumSeries, 1 << 31) * 2
+        let first = Slots(capacity: 16)
+        unsafe current = Atomic(Unmanaged.passUnretained(first))
+        tables = Mutex(Tables(published: [first]))
+    }
+
+    @inlinable @inline(__always)
+    func hash(_ labels: Labels) -> UInt64 {
+        LabelWord.spread(labels.labelWord, seed: seed)
+    }
+
+    /// The instrument of labels that were seen before, which lives as long as the index.
+    @inlinable @inline(__always)
+    func find(_ labels: Labels, hash: UInt64) -> Unmanaged<Instrument>? {
+        if removals.count != 0 { return nil }
+        return unsafe current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { unsafe $0.find(labels, hash: hash) }
+    }
+
+    /// The instrument of labels that `find(_:hash:)` doesn't know.
+    @usableFromInline @inline(never)
+    func add(_ labels: Labels, hash: UInt64) -> Instrument {
+        let removals = removals.count
+        if removals != 0, let known = known(labels, hash, removals) { return known }
+        let (instrument, isOwn) = lookup(labels)
+        if isOwn {
+            tables.withLock { remember(labels, hash, instrument, removals, in: &$0) }
+        }
+        return instrument
+    }
+
+    private func known(_ labels: Labels, _ hash: UInt64, _ removals: Int) -> Instrument? {
+        tables.withLock { tables in
+            guard tables.removals == removals else { return nil }
+            return unsafe tables.recent.find(labels, hash: hash)?.takeUnretainedValue()
+        }
+    }
+
+    private func remember(
+        _ labels: Labels,
+        _ hash: UInt64,
+        _ instrument: Instrument,
+        _ removals: Int,
+        in tables: inout Tables
+    ) {
+        if removals == 0 {
+            let latest = tables.published.count - 1
+            guard let grown = grown(tables.published[latest], labels, hash) else { return }
+            if grown !== tables.published[latest] { tables.published.append(grown) }
+            grown.insert(labels, hash: hash, instrument)
+            unsafe current.store(Unmanaged.passUnretained(grown), ordering: .releasing)
+        } else {
+            if tables.removals > removals { return }
+            if tables.removals < removals {
+                tables.recent = Slots(capacity: 16)
+                tables.removals = removals
+            }
+            guard let grown = grown(tables.recent, labels, hash) else { return }
+            tables.recent = grown
+            grown.insert(labels, hash: hash, instrument)
+        }
+    }
+
+    /// A table with room for one more entry; nil when it is there already or the index is full.
+    private func grown(_ slots: Slots, _ labels: Labels, _ hash: UInt64) -> Slots? {
+        if slots.count >= maximumEntries { return nil }
+        if unsafe slots.find(labels, hash: hash) != nil { return nil }
+        return slots.isCrowded ? slots.doubled() : slots
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value of one label: an integer, a `Bool`, a `String`, or an enumeration or structure with such a raw value that
+/// declares its conformance.
+///
+///     enum Method: String, LabelValue { case get = "GET", post = "POST" }
+public protocol LabelValue: Hashable, Sendable {
+    /// The value as a page shows it; asked for only when a series is new or the family is at a limit.
+    var labelValue: String { get }
+    /// A word that equal values share and that different ones rarely do.
+    var labelWord: UInt64 { get }
+}
+
+extension LabelValue {
+    /// Whether the two are equal; those of one byte, as enumerations are, by that byte.
+    @inlinable @inline(__always)
+    func isSame(as other: Self) -> Bool {
+        MemoryLayout<Self>.size == 1 ? LabelByte.of(self) == LabelByte.of(other) : self == other
+    }
+}
+
+@usableFromInline
+enum LabelByte {
+    /// The byte of a value that takes one.
+    @inlinable @inline(__always)
+    static func of<Value>(_ value: Value) -> UInt8 {
+        unsafe withUnsafeBytes(of: value) { unsafe $0[0] }
+    }
+}
+
+extension LabelValue where Self: BinaryInteger {
+    /// The decimal digits.
+    @inlinable public var labelValue: String { String(self) }
+    /// The lowest 64 bits.
+    @inlinable public var labelWord: UInt64 { UInt64(truncatingIfNeeded: self) }
+}
+
+extension LabelValue where Self: RawRepresentable, RawValue: LabelValue {
+    /// That of the raw value.
+    @inlinable public var labelValue: String { rawValue.labelValue }
+    /// The byte of a value that takes one, as an enumeration does; else the word of the raw value.
+    @inlinable public var labelWord: UInt64 {
+        MemoryLayout<Self>.size == 1 ? UInt64(LabelByte.of(self)) : rawValue.labelWord
+    }
+}
+
+extension Int: LabelValue {}
+extension Int8: LabelValue {}
+extension Int16: LabelValue {}
+extension Int32: LabelValue {}
+extension Int64: LabelValue {}
+extension UInt: LabelValue {}
+extension UInt8: LabelValue {}
+extension UInt16: LabelValue {}
+extension UInt32: LabelValue {}
+extension UInt64: LabelValue {}
+
+extension Bool: LabelValue {
+    /// `true` or `false`.
+    @inlinable public var labelValue: String { self ? "true" : "false" }
+    /// 1 or 0.
+    @inlinable public var labelWord: UInt64 { self ? 1 : 0 }
+}
+
+extension String: LabelValue {
+    /// The text itself.
+    @inlinable public var labelValue: String { self }
+    /// A seeded hash of the bytes.
+    @inlinable public var labelWord: UInt64 { LabelWord.text(self) }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import MetricsRegistry
+import Testing
+
+@Suite("Typed labels")
+struct LabelSetTests {
+    private let fixture = RegistryFixture()
+
+    private enum Method: String, LabelValue {
+        case get = "GET"
+        case post = "POST"
+    }
+
+    private struct Request: LabelSet {
+        static let labelNames = ["method", "status"]
+        var method: Method
+        var status: Int
+        var labelValues: [String] { [method.rawValue, String(status)] }
+    }
+
+    private struct Quick: LabelSet {
+        static let labelNames = ["status", "path"]
+        var path: String
+        var status: UInt16
+        var labelValues: [String] { [String(status), path] }
+        var labelWord: UInt64 { Self.word(status, path) }
+    }
+
+    /// All words are the same, so that only equality tells them apart.
+    private struct Colliding: LabelSet {
+        static let labelNames = ["number"]
+        var number: Int
+        var labelValues: [String] { [String(number)] }
+        var labelWord: UInt64 { 7 }
+    }
+
+    /// Many combinations that show the same values.
+    private struct Rounded: LabelSet {
+        static let labelNames = ["decade"]
+        var year: Int
+        var labelValues: [String] { [String(year / 10 * 10)] }
+    }
+
+    @Test("a structure finds the series of its values, which the same labels as text find too")
+    func structure() {
+        let requests = fixture.registry.counter("requests_total", help: "R.", labels: Request.self)
+        requests[Request(method: .get, status: 200)].add()
+        requests[Request(method: .get, status: 200)].add(2)
+        requests.with(Request(method: .post, status: 503)) { $0.add(4) }
+        let texts = fixture.registry.counter("requests_total", help: "R.", labels: ["status", "method"])
+        #expect(texts["200", "GET"] === requests[Request(method: .get, status: 200)])
+        #expect(fixture.samples()[#"requests_total{method="GET",status="200"}"#] == "3")
+        #expect(fixture.samples()[#"requests_total{method="POST",status="503"}"#] == "4")
+    }
+
+    @Test("a structure may come in another order of labels than the first registration")
+    func order() {
+        let first = fixture.registry.counter("requests_total", help: "R.", labels: ["path", "status"])
+        let second = fixture.registry.counter("requests_total", help: "R.", labels: Quick.self)
+        #expect(second[Quick(path: "/a", status: 200)] === first["/a", "200"])
+    }
+
+    @Test("thousands of combinations are told apart, those with equal words too")
+    func many() {
+        let numbers = fixture.registry.counter(
+            "n_total",
+            help: "N.",
+            label: "n",
+            values: Int.self,
+            maximumSeries: 5_000
+        )
+        let colliding = fixture.registry.counter("c_total", help: "C.", labels: Colliding.self, maximumSeries: 200)
+        for round in 1...2 {
+            for number in 0..<5_000 { numbers[number * 1_024].add(UInt64(number)) }
+            for number in 0..<200 { colliding[Colliding(number: number)].add(UInt64(number)) }
+            for number in 0..<5_000 { #expect(numbers[number * 1_024].value == UInt64(number * round)) }
+            for number in 0..<200 { #expect(colliding[Colliding(number: number)].value == UInt64(number * round)) }
+        }
+        #expect(fixture.samples()[#"n_total{n="5118976"}"#] == "9998")
+    }
+
+    @Test("values of every sort show themselves as a page has them")
+    func values() {
+        let registry = fixture.registry
+        registry.gauge("a", help: "A.", labels: ("on", "by"), values: (Bool.self, Method.self))[true, .post].set(1)
+        registry.gauge("b", help: "B.", labels: ("id", "text"), values: (Int8.self, String.self))[-5, "x\"y"].set(2)
+        registry.gauge("c", help: "C.", label: "method", values: Method.self).with(.get) { $0.set(3) }
+        registry.gauge("d", help: "D.", labels: ("x", "y"), values: (UInt64.self, Int.self)).with(.max, -1) {
+            $0.set(4)
+        }
+        let samples = fixture.samples()
+        #expect(samples[#"a{on="true",by="POST"}"#] == "1")
+        #expect(samples[#"b{id="-5",text="x\"y"}"#] == "2")
+        #expect(samples[#"c{method="GET"}"#] == "3")
+        #expect(samples[#"d{x="18446744073709551615",y="-1"}"#] == "4")
+    }
+
+    @Test("histograms and striped counters have typed labels too")
+    func otherInstruments() throws {
+        let seconds = fixture.registry.histogram("wait_seconds", help: "W.", labels: Request.self, buckets: [1])
+        seconds[Request(method: .get, status: 200)].observe(0.5)
+        let hits = fixture.registry.stripedCounter("hits_total", help: "H.", labels: Request.self)
+        hits.with(Request(method: .get, status: 200)) { $0.add(3) }
+        #expect(fixture.samples()[#"wait_seconds_bucket{method="GET",status="200",le="1"}"#] == "1")
+        #expect(fixture.samples()[#"hits_total{method="GET",status="200"}"#] == "3")
+    }
+
+    @Test("past the limit look-ups go to the series other and are counted, known ones stay reachable")
+    func overflow() {
+        let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self, maximumSeries: 2)
+        for number in 0..<100 { family[number].add() }
+        for number in 0..<2 { family[number].add() }
+        let samples = fixture.samples()
+        #expect(samples[#"n_total{n="0"}"#] == "2")
+        #expect(samples[#"n_total{n="1"}"#] == "2")
+        #expect(samples[#"n_total{n="other"}"#] == "98")
+        #expect(samples[#"metrics_registry_overflowed_lookups_total{family="n_total"}"#] == "98")
+    }
+
+    @Test("combinations that show the same values share a series, however many there are")
+    func shared() {
+        let family = fixture.registry.counter("years_total", help: "Y.", labels: Rounded.self, maximumSeries: 3)
+        for year in 1_990..<2_020 { family[Rounded(year: year)].add() }
+        #expect(fixture.samples()[#"years_total{decade="1990"}"#] == "10")
+        #expect(fixture.samples()[#"years_total{decade="2010"}"#] == "10")
+    }
+
+    @Test("a wrong number of values goes to the series other")
+    func wrongNumber() {
+        struct Wrong: LabelSet {
+            static let labelNames = ["a", "b"]
+            var labelValues: [String] { ["1"] }
+        }
+        let family = fixture.registry.counter("wrong_total", help: "W.", labels: Wrong.self)
+        family[Wrong()].add()
+        #expect(fixture.samples()[#"wrong_total{a="other",b="other"}"#] == "1")
+    }
+
+    @Test("threads that look up new and known labels at once lose nothing")
+    func threads() {
+        let family = fixture.registry.counter(
+            "n_total",
+            help: "N.",
+            labels: ("a", "b"),
+            values: (Int.self, String.self),
+            maximumSeries: 1_000
+        )
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for number in 0..<10_000 { family.with(number % 1_000, "x") { $0.add() } }
+        }
+        #expect((0..<1_000).allSatisfy { family[$0, "x"].value == 80 })
+    }
+}
