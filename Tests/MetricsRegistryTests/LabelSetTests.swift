@@ -152,4 +152,42 @@ struct LabelSetTests {
         }
         #expect((0..<1_000).allSatisfy { family[$0, "x"].value == 80 })
     }
+
+    @Test("a removed series is off the page at once, and a look-up begins a new one, however often")
+    func removal() {
+        let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self, maximumSeries: 64)
+        let texts = fixture.registry.counter("n_total", help: "N.", labels: ["n"])
+        for number in 0..<40 { family[number].add() }
+        let removed = family[7]
+        for round in 1...5 {
+            #expect(round.isMultiple(of: 2) ? family.remove(7) : texts.remove("7"))
+            #expect(fixture.samples()[#"n_total{n="7"}"#] == nil)
+            #expect(family[7] !== removed)
+            #expect(family[7] === family[7])
+            #expect(family[7] === texts["7"])
+            family[7].add(UInt64(round))
+            #expect(family[7].value == UInt64(round))
+            #expect(family[8].value == 1)
+        }
+        family.removeAll()
+        #expect(fixture.page().contains("n_total{") == false)
+        for number in 0..<64 { family[number].add(2) }
+        family[100].add()
+        #expect((0..<64).allSatisfy { family[$0].value == 2 })
+        #expect(fixture.samples()[#"n_total{n="other"}"#] == "1")
+    }
+
+    @Test("threads that look up while series are removed never add to what is neither new nor removed")
+    func removalMeanwhile() {
+        let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in 0..<5_000 {
+                family[number % 50].add()
+                if thread == 0, number.isMultiple(of: 10) { family.remove(number % 50) }
+            }
+        }
+        family.removeAll()
+        for number in 0..<50 { family.with(number) { $0.add() } }
+        #expect((0..<50).allSatisfy { family[$0].value == 1 })
+    }
 }

@@ -28,7 +28,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
     private let isFull = Atomic(false)
-    private let removals = Atomic(0)
+    let removals = SeriesRemovals()
 
     init(_ descriptor: MetricDescriptor, shape: SampleShape, isComputed: Bool = false, rules: FamilyRules) {
         self.descriptor = descriptor
@@ -138,7 +138,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     // MARK: Removing
 
     /// How often series have been removed.
-    @inline(__always) var generation: Int { removals.load(ordering: .acquiring) }
+    @inline(__always) var generation: Int { removals.count }
 
     /// Takes the series of these label values off the page; false when there is none.
     func remove(_ values: [String]) -> Bool {
@@ -177,7 +177,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             series.outgrown.append(series.current)
             series.current = table(of: series.members, capacity: series.current.capacity)
         }
-        removals.wrappingAdd(1, ordering: .releasing)
+        removals.add()
     }
 
     private func hash(of values: [String]) -> UInt64 {

@@ -14,6 +14,6 @@ final class SeriesRemovals: Sendable {
     }
 
     func add() {
-        counter.add(1, ordering: .acquiringAndReleasing)
+        counter.wrappingAdd(1, ordering: .releasing)
     }
 }

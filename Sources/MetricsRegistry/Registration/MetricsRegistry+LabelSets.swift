@@ -10,12 +10,16 @@ extension MetricsRegistry {
         let order = LabelOrder(caller: descriptor.labelNames, family: series.descriptor.labelNames)
         let index = LabelIndex<Labels, Member>(
             maximumSeries: maximumSeries ?? limits.seriesPerFamily,
-            removals: SeriesRemovals()
+            removals: series.removals
         ) { labels in
             let values = order.arranged(labels.labelValues)
             let member = series.member(values)
             return (member, member.labelValues == values)
         }
-        return LabelSetFamily(index)
+        return LabelSetFamily(
+            index,
+            remove: { series.remove(order.arranged($0)) },
+            removeAll: { series.removeAll() }
+        )
     }
 }
