@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev zlib1g-dev pkg-config
-TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl
+TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl python3 python3-venv
 MINIMUM_SWIFT  := 6.2
 
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
@@ -40,8 +40,14 @@ build: swift build-packages ## Build everything, tests included
 	@swift build --build-tests
 
 .PHONY: test
-test: swift test-packages ## Run every test
+test: swift test-packages .build-python/installed ## Run every test
 	@swift test --no-parallel
+
+# The strict OpenMetrics parser that the tests read pages back with.
+.build-python/installed: Tests/Parsers/requirements.txt | test-packages
+	@python3 -m venv --clear $(@D)
+	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
 
 .PHONY: lint
 lint: swift ## Check the format of every Swift file

@@ -56,3 +56,12 @@ extension ByteCursor {
         return tens | (twos &- tens &* 10) << 8
     }
 }
+
+extension UInt64 {
+    /// The sum, or the largest number where that is smaller, so that a cumulative count never falls.
+    @inline(__always)
+    func addingUpToMaximum(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}

@@ -2,15 +2,24 @@
 
 extension ExpositionFormat {
     /// Whether a page tells when its series began.
-    var tellsCreated: Bool {
+    var tellsCreated: Bool { hasExemplars && createdSamples }
+
+    /// Whether a page has exemplars.
+    var hasExemplars: Bool {
         switch encoding {
         case .text004, .text100: false
         case .openMetrics, .protobuf: true
         }
     }
 
-    /// Whether a page has exemplars.
-    var hasExemplars: Bool { tellsCreated }
+    /// The format whose layout of a family serves for this one too: the two texts differ in their Content-Type only,
+    /// and classic names look the same in every escaping.
+    func layoutFormat(hasClassicNames: Bool) -> ExpositionFormat {
+        let isText = encoding == .text004 || encoding == .text100
+        var format = ExpositionFormat(isText ? .text004 : encoding, escaping: hasClassicNames ? .underscores : escaping)
+        format.createdSamples = isText || createdSamples
+        return format
+    }
 
     /// What stands behind the last family.
     var epilogue: [UInt8] {

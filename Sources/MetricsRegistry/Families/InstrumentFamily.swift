@@ -24,6 +24,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     private let rules: FamilyRules
+    private let hasClassicNames: Bool
     private let seed = UInt64.random(in: 0...UInt64.max)
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
@@ -35,6 +36,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         self.shape = shape
         self.isComputed = isComputed
         self.rules = rules
+        hasClassicNames = descriptor.hasClassicNames
         let first = SeriesSlots<Member>(capacity: descriptor.hasLabels ? 16 : 4)
         table = CurrentSlots(first)
         series = Mutex(Series(current: first))
@@ -212,11 +214,13 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     private func layout(_ format: ExpositionFormat, of series: Series) -> FamilyCapture.Layout {
+        let format = format.layoutFormat(hasClassicNames: hasClassicNames)
         if let layout = series.layouts[format], layout.seriesCount == series.members.count { return .kept(layout) }
         let (members, hidden) = (series.members, series.hiddenUntilUsed)
         return .missing { [descriptor, shape] in
             TextLayout(
                 descriptor,
+                format,
                 shape: shape,
                 labelValues: members.map(\.labelValues),
                 hiddenUntilUsed: hidden
@@ -225,6 +229,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int) {
+        let format = format.layoutFormat(hasClassicNames: hasClassicNames)
         series.withLock { series in
             guard generation == self.generation else { return }
             if let kept = series.layouts[format], kept.seriesCount > layout.seriesCount { return }

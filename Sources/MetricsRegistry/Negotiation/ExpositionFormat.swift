@@ -18,6 +18,8 @@ public struct ExpositionFormat: Sendable, Hashable {
     public let encoding: Encoding
     /// The escaping that the client asked for; nil if it named none, or one that doesn't exist.
     public let requestedEscaping: NameEscaping?
+    /// Whether OpenMetrics and protobuf tell when each counter and histogram began. True unless told.
+    public var createdSamples = true
 
     /// A format; the Content-Type names the escaping only if one is given.
     public init(_ encoding: Encoding, escaping: NameEscaping? = nil) {

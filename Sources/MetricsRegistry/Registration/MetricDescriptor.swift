@@ -24,23 +24,16 @@ public struct MetricDescriptor: Sendable, Hashable {
         self.labelNames = labelNames
     }
 
+    /// Whether the names are known to look the same in every escaping.
+    var hasClassicNames: Bool {
+        !hasOpenLabels && MetricName.isClassic(name) && labelNames.allSatisfy(MetricName.isClassic)
+    }
+
     /// Every name that the family occupies on a page of any format and escaping: the family's name with and without
     /// `_total`, and its samples' names (Prometheus text 0.0.4; OpenMetrics 1.0, "Metric Family" and "Sample").
     var occupiedNames: Set<String> {
         NameEscaping.allCases.reduce(into: []) { names, escaping in
-            names.formUnion(sampleNames(escaping.escape(name)))
-        }
-    }
-
-    private func sampleNames(_ name: String) -> [String] {
-        switch kind {
-        case .counter:
-            let base = name.hasSuffix("_total") ? String(name.dropLast(6)) : name
-            return [base, base + "_total", base + "_created"]
-        case .gauge:
-            return [name]
-        case .histogram:
-            return [name, name + "_bucket", name + "_sum", name + "_count", name + "_created"]
+            names.formUnion(SampleNames(escaping.escape(name), kind: kind).all)
         }
     }
 }

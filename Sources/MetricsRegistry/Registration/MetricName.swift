@@ -24,11 +24,10 @@ enum MetricName {
         isValid(name, allowingUTF8: allowingUTF8) && !name.utf8.contains(UInt8(ascii: ":"))
     }
 
-    /// Label names that start with two underscores belong to Prometheus, which drops them. That counts for what stands
-    /// on a page without `escaping=`, and for the metric's own name in every escaping.
+    /// Label names that start with two underscores belong to Prometheus, which drops them; so does one that an escaping
+    /// shows that way, as `dots` does with a first character that is neither a letter nor a dot.
     static func isReservedLabel(_ name: String) -> Bool {
-        NameEscaping.underscores.escape(name).utf8.starts(with: "__".utf8)
-            || NameEscaping.allCases.contains { $0.escape(name) == "__name__" }
+        NameEscaping.allCases.contains { $0.escape(name).utf8.starts(with: "__".utf8) }
     }
 
     /// Whether a byte may stand in a classic metric name, at its start or behind.

@@ -25,9 +25,9 @@ final class RegistryFixture: Sendable {
     func setClock(_ microseconds: Int64) { clock.now = microseconds }
 
     /// The page without the registry's own metrics.
-    func page() -> String {
+    func page(_ format: ExpositionFormat = .text004) -> String {
         let names = Set(registry.descriptors.map(\.name).filter { !$0.hasPrefix("metrics_registry_") })
-        return text(registry.exposition(names: names))
+        return text(registry.exposition(format, names: names))
     }
 
     /// The samples of the whole page: what stands in front of each value, and the value.

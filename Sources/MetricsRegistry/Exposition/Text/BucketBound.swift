@@ -14,6 +14,12 @@ enum BucketBound {
         return sign + (-4..<6 ~= exponent ? positional(digits, exponent) : scientific(digits, exponent))
     }
 
+    /// The same with `.0` behind a whole number, as OpenMetrics 1.0 has it ("Considerations: Canonical Numbers").
+    static func openMetricsText(_ bound: Double) -> String {
+        let text = text(bound)
+        return bound.isFinite && !text.contains { $0 == "." || $0 == "e" } ? text + ".0" : text
+    }
+
     /// The significant digits, and the power of ten of the first of them.
     private static func decimal(_ value: Double) -> (digits: String, exponent: Int) {
         let parts = value.description.split(separator: "e")

@@ -2,7 +2,7 @@
 
 extension TextLayout {
     /// Series that are written between two looks at the room left.
-    private static var chunk: Int { 64 }
+    static var chunk: Int { 64 }
 
     func render(
         _ capture: FamilyCapture,
@@ -11,8 +11,12 @@ extension TextLayout {
         to page: inout PageWriter
     ) {
         if seriesCount == 0 { return }
-        let words = words.extracting(capture.values)
         page.write(header)
+        if let openMetrics {
+            render(openMetrics, capture, words, exemplars, to: &page)
+            return
+        }
+        let words = words.extracting(capture.values)
         unsafe prefixes.withUnsafeBytes { prefixes in
             let lines = linesPerSeries
             for first in stride(from: 0, to: order.count, by: Self.chunk) {
@@ -28,7 +32,7 @@ extension TextLayout {
     }
 
     @inline(__always)
-    private func start(ofLine line: Int) -> Int {
+    func start(ofLine line: Int) -> Int {
         line == 0 ? 0 : ends[line - 1]
     }
 
@@ -71,7 +75,7 @@ extension TextLayout {
         var line = index * linesPerSeries
         var count: UInt64 = 0
         for bucket in 0..<buckets {
-            count &+= words[firstWord + bucket]
+            count = count.addingUpToMaximum(words[firstWord + bucket])
             unsafe cursor.write(prefix(line, prefixes))
             cursor.write(decimal: count)
             cursor.write(UInt8(ascii: "\n"))
@@ -86,7 +90,7 @@ extension TextLayout {
     }
 
     @inline(__always)
-    private func prefix(_ line: Int, _ prefixes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    func prefix(_ line: Int, _ prefixes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(rebasing: prefixes[start(ofLine: line)..<ends[line]])
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a family's Prometheus text that doesn't change from scrape to scrape: its header, the order of its
-/// series, and the bytes in front of each value.
+/// Everything of a family's text that doesn't change from scrape to scrape, in Prometheus' own texts or in OpenMetrics: its
+/// header, the order of its series, and the bytes in front of each value.
 final class TextLayout: PageLayout {
     /// One series' place on the page.
     struct Line: Sendable {
@@ -19,95 +19,45 @@ final class TextLayout: PageLayout {
     let prefixes: [UInt8]
     /// Where the prefix of each line ends in `prefixes`; a series has `linesPerSeries` of them.
     let ends: [Int]
+    let seriesCount: Int
+    /// The number of lines that one series takes.
+    let linesPerSeries: Int
+    /// How to write an OpenMetrics page; nil for Prometheus' own texts.
+    let openMetrics: OpenMetricsRules?
 
     /// `labelValues` are those of each series in the order of creation.
-    init(_ descriptor: MetricDescriptor, shape: SampleShape, labelValues: [[String]], hiddenUntilUsed: Set<Int>) {
+    init(
+        _ descriptor: MetricDescriptor,
+        _ format: ExpositionFormat,
+        shape: SampleShape,
+        labelValues: [[String]],
+        hiddenUntilUsed: Set<Int>
+    ) {
         self.shape = shape
-        header = Self.header(descriptor)
-        let places = labelValues.indices.sorted { left, right in
-            Self.precedes(labelValues[left], labelValues[right])
+        let name = format.escaping.escape(descriptor.name)
+        let names = SampleNames(name, kind: descriptor.kind)
+        if format.encoding == .openMetrics {
+            header = TextHeader.openMetrics(descriptor, family: names.openMetricsFamily)
+            openMetrics = OpenMetricsRules(kind: descriptor.kind, format: format)
+        } else {
+            header = TextHeader.prometheus(descriptor, name: name)
+            openMetrics = nil
         }
-        order = places.map { Line(place: $0, isHiddenWhileZero: hiddenUntilUsed.contains($0)) }
+        let samples = TextSample.lines(names, name: name, shape: shape, kind: descriptor.kind, format: format)
+        linesPerSeries = samples.count
+        let shown = ShownSeries.all(descriptor, format.escaping, labelValues: labelValues)
+        order = shown.map { Line(place: $0.place, isHiddenWhileZero: hiddenUntilUsed.contains($0.place)) }
+        seriesCount = labelValues.count
         var prefixes: [UInt8] = []
         var ends: [Int] = []
-        let samples = Self.samples(descriptor.name, shape: shape)
-        for place in places {
-            let labels = Self.labels(descriptor.labels(labelValues[place]))
+        for series in shown {
+            let labels = TextSample.labels(series.labels)
             for sample in samples {
-                prefixes.append(contentsOf: sample.name.utf8)
-                Self.append(labels, sample.bound, to: &prefixes)
-                prefixes.append(UInt8(ascii: " "))
+                sample.append(labels: labels, to: &prefixes)
                 ends.append(prefixes.count)
             }
         }
         self.prefixes = prefixes
         self.ends = ends
-    }
-
-    var seriesCount: Int { order.count }
-
-    /// The number of lines that one series takes.
-    var linesPerSeries: Int {
-        switch shape {
-        case .wholeNumber, .floatingPoint: 1
-        case .histogram(let bounds): bounds.count + 3
-        }
-    }
-
-    private struct Sample {
-        var name: String
-        var bound: String?
-    }
-
-    private static func samples(_ name: String, shape: SampleShape) -> [Sample] {
-        guard case .histogram(let bounds) = shape else { return [Sample(name: name)] }
-        let finite = bounds.values.map { Sample(name: name + "_bucket", bound: BucketBound.text($0)) }
-        return finite + [
-            Sample(name: name + "_bucket", bound: BucketBound.text(.infinity)),
-            Sample(name: name + "_sum"),
-            Sample(name: name + "_count"),
-        ]
-    }
-
-    private static func header(_ descriptor: MetricDescriptor) -> [UInt8] {
-        var header: [UInt8] = []
-        if !descriptor.help.isEmpty {
-            header.append(contentsOf: "# HELP \(descriptor.name) ".utf8)
-            TextEscaping.append(help: descriptor.help, to: &header)
-            header.append(UInt8(ascii: "\n"))
-        }
-        header.append(contentsOf: "# TYPE \(descriptor.name) \(descriptor.kind.rawValue)\n".utf8)
-        return header
-    }
-
-    private static func labels(_ pairs: [(name: String, value: String)]) -> [UInt8] {
-        var labels: [UInt8] = []
-        for (name, value) in pairs {
-            if !labels.isEmpty { labels.append(UInt8(ascii: ",")) }
-            labels.append(contentsOf: name.utf8)
-            labels.append(contentsOf: "=\"".utf8)
-            TextEscaping.append(labelValue: value, to: &labels)
-            labels.append(UInt8(ascii: "\""))
-        }
-        return labels
-    }
-
-    private static func append(_ labels: [UInt8], _ bound: String?, to prefixes: inout [UInt8]) {
-        if labels.isEmpty && bound == nil { return }
-        prefixes.append(UInt8(ascii: "{"))
-        prefixes.append(contentsOf: labels)
-        if let bound {
-            prefixes.append(contentsOf: "\(labels.isEmpty ? "" : ",")le=\"\(bound)\"".utf8)
-        }
-        prefixes.append(UInt8(ascii: "}"))
-    }
-
-    /// The order of the values, label by label; that of their bytes where Unicode holds two for the same text.
-    private static func precedes(_ left: [String], _ right: [String]) -> Bool {
-        for (left, right) in zip(left, right) {
-            if left != right { return left < right }
-            if !left.utf8.elementsEqual(right.utf8) { return left.utf8.lexicographicallyPrecedes(right.utf8) }
-        }
-        return left.count < right.count
     }
 }
