@@ -47,6 +47,12 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Largest body of a request, as sent.", valueName: "bytes"))
     var maxBody = 32 << 20
 
+    @Option(help: ArgumentHelp("Path of the metrics.", valueName: "path"))
+    var metricsPath = MetricsPath.default
+
+    @Option(help: ArgumentHelp("Scrapes that are answered at once; more are refused.", valueName: "count"))
+    var maximumScrapes = 100
+
     @Option(help: ArgumentHelp("Follow a log file; may be given several times.", valueName: "file"))
     var follow: [String] = []
 
@@ -90,6 +96,12 @@ struct Serve: AsyncParsableCommand {
         guard (1...64 << 20).contains(maxBody) else {
             throw ValidationError("expected --max-body from 1 to 67108864 bytes, found \(maxBody)")
         }
+        if let complaint = MetricsPath.complaint(about: metricsPath) {
+            throw ValidationError("expected --metrics-path as \(complaint), found \"\(metricsPath)\"")
+        }
+        guard (1...10_000).contains(maximumScrapes) else {
+            throw ValidationError("expected --maximum-scrapes from 1 to 10000, found \(maximumScrapes)")
+        }
         do throws(UnknownOption) {
             _ = try JudgementOptions(inputFormat: inputFormat, timezone: timezone)
         } catch {
@@ -116,6 +128,8 @@ struct Serve: AsyncParsableCommand {
         configuration.journalSocket = journalSocket
         configuration.durability = durability
         configuration.maximumBody = maxBody
+        configuration.metricsPath = metricsPath
+        configuration.maximumScrapes = maximumScrapes
         configuration.labels = labels
         configuration.followedFiles = follow.map(absolutePath)
         configuration.readsStandardInput = readsStandardInput

@@ -38,6 +38,10 @@ public struct ServeConfiguration: Sendable {
     public var maximumBytesInFlight = 192 << 20
     /// How many connections are served at once; more wait to be accepted.
     public var maximumConnections = 1_024
+    /// The path of the metrics, see ``MetricsPath``.
+    public var metricsPath = MetricsPath.default
+    /// How many scrapes are answered at once; more are answered 503.
+    public var maximumScrapes = 100
     /// The files whose lines are followed, as absolute paths.
     public var followedFiles: [String] = []
     /// Whether standard input is read as lines until its end.

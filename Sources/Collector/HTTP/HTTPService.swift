@@ -29,8 +29,10 @@ struct HTTPService {
                 budget: ByteBudget(bytes: configuration.maximumBytesInFlight),
                 now: LedgerClock.system.now
             ),
-            metrics: MetricsRoute(registry: registry, metrics: HTTPMetrics(registry)),
-            readiness: readiness
+            metrics: MetricsRoute(registry, maximumScrapes: configuration.maximumScrapes),
+            metricsPath: configuration.metricsPath,
+            readiness: readiness,
+            registry
         )
         let host = configuration.host
         application = Application(

@@ -6,6 +6,8 @@ internal import Hummingbird
 /// Turns every error into a problem answer and counts every request by route and status.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     let metrics: HTTPMetrics
+    /// The paths that there are.
+    let paths: [String]
 
     func handle(
         _ request: Request,
@@ -18,13 +20,13 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let problem as Problem {
             response = problem.response
         } catch let error as any HTTPResponseError {
-            response = Self.problem(for: error.status).response
+            response = problem(for: error.status).response
         }
         metrics.count(route: request.uri.path, status: response.status.code)
         return response
     }
 
-    private static func problem(for status: HTTPResponse.Status) -> Problem {
+    private func problem(for status: HTTPResponse.Status) -> Problem {
         switch status {
         case .contentTooLarge:
             .bodyTooLarge
@@ -33,7 +35,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
                 status: status,
                 type: "not-found",
                 title: "No such path",
-                detail: "Expected /v1/events, /metrics, /-/healthy or /-/ready."
+                detail: "Expected \(paths.dropLast().joined(separator: ", ")) or \(paths.last ?? "")."
             )
         default:
             Problem(status: status, type: "http", title: status.reasonPhrase, detail: "The request cannot be served.")

@@ -11,16 +11,21 @@ enum ServiceRouter {
     static func build(
         events: EventsRoute,
         metrics: MetricsRoute,
-        readiness: Readiness
-    ) -> Router<BasicRequestContext> {
-        let router = Router(context: BasicRequestContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware(metrics: metrics.metrics))
+        metricsPath: String,
+        readiness: Readiness,
+        _ registry: MetricsRegistry
+    ) -> Router<ServiceContext> {
+        let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
+        let paths = ["/v1/events", metricsPath, "/-/healthy", "/-/ready"]
+        router.add(middleware: ProblemMiddleware(metrics: HTTPMetrics(registry, routes: paths), paths: paths))
         router.post("/v1/events") { request, _ in try await events.respond(to: request) }
         refuse([.get, .put, .delete, .patch], at: "/v1/events", allowed: "POST", router)
-        for path in ["/metrics", "/-/healthy", "/-/ready"] {
+        for path in paths.dropFirst() {
             refuse([.post, .put, .delete, .patch], at: RouterPath(path), allowed: "GET, HEAD", router)
         }
-        router.get("/metrics") { request, _ in metrics.respond(to: request) }
+        router.get(RouterPath(metricsPath)) { request, context in
+            try await metrics.respond(to: request, over: context.connection)
+        }
         router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }
         router.get("/-/ready") { _, _ in
             readiness.isReady
@@ -33,7 +38,7 @@ enum ServiceRouter {
         _ methods: [HTTPRequest.Method],
         at path: RouterPath,
         allowed: String,
-        _ router: Router<BasicRequestContext>
+        _ router: Router<ServiceContext>
     ) {
         for method in methods {
             router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(allowed) }

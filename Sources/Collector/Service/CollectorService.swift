@@ -99,6 +99,7 @@ public enum CollectorService {
                     opening: room.opening,
                     journal: journalDescription(configuration),
                     durability: configuration.durability,
+                    metricsPath: configuration.metricsPath,
                     followedFiles: configuration.followedFiles,
                     readsStandardInput: configuration.readsStandardInput
                 )
@@ -135,9 +136,10 @@ public enum CollectorService {
             help: "1, with the version of this build as a label.",
             labels: ["version"]
         ).with(BuildVersion.current).set(1)
+        let ledger = PromptReading { try? writer.ledger.reader.statistics() }
         registry.onCollect {
             process.collect()
-            ledgerMetrics.collect(writer.statistics, try? writer.ledger.reader.statistics())
+            ledgerMetrics.collect(writer.statistics, ledger.value)
             if let journal, let progress {
                 journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
             }

@@ -15,6 +15,8 @@ public struct StartScreen: Sendable, CustomStringConvertible {
     /// What the acknowledgement promises.
     public var durability: LedgerDurability
 
+    /// The path of the metrics.
+    public var metricsPath = MetricsPath.default
     /// The files that are followed.
     public var followedFiles: [String] = []
     /// Whether standard input is read.
@@ -28,14 +30,14 @@ public struct StartScreen: Sendable, CustomStringConvertible {
             dnp-telemetry \(BuildVersion.current) is ready.
 
               post     \(base)/v1/events
-              scrape   \(base)/metrics
+              scrape   \(base)\(metricsPath)
               ledger   \(ledger) (\(opening), durability \(durability.rawValue))
               journal  \(journal)\(following)\(reading)
 
             Try it:
               curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
             "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
-              curl -s \(base)/metrics | grep "^dnp_prefetch.*_total"
+              curl -s \(base)\(metricsPath) | grep "^dnp_prefetch.*_total"
 
             """
     }

@@ -53,7 +53,8 @@ struct DocumentedMetricsTests {
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = JournalMetrics(registry)
         _ = FollowMetrics(registry)
-        _ = HTTPMetrics(registry)
+        _ = HTTPMetrics(registry, routes: [])
+        _ = ScrapeMetrics(registry)
         _ = CountedConnections(limit: 1, registry)
         _ = ProcessMetrics(registry, startedAt: startOfTest)
         return registry.descriptors.map {

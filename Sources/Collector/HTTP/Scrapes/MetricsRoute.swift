@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import Hummingbird
+internal import MetricsRegistry
+internal import NIOCore
+
+/// `GET /metrics` (SPEC 7): a page in the format and coding that the client prefers, within a time, and only so many at
+/// once.
+struct MetricsRoute: Sendable {
+    /// A page is written in pieces of so many bytes, each once the one before is on its way.
+    private static let piece = 64 << 10
+
+    let registry: MetricsRegistry
+    let metrics: ScrapeMetrics
+    let slots: ScrapeSlots
+    let compressor = PageCompressor()
+
+    init(_ registry: MetricsRegistry, maximumScrapes: Int) {
+        self.registry = registry
+        metrics = ScrapeMetrics(registry)
+        slots = ScrapeSlots(limit: maximumScrapes, gauge: metrics.inFlight)
+    }
+
+    func respond(to request: Request, over connection: any Channel) async throws -> Response {
+        let scrape = try ScrapeRequest(request)
+        guard let slot = slots.take() else {
+            metrics.refused.add()
+            throw Problem.tooManyScrapes()
+        }
+        let missed = metrics.missedDeadlines
+        let deadline = ScrapeDeadline(scrape.timeout, of: connection) { missed.add() }
+        do {
+            let page = try await page(for: scrape)
+            return try await response(page, as: scrape.format, to: request, over: connection) {
+                deadline.end()
+                slot.giveBack()
+            }
+        } catch {
+            deadline.end()
+            throw error
+        }
+    }
+
+    private func page(for scrape: ScrapeRequest) async throws -> ScrapedPage {
+        let started = ContinuousClock.now
+        let (registry, compressor) = (registry, compressor)
+        let page = try await ScrapeThreads.run { ScrapedPage(scrape, of: registry, compressor) }
+        metrics.rendered(page, as: scrape.format, in: ContinuousClock.now - started)
+        return page
+    }
+
+    /// - Parameter written: called when the answer is written, or cannot be.
+    private func response(
+        _ page: ScrapedPage,
+        as format: ExpositionFormat,
+        to request: Request,
+        over connection: any Channel,
+        written: @escaping @Sendable () -> Void
+    ) async throws -> Response {
+        var headers: HTTPFields = [.contentType: format.contentType, .vary: "Accept, Accept-Encoding"]
+        if page.coding == .gzip { headers[.contentEncoding] = page.coding.rawValue }
+        if request.method == .head {
+            written()
+            headers[.contentLength] = String(page.bytes.readableBytes)
+            return Response(status: .ok, headers: headers)
+        }
+        // So that the end of an answer waits until the system has taken all of it.
+        try await connection.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1)).get()
+        let body = ResponseBody(contentLength: page.bytes.readableBytes) { writer in
+            defer { written() }
+            var rest = page.bytes
+            while let piece = rest.readSlice(length: min(Self.piece, rest.readableBytes)), piece.readableBytes > 0 {
+                try await writer.write(piece)
+            }
+            try await writer.finish(nil)
+        }
+        return Response(status: .ok, headers: headers, body: body)
+    }
+}

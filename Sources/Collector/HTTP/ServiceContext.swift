@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Hummingbird
+internal import NIOCore
+
+/// What a request comes with: the connection that it came over.
+struct ServiceContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let connection: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        connection = source.channel
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Collector
+
+@Suite("A compressed page")
+struct CompressedPageTests {
+    /// Families of some lines each, as text.
+    static func page(families: Int, lines: Int, changed: Int? = nil, value: String = "2") -> [UInt8] {
+        var text = ""
+        for family in 0..<families {
+            text += "# HELP app_\(family)_total Requests.\n# TYPE app_\(family)_total counter\n"
+            for line in 0..<lines {
+                let shown = family == changed && line == lines / 2 ? value : "1"
+                text += "app_\(family)_total{route=\"/v1/route/\(line)\"} \(shown)\n"
+            }
+        }
+        return Array(text.utf8)
+    }
+
+    static func compressed(_ page: [UInt8], after earlier: CompressedPage = .init()) throws -> CompressedPage {
+        let deflater = try #require(PageDeflater())
+        let compressed = CompressedPage(page.span, after: earlier, with: deflater)
+        return try #require(compressed)
+    }
+
+    static func inflated(_ member: [UInt8]) throws -> [UInt8] {
+        try GzipDecoder.decode(member.span, maximumBytes: 64 << 20, maximumRatio: 2_000)
+    }
+
+    @Test(
+        "is the page when it is inflated, whatever its size",
+        arguments: [
+            [], Array("a 1\n".utf8), page(families: 1, lines: 2), page(families: 3, lines: 400),
+            page(families: 30, lines: 400), page(families: 1, lines: 20_000),
+            [UInt8](repeating: 0, count: 3 * PageCut.most + 1),
+            (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * $0) },
+        ]
+    )
+    func roundTrip(page: [UInt8]) throws {
+        let compressed = try Self.compressed(page)
+        #expect(try Self.inflated(compressed.member) == page)
+        #expect(compressed.chunks.allSatisfy { (1...PageCut.most).contains($0.source.count) })
+        #expect(compressed.chunks.dropLast().allSatisfy { $0.source.count >= PageCut.least })
+    }
+
+    @Test("takes over every piece of an equal page, and comes to the same bytes")
+    func nothingChanged() throws {
+        let page = Self.page(families: 30, lines: 400)
+        let first = try Self.compressed(page)
+        let second = try Self.compressed(page, after: first)
+        #expect(first.deflated == first.chunks.count && first.deflated > 10)
+        #expect(second.deflated == 0)
+        #expect(second.member == first.member)
+    }
+
+    @Test(
+        "deflates one piece anew where one family changed, also when it grew or shrank",
+        arguments: [
+            "2", "3", "123456789", "", "+Inf",
+        ]
+    )
+    func oneChange(value: String) throws {
+        let first = try Self.compressed(Self.page(families: 30, lines: 400, changed: 11))
+        let page = Self.page(families: 30, lines: 400, changed: 11, value: value)
+        let second = try Self.compressed(page, after: first)
+        #expect(second.deflated == (value == "2" ? 0 : 1))
+        #expect(try Self.inflated(second.member) == page)
+        #expect(second.member == (try Self.compressed(page)).member, "what was before makes no difference")
+    }
+
+    @Test("finds its pieces again behind a family that came or went")
+    func moved() throws {
+        let page = Self.page(families: 30, lines: 400)
+        let more = Self.page(families: 1, lines: 700) + page
+        let first = try Self.compressed(page)
+        let second = try Self.compressed(more, after: first)
+        #expect(second.deflated <= 2)
+        #expect(try Self.inflated(second.member) == more)
+        let third = try Self.compressed(page, after: second)
+        #expect(third.deflated <= 1)
+        #expect(third.member == first.member)
+    }
+
+    @Test("is cut at the heads of families, and at the ends of lines where a family is large")
+    func cuts() {
+        let page = Self.page(families: 3, lines: 4_000)
+        var start = 0
+        while start < page.count {
+            let end = PageCut.end(from: start, in: page.span)
+            #expect(end > start && end <= page.count)
+            #expect(page[end - 1] == UInt8(ascii: "\n"))
+            start = end
+        }
+    }
+}
