@@ -114,7 +114,8 @@ public final class LedgerReader: Sendable {
             end: end,
             oldestReceivedAt: oldest?.receivedAt,
             databaseBytes: LedgerFiles.size(of: files.database) ?? 0,
-            logBytes: LedgerFiles.size(of: files.log) ?? 0
+            logBytes: LedgerFiles.size(of: files.log) ?? 0,
+            availableBytes: files.availableBytes
         )
     }
 }

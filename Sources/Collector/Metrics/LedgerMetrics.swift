@@ -12,6 +12,7 @@ struct LedgerMetrics: Sendable {
     private let waiting: Gauge
     private let waitingBytes: Gauge
     private let bytes: Gauge
+    private let availableBytes: Gauge
     private let pendingBatches: Gauge
 
     /// - Parameter wasSetAside: whether a damaged ledger was set aside at this start.
@@ -42,6 +43,11 @@ struct LedgerMetrics: Sendable {
             unit: "bytes"
         )
         bytes = registry.gauge("dnp_telemetry_ledger_bytes", help: "Size of the ledger on disk.", unit: "bytes")
+        availableBytes = registry.gauge(
+            "dnp_telemetry_ledger_available_bytes",
+            help: "Bytes that the file system still has for the ledger.",
+            unit: "bytes"
+        )
         pendingBatches = registry.gauge(
             "dnp_telemetry_ledger_backlog_batches",
             help: "Batches in the ledger that are kept for a checkpoint, the journal or the retention."
@@ -65,6 +71,7 @@ struct LedgerMetrics: Sendable {
         waitingBytes.set(writer.waitingBytes)
         guard let ledger else { return }
         bytes.set(ledger.bytesOnDisk)
+        if let available = ledger.availableBytes { availableBytes.set(available) }
         pendingBatches.set(ledger.batches)
     }
 }

@@ -41,6 +41,14 @@ struct LedgerFiles: Sendable {
         return Int64(status.st_size)
     }
 
+    /// What the file system of the directory still gives to those who are not root; nil when it doesn't say.
+    var availableBytes: Int64? {
+        var status = statvfs()
+        guard unsafe statvfs(directory, &status) == 0 else { return nil }
+        let (bytes, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflows ? .max : Int64(clamping: bytes)
+    }
+
     /// Makes renames in the directory durable.
     func synchronizeDirectory() throws(LedgerError) {
         let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

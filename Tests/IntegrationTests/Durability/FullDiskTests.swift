@@ -43,16 +43,22 @@ extension EndToEnd {
             let batch = try #require(refused, "24 MB are full and everything was acknowledged")
             #expect(try await client.metrics().lifecycle == acknowledged.series, "a scrape goes on, and is right")
             #expect(try await client.get("/-/healthy").status == 200)
+            #expect(try await available(client) < 1 << 20)
 
             try FileManager.default.removeItem(atPath: namespace.outside(filler))
             try await eventually("it goes on when space returns") { try await client.post(batch.ndjson).status == 200 }
             acknowledged += batch.totals
+            #expect(try await available(client) > 1 << 20)
             #expect(try await client.metrics().lifecycle == acknowledged.series)
             await service.kill()
             try await service.start()
             let page = try await client.metrics()
             #expect(page.lifecycle == acknowledged.series)
             #expect(page.ingestBalance == 0)
+        }
+
+        private func available(_ client: TelemetryClient) async throws -> Int {
+            Int(try #require(try await client.metrics().value("dnp_telemetry_ledger_available_bytes")))
         }
     }
 }
