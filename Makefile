@@ -5,7 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev zlib1g-dev pkg-config
-TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl python3 python3-venv
+TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl python3 python3-venv \
+	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 MINIMUM_SWIFT  := 6.2
 
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"

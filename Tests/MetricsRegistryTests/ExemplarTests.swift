@@ -83,6 +83,21 @@ struct ExemplarTests {
         #expect(histogram.count == 4)
     }
 
+    @Test("a native histogram keeps its latest ten beside those of its bounds")
+    func recent() throws {
+        let histogram = fixture.registry.histogram(
+            "delay_seconds",
+            help: "Delay.",
+            buckets: [4],
+            native: NativeBuckets()
+        )
+        for value in 1...13 { histogram.attach(try exemplar(Double(value))) }
+        let kept = copied([histogram])
+        #expect(kept.filter { $0.place != ScrapedExemplar.recent }.map(\.value) == [4, 13])
+        #expect(Set(kept.filter { $0.place == ScrapedExemplar.recent }.map(\.value)) == Set((4...13).map(Double.init)))
+        #expect(kept.count == 12)
+    }
+
     @Test("exemplars of a family are found by their series; series without any are in between")
     func families() throws {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["way"])

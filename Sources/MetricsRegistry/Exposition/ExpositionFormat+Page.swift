@@ -21,6 +21,9 @@ extension ExpositionFormat {
         return format
     }
 
+    /// Whether a page has native histograms.
+    var hasSparseBuckets: Bool { encoding == .protobuf }
+
     /// What stands behind the last family.
     var epilogue: [UInt8] {
         switch encoding {

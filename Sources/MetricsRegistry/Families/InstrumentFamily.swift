@@ -201,6 +201,8 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             }
             let firstExemplar = scraped.exemplars.count
             if format.hasExemplars { Member.copyExemplars(series.members.span, into: &scraped.exemplars) }
+            let firstSparse = scraped.words.count
+            if format.hasSparseBuckets { Member.copySparseBuckets(series.members.span, into: &scraped.words) }
             return FamilyCapture(
                 family: self,
                 layout: layout(format, of: series),
@@ -208,6 +210,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
                 values: values,
                 created: created,
                 exemplars: firstExemplar..<scraped.exemplars.count,
+                sparse: firstSparse..<scraped.words.count,
                 seriesCount: count
             )
         }

@@ -28,9 +28,17 @@ struct AtomicCells: ~Copyable, @unchecked Sendable {
         unsafe cells[index].wrappingAdd(amount, ordering: .relaxed)
     }
 
+    /// Adds so that who reads the sum with an acquiring fence behind also sees what was stored before.
+    @inline(__always)
+    func addReleasing(_ amount: UInt64, at index: Int) {
+        precondition(index >= 0 && index < count)
+        unsafe cells[index].wrappingAdd(amount, ordering: .releasing)
+    }
+
+    /// Raises a word to `value` if it is lower; otherwise as `addReleasing`.
     func raise(to value: UInt64, at index: Int) {
         precondition(index >= 0 && index < count)
-        unsafe cells[index].max(value, ordering: .relaxed)
+        unsafe cells[index].max(value, ordering: .releasing)
     }
 
     func load(_ index: Int) -> UInt64 {

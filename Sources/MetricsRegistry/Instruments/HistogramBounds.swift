@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The finite upper bounds of a histogram's buckets, strictly rising, shared by all series of a family.
+/// The finite upper bounds of a histogram's buckets, strictly rising, shared by all series of a family, and the settings
+/// of its native buckets, if it has any.
 ///
-/// They lie in whole lanes of eight, padded with +Inf, so that the search compares a lane without branching.
+/// The bounds lie in whole lanes of eight, padded with +Inf, so that the search compares a lane without branching.
 final class HistogramBounds: Sendable {
     let values: [Double]
+    let native: NativeBuckets?
     private let lanes: [SIMD8<Double>]
 
     /// Takes bounds as registered, a final +Inf taken off; nil when they don't rise strictly or one is not a number.
-    init?(_ bounds: [Double]) {
+    init?(_ bounds: [Double], native: NativeBuckets? = nil) {
         var values = bounds
         if values.last == .infinity { values.removeLast() }
         guard values.allSatisfy(\.isFinite), zip(values, values.dropFirst()).allSatisfy(<) else { return nil }
         self.values = values
+        self.native = native
         lanes = stride(from: 0, to: values.count, by: 8).map { start in
             var lane = SIMD8<Double>(repeating: .infinity)
             for (offset, value) in values[start...].prefix(8).enumerated() {
@@ -27,8 +30,12 @@ final class HistogramBounds: Sendable {
 
     private init() {
         values = []
+        native = nil
         lanes = []
     }
+
+    /// Whether there are only native buckets.
+    var isNativeOnly: Bool { values.isEmpty && native != nil }
 
     /// The number of finite bounds; there is one more bucket, for +Inf.
     var count: Int { values.count }

@@ -22,6 +22,9 @@ protocol Instrument: AnyObject, Sendable {
 
     /// Appends the exemplars of all `members`, in the order of the series and of their places.
     static func copyExemplars(_ members: Span<Self>, into exemplars: inout ScrapedExemplars)
+
+    /// Appends the sparse buckets of all `members`, after `copy` and behind an index, as `FamilyCapture.sparse` tells.
+    static func copySparseBuckets(_ members: Span<Self>, into words: inout ScrapedWords)
 }
 
 extension Instrument {
@@ -31,4 +34,7 @@ extension Instrument {
 
     /// None, as gauges have none.
     static func copyExemplars(_ members: Span<Self>, into exemplars: inout ScrapedExemplars) {}
+
+    /// None, as only native histograms have them.
+    static func copySparseBuckets(_ members: Span<Self>, into words: inout ScrapedWords) {}
 }

@@ -53,6 +53,27 @@ extension MetricDescriptor {
         return nil
     }
 
+    /// The first difference of a histogram's buckets from those registered under the same name.
+    func conflict(_ wanted: HistogramBounds, with registered: HistogramBounds) -> RegistrationConflict? {
+        if wanted.values != registered.values {
+            return conflict(
+                .otherBuckets,
+                expected: "the bounds \(registered.values), as registered first",
+                found: "\(wanted.values)",
+                advice: "use the same bounds everywhere or another name"
+            )
+        }
+        if wanted.native != registered.native {
+            return conflict(
+                .otherBuckets,
+                expected: "\(NativeBuckets.text(registered.native)), as registered first",
+                found: NativeBuckets.text(wanted.native),
+                advice: "use the same native buckets everywhere or another name"
+            )
+        }
+        return nil
+    }
+
     func conflict(
         _ reason: RegistrationConflict.Reason,
         expected: String,

@@ -8,15 +8,24 @@ extension MetricsRegistry {
     ///   - help: One sentence on what is observed.
     ///   - unit: The base unit that the name ends in, if it has one.
     ///   - buckets: The upper bounds, strictly rising; a bound belongs to its bucket. +Inf is added.
-    public func histogram(_ name: String, help: String, unit: String? = nil, buckets: [Double]) -> Histogram {
+    ///   - native: The buckets of a native histogram, beside those bounds or instead of any. They are on protobuf pages;
+    ///     text pages show the bounds.
+    public func histogram(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        buckets: [Double] = [],
+        native: NativeBuckets? = nil
+    ) -> Histogram {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .histogram)
-        return histograms(descriptor, buckets: buckets, maximumSeries: nil).member([])
+        return histograms(descriptor, buckets: buckets, native: native, maximumSeries: nil).member([])
     }
 
     /// The histograms of this name, one for each combination of values of `labels`.
     ///
     /// - Parameters:
     ///   - buckets: The upper bounds, strictly rising; a bound belongs to its bucket. +Inf is added.
+    ///   - native: The buckets of native histograms, beside those bounds or instead of any; up to 300 KiB a series.
     ///   - maximumSeries: The combinations after which look-ups of new ones go to the overflow series; the registry's
     ///     limit unless told.
     public func histogram(
@@ -24,17 +33,19 @@ extension MetricsRegistry {
         help: String,
         unit: String? = nil,
         labels: [String],
-        buckets: [Double],
+        buckets: [Double] = [],
+        native: NativeBuckets? = nil,
         maximumSeries: Int? = nil
     ) -> HistogramFamily {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .histogram, labelNames: labels)
-        let series = histograms(descriptor, buckets: buckets, maximumSeries: maximumSeries)
+        let series = histograms(descriptor, buckets: buckets, native: native, maximumSeries: maximumSeries)
         return HistogramFamily(series, order: LabelOrder(caller: labels, family: series.descriptor.labelNames))
     }
 
     func histograms(
         _ descriptor: MetricDescriptor,
         buckets: [Double],
+        native: NativeBuckets?,
         maximumSeries: Int?
     ) -> InstrumentFamily<Histogram> {
         guard buckets.count <= limits.buckets else {
@@ -46,7 +57,7 @@ extension MetricsRegistry {
             )
             return detached(descriptor, shape: .histogram(.none), after: conflict)
         }
-        guard let bounds = HistogramBounds(buckets) else {
+        guard let bounds = HistogramBounds(buckets, native: native) else {
             let conflict = descriptor.conflict(
                 .unorderedBuckets,
                 expected: "finite bounds that rise strictly",

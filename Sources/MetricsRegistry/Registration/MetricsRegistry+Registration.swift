@@ -89,16 +89,9 @@ extension MetricsRegistry {
             )
         }
         if case .histogram(let wanted) = shape, case .histogram(let bounds) = family.shape,
-            wanted.values != bounds.values
+            let conflict = descriptor.conflict(wanted, with: bounds)
         {
-            return .conflict(
-                descriptor.conflict(
-                    .otherBuckets,
-                    expected: "the bounds \(bounds.values), as registered first",
-                    found: "\(wanted.values)",
-                    advice: "use the same bounds everywhere or another name"
-                )
-            )
+            return .conflict(conflict)
         }
         return .existing(family)
     }

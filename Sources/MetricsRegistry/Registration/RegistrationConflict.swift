@@ -21,7 +21,7 @@ public struct RegistrationConflict: Error, Sendable, Hashable {
         case otherLabels
         /// The name is registered with another help text or unit.
         case otherMeaning
-        /// The histogram is registered with other bounds.
+        /// The histogram is registered with other bounds or other native buckets.
         case otherBuckets
         /// A sample of the family would carry a name of another family.
         case occupiedName(String)

@@ -18,5 +18,8 @@ struct FamilyCapture: Sendable {
     let created: Range<Int>
     /// The exemplars; none where the format has none.
     let exemplars: Range<Int>
+    /// The words of native histograms: for each series the place of its `SparseRecord` within them, then the records;
+    /// empty where the format or the family has none.
+    let sparse: Range<Int>
     let seriesCount: Int
 }

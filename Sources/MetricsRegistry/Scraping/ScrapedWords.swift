@@ -23,6 +23,13 @@ struct ScrapedWords: Sendable {
         return start..<count
     }
 
+    /// Lets `body` fill up to `room` more words, whose places it is told; it returns where what it filled ends.
+    mutating func append(atMost room: Int, _ body: (inout MutableSpan<UInt64>, _ room: Range<Int>) -> Int) {
+        var end = count
+        append(room) { all, start in end = body(&all, start..<start + room) }
+        count = end
+    }
+
     /// Lets `body` read all words.
     func withWords(_ body: (Span<UInt64>) -> Void) {
         body(words.span.extracting(0..<count))
