@@ -45,7 +45,7 @@ extension MetricsRegistry {
     func histograms(
         _ descriptor: MetricDescriptor,
         buckets: [Double],
-        native: NativeBuckets?,
+        native: NativeBuckets? = nil,
         maximumSeries: Int?
     ) -> InstrumentFamily<Histogram> {
         guard buckets.count <= limits.buckets else {
