@@ -22,4 +22,17 @@ public struct StripedCounterFamily: Sendable {
 
     /// The counter of these values, in the order of the label names at registration.
     public subscript(_ values: String...) -> StripedCounter { with(values) }
+
+    /// Takes the series of these values off the page; false when there is none.
+    ///
+    /// Who still has the counter can go on using it, unseen; the next look-up of the values makes a new one.
+    @discardableResult
+    public func remove(_ values: String...) -> Bool {
+        series.remove(order.arranged(values))
+    }
+
+    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    public func removeAll() {
+        series.removeAll()
+    }
 }
