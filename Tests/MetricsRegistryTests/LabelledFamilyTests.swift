@@ -33,6 +33,47 @@ struct LabelledFamilyTests {
         }
     }
 
+    @Test("equal values find the same series however a string keeps its bytes")
+    func forms() {
+        let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
+        let texts = [
+            "", "a", "1234567", "12345678", "123456789", "123456789012345", "1234567890123456", "\u{E9}t\u{E9}", "\0",
+            "\0\0",
+        ]
+        for text in texts {
+            var spacious = text
+            spacious.reserveCapacity(200)
+            let part = ("<" + text + ">").dropFirst().dropLast()
+            let counter = family.with(String(decoding: Array(text.utf8), as: UTF8.self))
+            #expect(family.with(spacious) === counter)
+            #expect(family.with(String(part)) === counter)
+            #expect(family.with([spacious]) === counter)
+        }
+        #expect(Set(texts.map { ObjectIdentifier(family.with($0)) }).count == texts.count)
+    }
+
+    @Test("a look-up with a closure finds what one without does, before and after a removal")
+    func closures() {
+        let paths = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
+        let rooms = fixture.registry.gauge("level", help: "L.", labels: ["a", "b"])
+        let swapped = fixture.registry.gauge("level", help: "L.", labels: ["b", "a"])
+        let sizes = fixture.registry.histogram("size_bytes", help: "Size.", labels: ["a", "b"], buckets: [1])
+        for round in 1...3 {
+            for path in ["/", "/a/path/that/is/long"] { paths.with(path) { $0.add() } }
+            rooms.with("1", "2") { $0.add(1) }
+            swapped.with("2", "1") { $0.add(1) }
+            sizes.with("x", "y") { $0.observe(1) }
+            #expect(paths.with("/").value == UInt64(round))
+            #expect(paths.with("/a/path/that/is/long").value == UInt64(round))
+            #expect(rooms.with("1", "2").value == Double(round * 2))
+            #expect(sizes.with("x", "y").count == UInt64(round))
+            if round == 2 {
+                paths.with("gone") { $0.add() }
+                #expect(paths.remove("gone"))
+            }
+        }
+    }
+
     @Test("three labels and more work by position")
     func manyLabels() {
         let three = fixture.registry.gauge("depth", help: "Depth.", labels: ["a", "b", "c"])

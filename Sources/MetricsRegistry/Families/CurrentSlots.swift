@@ -16,6 +16,12 @@ struct CurrentSlots<Member: Instrument>: ~Copyable, Sendable {
         unsafe slots.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.member(hash: hash, where: matches) }
     }
 
+    @inline(__always)
+    func reference(hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
+        unsafe slots.load(ordering: .acquiring)
+            ._withUnsafeGuaranteedRef { unsafe $0.reference(hash: hash, where: matches) }
+    }
+
     func publish(_ next: SeriesSlots<Member>) {
         unsafe slots.store(Unmanaged.passUnretained(next), ordering: .releasing)
     }

@@ -25,7 +25,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     private let rules: FamilyRules
     private let hasClassicNames: Bool
-    private let seed = UInt64.random(in: 0...UInt64.max)
+    let seed = UInt64.random(in: 0...UInt64.max)
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
     private let isFull = Atomic(false)
@@ -51,36 +51,6 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             ?? create(values, hash: hash.value, hiddenUntilUsed: hiddenUntilUsed)
     }
 
-    @inline(__always)
-    func member(_ value: String) -> Member {
-        var hash = LabelHash(seed: seed)
-        hash.combine(value)
-        return find(hash.value) { $0.labelValues.count == 1 && $0.labelValues[0] == value }
-            ?? create([value], hash: hash.value)
-    }
-
-    @inline(__always)
-    func member(_ first: String, _ second: String) -> Member {
-        var hash = LabelHash(seed: seed)
-        hash.combine(first)
-        hash.combine(second)
-        return find(hash.value) {
-            $0.labelValues.count == 2 && $0.labelValues[0] == first && $0.labelValues[1] == second
-        } ?? create([first, second], hash: hash.value)
-    }
-
-    @inline(__always)
-    func member(_ first: String, _ second: String, _ third: String) -> Member {
-        var hash = LabelHash(seed: seed)
-        hash.combine(first)
-        hash.combine(second)
-        hash.combine(third)
-        return find(hash.value) {
-            $0.labelValues.count == 3 && $0.labelValues[0] == first && $0.labelValues[1] == second
-                && $0.labelValues[2] == third
-        } ?? create([first, second, third], hash: hash.value)
-    }
-
     /// The series that takes what is past a limit; counts the look-up as overflowed.
     func overflow() -> Member {
         rules.overflowedLookups.add()
@@ -90,8 +60,15 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         return series.withLock { insert(values, hash: hash, into: &$0) }
     }
 
+    /// The series of that hash for which `matches` holds; without counting a reference to it, and so valid for as long
+    /// as the family, and only while no series was ever removed.
     @inline(__always)
-    private func find(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+    func reference(_ hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
+        generation == 0 ? unsafe table.reference(hash: hash, where: matches) : nil
+    }
+
+    @inline(__always)
+    func find(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
         if generation != 0 { return findLocked(hash, where: matches) }
         return table.member(hash: hash, where: matches)
     }
@@ -102,7 +79,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     @inline(never)
-    private func create(_ values: [String], hash: UInt64, hiddenUntilUsed: Bool = false) -> Member {
+    func create(_ values: [String], hash: UInt64, hiddenUntilUsed: Bool = false) -> Member {
         guard !isFull.load(ordering: .relaxed), rules.accepts(values, for: descriptor) else { return overflow() }
         let member: Member? = series.withLock { series in
             if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }

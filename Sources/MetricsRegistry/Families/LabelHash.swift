@@ -11,8 +11,22 @@ struct LabelHash {
         value = seed
     }
 
+    /// Texts of up to 15 bytes are hashed as `SmallText` has them, longer ones by their bytes.
     @inline(__always)
     mutating func combine(_ text: String) {
+        if let small = SmallText(ofSmallForm: text) {
+            value = Self.fold(small, into: value)
+        } else {
+            combine(long: text)
+        }
+    }
+
+    @inline(never)
+    private mutating func combine(long text: String) {
+        if text.utf8.count <= SmallText.maximumBytes {
+            value = Self.fold(SmallText(packing: text), into: value)
+            return
+        }
         let state = value
         let contiguous = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
             unsafe Self.fold(UnsafeRawBufferPointer(bytes), into: state)
@@ -31,6 +45,11 @@ struct LabelHash {
         return product.high ^ product.low
     }
 
+    @inline(__always)
+    private static func fold(_ text: SmallText, into state: UInt64) -> UInt64 {
+        mix(text.first ^ state, text.second ^ golden ^ (state >> 32 | state << 32))
+    }
+
     /// Odd constants with balanced bits: the fractional parts of the golden ratio and of the square root of two.
     private static let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
     private static let silver: UInt64 = 0x6A09_E667_F3BC_C909
@@ -39,25 +58,15 @@ struct LabelHash {
     private static func fold(_ bytes: UnsafeRawBufferPointer, into state: UInt64) -> UInt64 {
         let count = bytes.count
         var folded = state ^ (UInt64(truncatingIfNeeded: count) &* silver)
-        var first: UInt64 = 0
-        var last: UInt64 = 0
-        if count >= 8 {
-            var offset = 0
-            while count - offset > 16 {
-                let left = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                let right = unsafe bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
-                folded = mix(left ^ folded, right ^ golden)
-                offset += 16
-            }
-            first = unsafe bytes.loadUnaligned(fromByteOffset: min(offset, count - 8), as: UInt64.self)
-            last = unsafe bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
-        } else if count >= 4 {
-            first = UInt64(unsafe bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self))
-            last = UInt64(unsafe bytes.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
-        } else if count > 0 {
-            first = UInt64(unsafe bytes[0]) << 16 | UInt64(unsafe bytes[count / 2]) << 8
-            last = UInt64(unsafe bytes[count - 1])
+        var offset = 0
+        while count - offset > 16 {
+            let left = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let right = unsafe bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self)
+            folded = mix(left ^ folded, right ^ golden)
+            offset += 16
         }
+        let first = unsafe bytes.loadUnaligned(fromByteOffset: min(offset, count - 8), as: UInt64.self)
+        let last = unsafe bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return mix(first ^ folded, last ^ golden ^ (folded >> 32 | folded << 32))
     }
 }

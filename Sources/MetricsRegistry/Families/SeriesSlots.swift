@@ -41,12 +41,15 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
     /// The member of that hash for which `matches` holds. Any thread, at any time.
     @inline(__always)
     func member(hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+        unsafe reference(hash: hash, where: matches)?._withUnsafeGuaranteedRef { $0 }
+    }
+
+    /// The same without counting a reference to the member.
+    @inline(__always)
+    func reference(hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
         var index = Int(truncatingIfNeeded: hash) & mask
         while let found = unsafe slots[index].member.load(ordering: .acquiring) {
-            if unsafe slots[index].hash == hash {
-                let member = unsafe found._withUnsafeGuaranteedRef { matches($0) ? $0 : nil }
-                if let member { return member }
-            }
+            if unsafe slots[index].hash == hash, unsafe found._withUnsafeGuaranteedRef(matches) { return unsafe found }
             index = (index + 1) & mask
         }
         return nil
