@@ -79,4 +79,14 @@ struct NumberTextTests {
     func bounds(bound: Double, expected: String) {
         #expect(BucketBound.text(bound) == expected)
     }
+
+    @Test("microseconds are written as seconds with the decimals that they have")
+    func seconds() {
+        let texts: [(Int64, String)] = [
+            (0, "0"), (1, "0.000001"), (10, "0.00001"), (999_999, "0.999999"), (1_000_000, "1"), (-1_500_000, "-1.5"),
+            (1_700_000_000_100_000, "1700000000.1"), (1_700_000_000_020_300, "1700000000.0203"),
+            (.max, "9223372036854.775807"), (.min, "-9223372036854.775808"),
+        ]
+        for (microseconds, expected) in texts { #expect(written { $0.write(seconds: microseconds) } == expected) }
+    }
 }

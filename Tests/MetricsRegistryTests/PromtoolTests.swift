@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import MetricsRegistry
 import Testing
 
@@ -22,32 +21,31 @@ struct PromtoolTests {
         let delays = registry.histogram("delay_seconds", help: "D.", labels: ["way"], buckets: [0.00001, 60, 5e6])
         delays.with("in").observe(61)
         delays.with("out").observe(0)
-        let (status, output) = try promtool(registry.exposition())
+        let (status, output) = try Promtool.check(registry.exposition())
         #expect(output == "")
         #expect(status == 0)
     }
 
     @Test("promtool does speak about a page that is wrong", .timeLimit(.minutes(1)))
     func notSilent() throws {
-        let (status, output) = try promtool(Array("# TYPE hits counter\nhits 1\n".utf8))
+        let (status, output) = try Promtool.check(Array("# TYPE hits counter\nhits 1\n".utf8))
         #expect(output.contains("hits"))
         #expect(status != 0)
     }
 
-    private func promtool(_ page: [UInt8]) throws -> (status: Int32, output: String) {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID()).prom")
-        try Data(page).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["promtool", "check", "metrics"]
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    @Test(
+        "promtool reads a page of hostile names, helps and values, whatever it thinks of the names",
+        .timeLimit(.minutes(1))
+    )
+    func hostile() throws {
+        for escaping in [NameEscaping.underscores, .dots, .values] {
+            let fixture = RegistryFixture()
+            var filler = PageFiller(fixture, seed: 12)
+            for _ in 0..<100 { try filler.addFamily() }
+            let page = fixture.registry.exposition(ExpositionFormat(.text004, escaping: escaping))
+            let (status, output) = try Promtool.check(page)
+            #expect(status == 3, "\(output.prefix(1_000))")
+            #expect(!output.contains("error while linting"))
+        }
     }
 }

@@ -25,6 +25,12 @@ extension ByteCursor {
         }
     }
 
+    /// Writes the decimals of a number of millionths between 1 and 999,999, without zeros at their end.
+    mutating func write(millionths: UInt64) {
+        let digits = Self.eightDigits(millionths) >> 16
+        write(characters: digits | Self.zeros, count: 8 - digits.leadingZeroBitCount / 8)
+    }
+
     @inline(never)
     private mutating func writeLong(_ value: UInt64) {
         let (high, low) = value.quotientAndRemainder(dividingBy: 100_000_000)

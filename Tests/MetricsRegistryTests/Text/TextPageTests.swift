@@ -141,4 +141,27 @@ struct TextPageTests {
             }
         }
     }
+
+    @Test("labels that series name themselves stand once on a page, and series that look the same there too")
+    func openLabels() {
+        var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)
+        descriptor.hasOpenLabels = true
+        let series = [["a.b", "1", "c", "2"], ["a_b", "1", "c", "2"], ["a!b", "1", "a__b", "2"], []]
+        func shown(_ escaping: NameEscaping) -> [String] {
+            ShownSeries.all(descriptor, escaping, labelValues: series).map { series in
+                "\(series.place)" + series.labels.map { ",\($0.name)=\($0.value)" }.joined()
+            }
+        }
+        #expect(shown(.allowUTF8) == ["3", "2,a!b=1,a__b=2", "0,a.b=1,c=2", "1,a_b=1,c=2"])
+        #expect(shown(.underscores) == ["3", "2,a__b=2,a_b=1", "0,a_b=1,c=2"])
+        #expect(shown(.dots) == ["3", "2,a__b=1", "0,a_dot_b=1,c=2", "1,a_b=1,c=2"])
+        let layout = TextLayout(
+            descriptor,
+            ExpositionFormat(.text004),
+            shape: .wholeNumber,
+            labelValues: series,
+            hiddenUntilUsed: []
+        )
+        #expect(layout.seriesCount == 4 && layout.order.map(\.place) == [3, 2, 0])
+    }
 }

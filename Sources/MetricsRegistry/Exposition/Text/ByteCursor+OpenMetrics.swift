@@ -8,15 +8,11 @@ extension ByteCursor {
         write(decimal: whole)
         if fraction == 0 { return }
         write(UInt8(ascii: "."))
-        var (rest, unit) = (fraction, UInt64(100_000))
-        while rest > 0 {
-            let (digit, remainder) = rest.quotientAndRemainder(dividingBy: unit)
-            write(UInt8(ascii: "0") + UInt8(digit))
-            (rest, unit) = (remainder, unit / 10)
-        }
+        write(millionths: fraction)
     }
 
-    /// Writes ` # {labels} value timestamp` in at most `exemplar.room` bytes.
+    /// Writes ` # {labels} value timestamp` in at most `exemplar.room` bytes. A zero byte, legal here as in label values, is
+    /// replaced: Prometheus (2.42) refuses a page with one in an exemplar.
     mutating func write(_ exemplar: Exemplar) {
         write(" # {")
         var isFirst = true
@@ -40,6 +36,7 @@ extension ByteCursor {
             case UInt8(ascii: "\\"): write(#"\\"#)
             case UInt8(ascii: "\n"): write(#"\n"#)
             case UInt8(ascii: "\""): write(#"\""#)
+            case 0: write("\u{FFFD}")
             default: write(byte)
             }
         }
@@ -49,6 +46,6 @@ extension ByteCursor {
 extension Exemplar {
     /// Bytes that `ByteCursor.write(_:)` takes at most.
     var room: Int {
-        labels.reduce(2 * ByteCursor.numberRoom + 8) { $0 + $1.name.utf8.count + 2 * $1.value.utf8.count + 4 }
+        labels.reduce(2 * ByteCursor.numberRoom + 8) { $0 + $1.name.utf8.count + 3 * $1.value.utf8.count + 4 }
     }
 }
