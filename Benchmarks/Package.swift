@@ -19,10 +19,12 @@ let package = Package(
     dependencies: [.package(name: "dnp-telemetry", path: "..")],
     targets: [
         .systemLibrary(name: "CMalloc"),
+        .target(name: "CAllocations"),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
                 "CMalloc",
+                "CAllocations",
                 .product(name: "TelemetryEvents", package: "dnp-telemetry"),
                 .product(name: "PrefetchLifecycle", package: "dnp-telemetry"),
                 .product(name: "MetricsRegistry", package: "dnp-telemetry"),

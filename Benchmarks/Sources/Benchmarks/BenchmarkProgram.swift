@@ -9,7 +9,8 @@ enum BenchmarkProgram {
     private static var benchmarks: [any Benchmark.Type] {
         [
             DecodeBenchmark.self, FoldBenchmark.self, CommitBenchmark.self, ScrapeBenchmark.self,
-            LogsBenchmark.self, JournalBenchmark.self, InstrumentBenchmark.self, ExpositionBenchmark.self,
+            LogsBenchmark.self, JournalBenchmark.self, InstrumentBenchmark.self, ContentionBenchmark.self,
+            ExpositionBenchmark.self,
             FoldMemoryBenchmark.self, ServiceMemoryBenchmark.self,
         ]
     }

@@ -8,6 +8,8 @@ struct Options {
     var journalPeer = ""
     /// The compiled peers/meter.c; empty when there is none.
     var meter = ""
+    /// The compiled peers/client_golang; empty when there is none.
+    var clientGolang = ""
     /// The executable of mtail, and what it is to count.
     var mtail = ""
     var mtailProgram = ""
@@ -30,6 +32,7 @@ struct Options {
             case "--service": service = value
             case "--journal-peer": journalPeer = value
             case "--meter": meter = value
+            case "--client-golang": clientGolang = value
             case "--mtail": mtail = value
             case "--mtail-program": mtailProgram = value
             case "--work": workDirectory = value

@@ -4,6 +4,7 @@
 final class BenchmarkRoom {
     let options: Options
     private var preparedCycles: [PreparedRequest]?
+    private var measuredClientGolang: ClientGolang?
 
     init(_ options: Options) {
         self.options = options
@@ -15,6 +16,16 @@ final class BenchmarkRoom {
         let made = EventLines(count: 1_000_000, kind: .wholeCycles).requests(eventsPerRequest: 1_000)
         preparedCycles = made
         return made
+    }
+
+    /// What Prometheus' library for Go needs for the work of the registry's benchmarks, measured once.
+    var clientGolang: ClientGolang {
+        get throws {
+            if let measuredClientGolang { return measuredClientGolang }
+            let measured = try ClientGolang(in: self)
+            measuredClientGolang = measured
+            return measured
+        }
     }
 
     /// A new directory below the work directory.

@@ -9,15 +9,19 @@ enum InstrumentBenchmark: Benchmark {
 
     static func run(in room: BenchmarkRoom) throws -> [Row] {
         let registry = MetricsRegistry(now: { 0 })
+        let peer = try room.clientGolang
         return [
-            plain(registry), batch(registry), typed(registry), oneLabel(registry), twoLabels(registry),
-            observe(registry),
+            plain(registry, peer.peer("counter")), batch(registry), striped(registry),
+            oneLabel(registry, peer.peer("1 label")), twoLabels(registry, peer.peer("2 labels")),
+            twoLabelsWithClosure(registry, peer.peer("2 labels")),
+            labelSet(registry, peer.peer("2 labels")), labelPair(registry, peer.peer("2 labels")), cases(registry),
+            observe(registry, peer.peer("histogram")),
         ]
     }
 
-    private static func plain(_ registry: MetricsRegistry) -> Row {
+    private static func plain(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
         let counter = registry.counter("plain_total", help: "A counter.")
-        return row("counter add, one thread", .atMost(5)) {
+        return row("counter add, one thread", .atMost(5), peer) {
             for _ in 0..<count { counter.add() }
         }
     }
@@ -34,46 +38,80 @@ enum InstrumentBenchmark: Benchmark {
         }
     }
 
-    private static func typed(_ registry: MetricsRegistry) -> Row {
-        let family = registry.counter("typed_total", help: "Counters.", label: "reason", of: Reason.self)
-        let reasons = (0..<1_024).map { _ in Reason.allCases[Int.random(in: 0..<Reason.allCases.count)] }
-        return row("counter add by a typed label", nil) {
-            for index in 0..<count { family[reasons[index & 1_023]].add() }
+    private static func striped(_ registry: MetricsRegistry) -> Row {
+        let counter = registry.stripedCounter("striped_total", help: "A counter.")
+        return row("striped counter add, one thread", nil) {
+            for _ in 0..<count { counter.add() }
         }
     }
 
-    private static func oneLabel(_ registry: MetricsRegistry) -> Row {
+    private static func oneLabel(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
         let family = registry.counter("one_label_total", help: "Counters.", labels: ["path"])
         let paths = (0..<128).map { "/v1/resource-\($0)" }
-        return row("labelled look-up and add, 1 label, 128 series", .atMost(25)) {
+        return row("labelled look-up and add, 1 label, 128 series", .atMost(25), peer) {
             for index in 0..<count { family[paths[index & 127]].add() }
         }
     }
 
-    private static func twoLabels(_ registry: MetricsRegistry) -> Row {
+    private static func twoLabels(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
         let family = registry.counter("two_labels_total", help: "Counters.", labels: ["route", "status"])
-        let routes = (0..<16).map { "/v1/route-\($0)" }
-        let statuses = ["200", "400", "413", "503"]
-        return row("labelled look-up and add, 2 labels, 64 series", .atMost(25)) {
+        return row("labelled look-up and add, 2 labels, 64 series", .atMost(25), peer) {
             for index in 0..<count { family[routes[index & 15], statuses[index >> 4 & 3]].add() }
         }
     }
 
-    private static func observe(_ registry: MetricsRegistry) -> Row {
-        let histogram = registry.histogram(
-            "observed_seconds",
-            help: "A histogram.",
-            unit: "seconds",
-            buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+    private static func twoLabelsWithClosure(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
+        let family = registry.counter("closure_total", help: "Counters.", labels: ["route", "status"])
+        return row("the same with a closure", .atMost(25), peer) {
+            for index in 0..<count { family.with(routes[index & 15], statuses[index >> 4 & 3]) { $0.add() } }
+        }
+    }
+
+    private static func labelSet(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
+        let family = registry.counter("label_set_total", help: "Counters.", labels: Answer.self)
+        return row("typed look-up and add, a structure of 2 labels", .atMost(25), peer) {
+            for index in 0..<count {
+                family[Answer(reason: Reason.allCases[index & 3], status: 200 + index >> 2 & 15)].add()
+            }
+        }
+    }
+
+    private static func labelPair(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
+        let family = registry.counter(
+            "label_pair_total",
+            help: "Counters.",
+            labels: ("reason", "status"),
+            values: (Reason.self, Int.self)
         )
+        return row("typed look-up and add, 2 values, with a closure", .atMost(25), peer) {
+            for index in 0..<count {
+                family.with(Reason.allCases[index & 3], 200 + index >> 2 & 15) { $0.add() }
+            }
+        }
+    }
+
+    private static func cases(_ registry: MetricsRegistry) -> Row {
+        let family = registry.counter("cases_total", help: "Counters.", label: "reason", of: Reason.self)
+        let reasons = (0..<1_024).map { _ in Reason.allCases[Int.random(in: 0..<Reason.allCases.count)] }
+        return row("counter add by the case of a closed set", nil) {
+            for index in 0..<count { family[reasons[index & 1_023]].add() }
+        }
+    }
+
+    private static func observe(_ registry: MetricsRegistry, _ peer: Row.Peer?) -> Row {
+        let histogram = registry.histogram("observed_seconds", help: "A histogram.", unit: "seconds", buckets: bounds)
         let values = (0..<1_024).map { _ in Double.random(in: 0...12) }
-        return row("histogram observe, 11 bounds", .atMost(8)) {
+        return row("histogram observe, 11 bounds", .atMost(8), peer) {
             for index in 0..<count { histogram.observe(values[index & 1_023]) }
         }
     }
 
-    private static func row(_ work: String, _ target: Target?, _ body: () -> Void) -> Row {
+    private static let routes = (0..<16).map { "/v1/route-\($0)" }
+    private static let statuses = ["200", "400", "413", "503"]
+    static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    private static func row(_ work: String, _ target: Target?, _ peer: Row.Peer? = nil, _ body: () -> Void) -> Row {
         let times = Stopwatch.times(5, body).map { $0 / Double(count) * 1e9 }
-        return Row(work, "ns", times, target: target)
+        return Row(work, "ns", times, target: target, peer: peer)
     }
 }

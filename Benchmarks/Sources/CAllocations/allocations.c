@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Stands in front of the C library's allocator, for this program and all that it links, and counts. The memory is the
+// C library's, so that mallinfo2(3) tells the same as without.
+
+#include "allocations.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static _Thread_local unsigned long calls;
+
+void allocations_begin(void) { calls = 0; }
+
+unsigned long allocations_end(void) { return calls; }
+
+void *malloc(size_t size) {
+    calls++;
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+    calls++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    calls++;
+    return __libc_realloc(memory, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+    calls++;
+    return __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
+    void *found = memalign(alignment, size);
+    if (found == NULL) return ENOMEM;
+    *memory = found;
+    return 0;
+}
