@@ -29,7 +29,7 @@ extension Histogram {
             sparse?.add(counts[index], of: estimate(ofBucket: index, counts[index], sum: sum))
             buckets.addReleasing(counts[index], at: index)
         }
-        total.add(sum)
+        buckets.add(sum: sum)
     }
 
     /// Continues a histogram of an earlier process: raises each bucket (not cumulative, the one for +Inf last) and the
@@ -61,9 +61,9 @@ extension Histogram {
         if !sum.isFinite {
             ignoredValues?.add()
         } else if wasEmpty {
-            total.store(sum)
+            buckets.store(sum: sum)
         } else {
-            total.raise(to: sum)
+            buckets.raise(sum: sum)
         }
         if let created { birth.store(created, ordering: .relaxed) }
     }

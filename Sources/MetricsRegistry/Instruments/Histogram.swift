@@ -11,10 +11,9 @@ public final class Histogram: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
     let limits: HistogramBounds
-    let buckets: AtomicCells
+    let buckets: HistogramCells
     let sparse: SparseBuckets?
     private let sparseCounting: SparseCounting?
-    let total = AtomicDouble(0)
     let birth: Atomic<Int64>
     let ignoredValues: Counter?
     let exemplars = ExemplarShelf()
@@ -22,7 +21,7 @@ public final class Histogram: Sendable {
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
         if case .histogram(let bounds) = seed.shape { limits = bounds } else { limits = .none }
-        buckets = AtomicCells(count: limits.count + 1)
+        buckets = HistogramCells(count: limits.count + 1)
         sparse = limits.native.map { SparseBuckets($0) }
         sparseCounting = sparse.map { SparseCounting($0) }
         birth = Atomic(seed.created)
@@ -46,10 +45,10 @@ public final class Histogram: Sendable {
             // First, so that a scrape, which copies the native buckets last, never finds more in the others.
             sparseCounting.add(value)
             if !limits.isNativeOnly { buckets.addReleasing(1, at: limits.bucket(of: value)) }
+            buckets.add(sum: value)
         } else {
-            buckets.add(1, at: limits.bucket(of: value))
+            buckets.observe(value, bucket: limits.bucket(of: value))
         }
-        total.add(value)
     }
 
     /// Counts `value`, and keeps `exemplar` as `attach(_:)` does; ignores both where `observe(_:)` ignores the value.
@@ -73,7 +72,7 @@ public final class Histogram: Sendable {
 
     /// The sum of the observations so far.
     public var sum: Double {
-        total.value
+        buckets.sum
     }
 
     /// The observations in each bucket of fixed bounds, not cumulative, the one for +Inf last.
@@ -109,7 +108,7 @@ extension Histogram: Instrument {
                 word += 1
             }
         }
-        words[word] = total.pattern
+        words[word] = buckets.sum.bitPattern
         word += 1
     }
 }

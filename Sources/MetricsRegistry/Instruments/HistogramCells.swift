@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The count of each bucket of a histogram and the sum of what was observed.
+///
+/// Observations are counted in one block, until threads that observe at once are found to get into each other's way: from
+/// then on in a block for each CPU. What finds its block taken, and what comes in tallies, is added to words that all
+/// share. Each figure is the sum of all these.
+@safe
+struct HistogramCells: ~Copyable, @unchecked Sendable {
+    /// Collisions after which there is a block for each CPU.
+    private static var patience: UInt64 { 16 }
+
+    let count: Int
+    private let blockWords: Int
+    private let shared: AtomicCells
+    private let sharedSum = AtomicDouble(0)
+    private let home: UnsafeMutablePointer<Atomic<UInt64>>
+    private let stripes = unsafe Atomic<UnsafeMutablePointer<Atomic<UInt64>>?>(nil)
+    private let collisions = Atomic<UInt64>(0)
+
+    /// All zero.
+    init(count: Int) {
+        self.count = count
+        blockWords = TallyBlock.wordCount(buckets: count)
+        shared = AtomicCells(count: count)
+        unsafe home = TallyBlock.allocate(1, buckets: count)
+    }
+
+    deinit {
+        unsafe TallyBlock.deallocate(home, 1, buckets: count)
+        if let stripes = unsafe stripes.load(ordering: .acquiring) {
+            unsafe TallyBlock.deallocate(stripes, Stripe.count, buckets: count)
+        }
+    }
+
+    /// Counts a value in its bucket and adds it to the sum.
+    @inline(__always)
+    func observe(_ value: Double, bucket: Int) {
+        precondition(bucket >= 0 && bucket < count)
+        if !currentBlock.observe(value, bucket: bucket) { observeShared(value, bucket: bucket) }
+    }
+
+    @inline(__always)
+    private var currentBlock: TallyBlock {
+        if let stripes = unsafe stripes.load(ordering: .acquiring) {
+            return unsafe TallyBlock.at(Stripe.current() & (Stripe.count - 1), of: stripes, wordCount: blockWords)
+        }
+        return unsafe TallyBlock.at(0, of: home, wordCount: blockWords)
+    }
+
+    @inline(never)
+    private func observeShared(_ value: Double, bucket: Int) {
+        shared.add(1, at: bucket)
+        sharedSum.add(value)
+        let (_, found) = collisions.wrappingAdd(1, ordering: .relaxed)
+        if found == Self.patience, Stripe.count > 1 {
+            unsafe stripes.store(TallyBlock.allocate(Stripe.count, buckets: count), ordering: .releasing)
+        }
+    }
+
+    /// Adds to a bucket so that who reads it with an acquiring fence behind also sees what was stored before.
+    @inline(__always)
+    func addReleasing(_ amount: UInt64, at index: Int) {
+        shared.addReleasing(amount, at: index)
+    }
+
+    /// Adds to the sum.
+    @inline(__always)
+    func add(sum: Double) {
+        sharedSum.add(sum)
+    }
+
+    /// Raises the count of a bucket to `value` if it is lower.
+    func raise(to value: UInt64, at index: Int) {
+        let striped = striped(index)
+        shared.raise(to: value > striped ? value - striped : 0, at: index)
+    }
+
+    /// Raises the sum to `value` if it is lower.
+    func raise(sum value: Double) {
+        sharedSum.raise(to: value - stripedSum)
+    }
+
+    /// Replaces the sum, while nothing has been observed.
+    func store(sum: Double) {
+        sharedSum.store(sum)
+    }
+
+    /// The count of a bucket.
+    func load(_ index: Int) -> UInt64 {
+        shared.load(index) &+ striped(index)
+    }
+
+    /// The sum.
+    var sum: Double {
+        let striped = stripedSum
+        return striped == 0 ? sharedSum.value : sharedSum.value + striped
+    }
+
+    private func striped(_ index: Int) -> UInt64 {
+        precondition(index >= 0 && index < count)
+        return reduceBlocks(0) { $0 &+ $1.count(inBucket: index) }
+    }
+
+    private var stripedSum: Double {
+        reduceBlocks(0) { $0 + $1.sum }
+    }
+
+    @inline(__always)
+    private func reduceBlocks<Result>(_ initial: Result, _ next: (Result, TallyBlock) -> Result) -> Result {
+        var result = next(initial, unsafe TallyBlock.at(0, of: home, wordCount: blockWords))
+        if let stripes = unsafe stripes.load(ordering: .acquiring) {
+            for index in 0..<Stripe.count {
+                result = next(result, unsafe TallyBlock.at(index, of: stripes, wordCount: blockWords))
+            }
+        }
+        return result
+    }
+}
