@@ -203,6 +203,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
                 format,
                 shape: shape,
                 labelValues: members.map(\.labelValues),
+                created: members.map(\.created),
                 hiddenUntilUsed: hidden
             )
         }

@@ -65,6 +65,8 @@ extension Counter: Instrument {
     }
 
     static func copyExemplars(_ members: Span<Counter>, into exemplars: inout ScrapedExemplars) {
-        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
+        for index in members.indices where members[index].exemplars.isUsed {
+            members[index].exemplars.copy(series: index, into: &exemplars)
+        }
     }
 }

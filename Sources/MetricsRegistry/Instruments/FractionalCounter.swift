@@ -73,6 +73,8 @@ extension FractionalCounter: Instrument {
     }
 
     static func copyExemplars(_ members: Span<FractionalCounter>, into exemplars: inout ScrapedExemplars) {
-        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
+        for index in members.indices where members[index].exemplars.isUsed {
+            members[index].exemplars.copy(series: index, into: &exemplars)
+        }
     }
 }

@@ -95,7 +95,9 @@ extension Histogram: Instrument {
     }
 
     static func copyExemplars(_ members: Span<Histogram>, into exemplars: inout ScrapedExemplars) {
-        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
+        for index in members.indices where members[index].exemplars.isUsed {
+            members[index].exemplars.copy(series: index, into: &exemplars)
+        }
     }
 
     private func copy(into words: inout MutableSpan<UInt64>, at word: inout Int) {

@@ -36,18 +36,31 @@ struct ScrapedExemplars: Sendable {
 
     /// Where the exemplars of the family's `series`-th series lie within `range`, which is that of one family.
     func range(ofSeries series: Int, in range: Range<Int>) -> Range<Int> {
-        let start = firstIndex(from: series, in: range)
-        var end = start
-        while end < range.upperBound, entries[end].series == series { end += 1 }
-        return start..<end
+        let places = entries.span.extracting(range).places(ofSeries: series)
+        return range.lowerBound + places.lowerBound..<range.lowerBound + places.upperBound
     }
 
-    private func firstIndex(from series: Int, in range: Range<Int>) -> Int {
-        var (low, high) = (range.lowerBound, range.upperBound)
+    /// Lets `body` read the exemplars in `range`, which is that of one family.
+    func withExemplars(_ range: Range<Int>, _ body: (Span<ScrapedExemplar>) -> Void) {
+        body(entries.span.extracting(range))
+    }
+}
+
+extension Span<ScrapedExemplar> {
+    /// Where the exemplars of the `series`-th series of the family lie, of which these are all.
+    @inline(__always)
+    func places(ofSeries series: Int) -> Range<Int> {
+        isEmpty ? 0..<0 : search(series)
+    }
+
+    private func search(_ series: Int) -> Range<Int> {
+        var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if entries[middle].series < series { low = middle + 1 } else { high = middle }
+            if self[middle].series < series { low = middle + 1 } else { high = middle }
         }
-        return low
+        let start = low
+        while low < count, self[low].series == series { low += 1 }
+        return start..<low
     }
 }

@@ -67,6 +67,18 @@ struct OpenMetricsTests {
         #expect(fixture.page(.openMetrics).split(separator: "\n") == all)
     }
 
+    @Test("a series that turns out to have begun earlier says so on the next page")
+    func restored() {
+        let counter = registry.counter("a_total", help: "")
+        #expect(fixture.page(.openMetrics).contains("a_created 1700000000\n"))
+        counter.restore(to: 1, created: 1_234_500_000)
+        #expect(fixture.page(.openMetrics).contains("a_created 1234.5\n"))
+        counter.restore(to: 1, created: 0)
+        #expect(!fixture.page(.openMetrics).contains("a_created"))
+        counter.restore(to: 1, created: RegistryFixture.start)
+        #expect(fixture.page(.openMetrics).contains("a_created 1700000000\n"))
+    }
+
     @Test("what the format forbids is left out: the sum of a histogram that may fall, a counter that isn't a number")
     func forbidden() throws {
         let fell = registry.histogram("fell", help: "", buckets: [1])

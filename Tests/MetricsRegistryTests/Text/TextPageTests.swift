@@ -160,6 +160,7 @@ struct TextPageTests {
             ExpositionFormat(.text004),
             shape: .wholeNumber,
             labelValues: series,
+            created: [],
             hiddenUntilUsed: []
         )
         #expect(layout.seriesCount == 4 && layout.order.map(\.place) == [3, 2, 0])

@@ -7,6 +7,8 @@ final class TextLayout: PageLayout {
     struct Line: Sendable {
         /// The place in the order of creation, in which a scrape copies values.
         let place: Int
+        /// When the series began, as far as the layout tells it in its last line.
+        let created: Int64
         /// Whether the series is left out while it is zero.
         let isHiddenWhileZero: Bool
     }
@@ -20,17 +22,20 @@ final class TextLayout: PageLayout {
     /// Where the prefix of each line ends in `prefixes`; a series has `linesPerSeries` of them.
     let ends: [Int]
     let seriesCount: Int
-    /// The number of lines that one series takes.
+    /// The number of lines that one series takes; where one tells when the series began, which hardly ever changes, its
+    /// value counts as a line too.
     let linesPerSeries: Int
     /// How to write an OpenMetrics page; nil for Prometheus' own texts.
     let openMetrics: OpenMetricsRules?
 
-    /// `labelValues` are those of each series in the order of creation.
+    /// `labelValues` and `created` are those of each series in the order of creation; `created` counts only where the
+    /// format tells it.
     init(
         _ descriptor: MetricDescriptor,
         _ format: ExpositionFormat,
         shape: SampleShape,
         labelValues: [[String]],
+        created: [Int64],
         hiddenUntilUsed: Set<Int>
     ) {
         self.shape = shape
@@ -44,9 +49,16 @@ final class TextLayout: PageLayout {
             openMetrics = nil
         }
         let samples = TextSample.lines(names, name: name, shape: shape, kind: descriptor.kind, format: format)
-        linesPerSeries = samples.count
+        let tellsCreated = openMetrics?.tellsCreated ?? false
+        linesPerSeries = samples.count + (tellsCreated ? 1 : 0)
         let shown = ShownSeries.all(descriptor, format.escaping, labelValues: labelValues)
-        order = shown.map { Line(place: $0.place, isHiddenWhileZero: hiddenUntilUsed.contains($0.place)) }
+        order = shown.map { series in
+            Line(
+                place: series.place,
+                created: tellsCreated ? created[series.place] : 0,
+                isHiddenWhileZero: hiddenUntilUsed.contains(series.place)
+            )
+        }
         seriesCount = labelValues.count
         var prefixes: [UInt8] = []
         var ends: [Int] = []
@@ -56,8 +68,21 @@ final class TextLayout: PageLayout {
                 sample.append(labels: labels, to: &prefixes)
                 ends.append(prefixes.count)
             }
+            if tellsCreated {
+                prefixes.append(contentsOf: Self.seconds(created[series.place]))
+                ends.append(prefixes.count)
+            }
         }
         self.prefixes = prefixes
         self.ends = ends
+    }
+
+    private static func seconds(_ microseconds: Int64) -> [UInt8] {
+        var page = PageWriter(reusing: [])
+        page.withRoom(ByteCursor.numberRoom) { cursor in
+            cursor.write(seconds: microseconds)
+            cursor.write(UInt8(ascii: "\n"))
+        }
+        return page.finish()
     }
 }

@@ -7,26 +7,30 @@ internal import Synchronization
 /// A scrape asks a flag first, because `AtomicLazyReference.load()` takes some 30 nanoseconds.
 struct ExemplarShelf: ~Copyable, Sendable {
     private let kept = AtomicLazyReference<KeptExemplars>()
-    private let isUsed = Atomic(false)
+    private let used = Atomic(false)
 
     /// Keeps `exemplar` as the last one of its place, of which the series has `places`.
     func keep(_ exemplar: Exemplar, at place: Int, of places: Int) {
         let kept = kept.load() ?? kept.storeIfNil(KeptExemplars(places: places))
         kept.keep(exemplar, at: place)
-        isUsed.store(true, ordering: .releasing)
+        used.store(true, ordering: .releasing)
     }
 
     /// Keeps `exemplar` among the latest of a histogram's sparse buckets.
     func keepRecent(_ exemplar: Exemplar, of places: Int) {
         let kept = kept.load() ?? kept.storeIfNil(KeptExemplars(places: places))
         kept.keepRecent(exemplar)
-        isUsed.store(true, ordering: .releasing)
+        used.store(true, ordering: .releasing)
     }
 
-    /// Appends what is kept to those of a scrape, as those of the `series`-th one of its family.
+    /// Whether there is any; asked first by a loop over thousands of series, which then counts no reference for those
+    /// without.
     @inline(__always)
+    var isUsed: Bool { used.load(ordering: .acquiring) }
+
+    /// Appends what is kept to those of a scrape, as those of the `series`-th one of its family.
     func copy(series: Int, into scraped: inout ScrapedExemplars) {
-        if isUsed.load(ordering: .acquiring), let kept = kept.load() { kept.copy(series: series, into: &scraped) }
+        kept.load()?.copy(series: series, into: &scraped)
     }
 }
 
