@@ -50,6 +50,11 @@ test: swift test-packages .build-python/installed ## Run every test
 	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
 	@touch $@
 
+.PHONY: check
+check: swift test-packages ## Check what deploy/ and dashboards/ ship, against a real Prometheus
+	@swift build --product dnp-telemetry
+	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
+
 .PHONY: lint
 lint: swift ## Check the format of every Swift file
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs every expression that is shipped against a real Prometheus that has scraped two real services.
+
+One service has labels, a journal on standard output and a followed file, the other nothing of that. Every query of a
+panel must answer for each of them and for both, every rule must be healthy and every recorded series there, every
+metric that is named must stand on a page, and no alert may be awake but those that the data is made for.
+"""
+
+import argparse
+import math
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import events  # noqa: E402
+from expressions import chosen, names, of_dashboard  # noqa: E402
+from processes import Failure, Prometheus, Service, fetch, later_clock, until  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LOGS = ROOT / "Tests" / "IntegrationTests" / "Fixtures" / "logs"
+OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS"}
+# What the data of events.py wakes, after its `for` or before; every other alert has to sleep.
+AWAKE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
+
+
+def configuration(directory, services):
+    """The shipped configuration and rules, with our targets and a second where they have seconds or minutes."""
+    shipped = ROOT / "deploy" / "prometheus"
+    text = (shipped / "prometheus.yml").read_text()
+    targets = ", ".join(f'"{service.instance}"' for service in services)
+    text, count = re.subn(r'"127\.0\.0\.1:10910"', targets, text)
+    if count != 1:
+        raise Failure("prometheus.yml has not one target 127.0.0.1:10910")
+    text = re.sub(r"(?m)^(  (?:scrape_interval|scrape_timeout|evaluation_interval)): .*$", r"\1: 1s", text)
+    (directory / "prometheus.yml").write_text(text)
+    (directory / "rules").mkdir()
+    for rules in (shipped / "rules").glob("*.yml"):
+        (directory / "rules" / rules.name).write_text(re.sub(r"(?m)^(    interval): 1m$", r"\1: 1s", rules.read_text()))
+    return directory / "prometheus.yml"
+
+
+def feed(service):
+    body = events.batch(time.time())
+    accepted = service.post(body)["accepted"]
+    if service.post(body)["duplicates"] != accepted:
+        raise Failure("the same body again was no duplicate")
+    service.post((LOGS / "auth-failure.log").read_bytes(), "text/plain")
+    service.post(b"[DNP-FETCH] in words that no rule knows\n", "text/plain")
+
+
+def fill(prometheus, services, followed, clock):
+    """Lets Prometheus see zeros, then events, then a restart a day later at which all cycles close."""
+    until(
+        "the totals are recorded at 0",
+        lambda: len(prometheus.query("instance:dnp_lifecycle:increase7d")) == 8 * len(services),
+    )
+    for service in services:
+        feed(service)
+    followed.write_bytes((LOGS / "happy-stamped.log").read_bytes())
+    expected = events.CYCLES * len(services)
+    executed = 'sum(dnp_prefetch_executed_total{job="dnp-telemetry"}) >= '
+    until("the events are scraped", lambda: prometheus.query(executed + str(expected)))
+    for service in services:
+        service.process.end()
+        service.start(clock)
+    closed = 'sum(instance:dnp_prefetch_cycles:increase1d{job="dnp-telemetry"}) >= '
+    until("the cycles are closed and counted", lambda: prometheus.query(closed + str(expected)))
+    awake = "count(count by (alertname) (ALERTS)) >= "
+    until("the alerts that must wake are awake", lambda: prometheus.query(awake + str(len(AWAKE))), seconds=20)
+
+
+def answer(prometheus, where, expression, wanted=True):
+    """What is wrong with the answer to a query."""
+    try:
+        values = [value for _, value in prometheus.query(expression)]
+    except Failure as failure:
+        return [f"{where}: {failure}"]
+    if not wanted or any(math.isfinite(value) for value in values):
+        return []
+    return [f"{where}: {'only NaN' if values else 'no data'}: {expression}"]
+
+
+def unknown(where, named, everything):
+    return [f"{where}: no metric is called {name}" for name in sorted(named - everything)]
+
+
+def judge_dashboards(prometheus, pages, common):
+    everything = common.union(*pages.values())
+    faults, asked = [], 0
+    for path in sorted((ROOT / "dashboards").glob("*.json")):
+        for where, expression, wanted in of_dashboard(path):
+            named = names(expression, everything)
+            faults += unknown(where, named, everything)
+            for instance, page in {".*": everything, **pages}.items():
+                if named <= page | common:
+                    faults += answer(prometheus, f"{where}, {instance}", chosen(expression, instance=instance), wanted)
+                    asked += 1
+    return faults, asked
+
+
+def judge_rules(prometheus, rules, everything):
+    faults, awake = [], set()
+    for rule in rules:
+        where = f"rule {rule['name']}"
+        if rule["health"] != "ok":
+            faults.append(f"{where} is {rule['health']}: {rule.get('lastError', '')}")
+        faults += unknown(where, names(rule["query"], everything), everything)
+        faults += answer(prometheus, where, rule["query"], wanted=rule["type"] == "recording")
+        if rule["type"] == "recording":
+            values = [value for _, value in prometheus.query(rule["name"])]
+            if not values or any(math.isnan(value) for value in values):
+                faults.append(f"{where} recorded {'NaN' if values else 'nothing'}")
+        elif rule["state"] != "inactive":
+            awake.add(rule["name"])
+    faults += [f"alert {name} is awake and should sleep" for name in sorted(awake - AWAKE)]
+    faults += [f"alert {name} sleeps and should be awake" for name in sorted(AWAKE - awake)]
+    return faults
+
+
+def run(binary, directory):
+    followed = directory / "device.log"
+    services = [
+        Service(
+            binary, directory / "labelled", "--label", "platform", "--label", "app_version", "--journal", "stdout",
+            "--follow", followed,
+        ),
+        Service(binary, directory / "plain", "--journal", "off"),
+    ]
+    running = []
+    try:
+        for service in services:
+            service.start()
+        prometheus = Prometheus(configuration(directory, services), directory)
+        running.append(prometheus.process)
+        fill(prometheus, services, followed, later_clock(directory, 25 * 3600))
+        rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
+        common = {rule["name"] for rule in rules if rule["type"] == "recording"} | OF_PROMETHEUS
+        pages = {service.instance: service.families() for service in services}
+        faults, count = judge_dashboards(prometheus, pages, common)
+        faults += judge_rules(prometheus, rules, common.union(*pages.values()))
+        for fault in faults:
+            print(fault, file=sys.stderr)
+        print(f"{len(rules)} rules and {count} queries of panels ran against a Prometheus with real data")
+        return 1 if faults else 0
+    finally:
+        for process in running + [service.process for service in services if service.process]:
+            process.end()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binary", help="the executable dnp-telemetry")
+    binary = pathlib.Path(parser.parse_args().binary).resolve()
+    with tempfile.TemporaryDirectory(prefix="dnp-check-") as directory:
+        try:
+            sys.exit(run(binary, pathlib.Path(directory)))
+        except Failure as failure:
+            sys.exit(f"deploy/checks/live.py: {failure}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real service and a real Prometheus, on free ports, for as long as a check runs."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+LATER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+    int result = real(clock, time);
+    if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += %d;
+    return result;
+}
+"""
+
+
+class Failure(Exception):
+    """What a check found wrong, in words."""
+
+
+def until(fact, probe, seconds=60):
+    """Asks until there is an answer, and returns it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = probe()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise Failure(f"waited {seconds} s for this and it did not come true: {fact}")
+        time.sleep(0.1)
+
+
+def fetch(url, body=None, kind=None):
+    request = urllib.request.Request(url, data=body, headers={"Content-Type": kind} if kind else {})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read().decode()
+    except urllib.error.HTTPError as error:
+        raise Failure(f"{url}: {error.code} {error.read().decode(errors='replace')}") from error
+
+
+def answers(url):
+    try:
+        urllib.request.urlopen(url, timeout=5).close()
+        return True
+    except OSError:
+        return False
+
+
+def later_clock(directory, seconds):
+    """A library that lets a process live some time ahead, so that what closes by the clock closes without waiting."""
+    compiler = next((found for found in map(shutil.which, ("clang", "gcc", "cc")) if found), None)
+    if not compiler:
+        raise Failure("a C compiler is missing: clang comes with Swift, or install gcc")
+    source, library = directory / "later.c", directory / "later.so"
+    source.write_text(LATER % seconds)
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+class Process:
+    """A child with its errors in a file."""
+
+    def __init__(self, command, log, environment=None):
+        self.log = pathlib.Path(log)
+        with open(log, "wb") as errors:
+            self.child = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                env={**os.environ, "NO_COLOR": "1", **(environment or {})},
+            )
+
+    def said(self):
+        if self.child.poll() is not None:
+            raise Failure(f"{self.child.args[0]} ended:\n{self.log.read_text(errors='replace')}")
+        return self.log.read_text(errors="replace")
+
+    def end(self, number=signal.SIGTERM):
+        if self.child.poll() is None:
+            self.child.send_signal(number)
+            try:
+                self.child.wait(20)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+
+
+class Service:
+    """`dnp-telemetry serve`; a restart keeps its port and its state."""
+
+    def __init__(self, binary, directory, *options):
+        self.command = [binary, "serve", "--state-dir", directory / "state", *options]
+        self.directory, self.port, self.process = directory, 0, None
+        directory.mkdir()
+
+    def start(self, environment=None):
+        command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
+        self.process = Process(command, self.directory / "service.log", environment)
+        screen = re.compile(r"http://127\.0\.0\.1:(\d+)/v1/events")
+        self.port = int(until("the service names its port", lambda: screen.search(self.process.said())).group(1))
+        until("the service is ready", lambda: answers(f"{self.base}/-/ready"))
+
+    @property
+    def instance(self):
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def base(self):
+        return f"http://{self.instance}"
+
+    def post(self, body, kind="application/json"):
+        return json.loads(fetch(f"{self.base}/v1/events", body, kind))
+
+    def families(self):
+        return set(re.findall(r"^# TYPE (\S+)", fetch(f"{self.base}/metrics"), re.MULTILINE))
+
+
+class Prometheus:
+    """Runs a configuration."""
+
+    def __init__(self, configuration, directory):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.base = f"http://127.0.0.1:{port}"
+        self.process = Process(
+            [
+                shutil.which("prometheus") or "prometheus",
+                f"--config.file={configuration}",
+                f"--storage.tsdb.path={directory / 'data'}",
+                f"--web.listen-address=127.0.0.1:{port}",
+            ],
+            directory / "prometheus.log",
+        )
+        until(f"Prometheus is ready: {self.process.said()}", lambda: answers(f"{self.base}/-/ready"))
+
+    def ask(self, path, **parameters):
+        url = f"{self.base}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
+        return json.loads(fetch(url))["data"]
+
+    def query(self, expression):
+        """The labels and values of an instant query."""
+        data = self.ask("query", query=expression)
+        if data["resultType"] == "scalar":
+            return [({}, float(data["result"][1]))]
+        return [(one["metric"], float(one["value"][1])) for one in data["result"]]

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every alert has a section of the runbooks that its runbook_url leads to, and a test: silent, firing, silent again."""
+
+import pathlib
+import re
+import sys
+
+PROMETHEUS = pathlib.Path(__file__).resolve().parents[1] / "prometheus"
+PARTS = ("**Meaning.**", "**Look at.**", "**Do.**")
+
+
+def alerts():
+    """Each alert with its URL."""
+    for path in sorted((PROMETHEUS / "rules").glob("*.yml")):
+        for rule in re.split(r"(?m)^      - (?=alert:|record:)", path.read_text())[1:]:
+            name = re.match(r"alert: (\S+)", rule)
+            if name:
+                url = re.search(r"runbook_url: (\S+)", rule)
+                yield name.group(1), url.group(1) if url else ""
+
+
+def sections():
+    """The sections of the runbooks by their headings."""
+    parts = re.split(r"(?m)^## (.+)$", (PROMETHEUS / "runbooks.md").read_text())
+    return dict(zip(parts[1::2], parts[2::2]))
+
+
+def tested():
+    """The alerts of which one case expects that they are silent, fire, and are silent again."""
+    for path in (PROMETHEUS / "tests").glob("*.yml"):
+        for case in path.read_text().split("\n  - name: ")[1:]:
+            expected = re.findall(r"alertname: (\S+)\n\s+exp_alerts:(.*)", case)
+            course = "".join("-" if "[]" in alerts else "!" for _, alerts in expected)
+            if re.fullmatch("-+!+-+", course) and len({name for name, _ in expected}) == 1:
+                yield expected[0][0]
+
+
+def main():
+    known, described, covered = dict(alerts()), sections(), set(tested())
+    faults = [f"two alerts share a name, or there is none: {len(known)}"] if len(known) != len(list(alerts())) else []
+    bases = {url.rpartition("#")[0] for url in known.values()}
+    if len(bases) != 1:
+        faults.append(f"the runbooks have more than one address: {sorted(bases)}")
+    for name, url in known.items():
+        if url.rpartition("#")[2] != name.lower():
+            faults.append(f"{name}: runbook_url does not lead to its section: {url}")
+        if name not in described:
+            faults.append(f"{name} has no section in runbooks.md")
+        section = described.get(name, "".join(PARTS))
+        faults += [f"{name}: its section has no {part}" for part in PARTS if part not in section]
+        if name not in covered:
+            faults.append(f"{name} has no test in which it is silent, fires and is silent again")
+    faults += [f"runbooks.md describes {name}, which is no alert" for name in described.keys() - known.keys()]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    print(f"runbooks: {len(known)} alerts")
+    sys.exit(1 if faults else 0)
+
+
+main()
