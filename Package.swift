@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "TelemetryEvents", targets: ["TelemetryEvents"]),
         .library(name: "PrefetchLifecycle", targets: ["PrefetchLifecycle"]),
         .library(name: "MetricsRegistry", targets: ["MetricsRegistry"]),
+        .library(name: "RuntimeMetrics", targets: ["RuntimeMetrics"]),
         .library(name: "EventLedger", targets: ["EventLedger"]),
         .library(name: "Journald", targets: ["Journald"]),
         .library(name: "Collector", targets: ["Collector"]),
@@ -40,6 +41,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        .systemLibrary(name: "CHeap"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -50,6 +52,7 @@ let package = Package(
             dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
             swiftSettings: strict
         ),
+        .target(name: "RuntimeMetrics", dependencies: ["MetricsRegistry", "CHeap"], swiftSettings: strict),
         .target(
             name: "EventLedger",
             dependencies: ["TelemetryEvents", .product(name: "GRDB", package: "GRDB.swift")],
@@ -59,7 +62,9 @@ let package = Package(
         .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald", "CZlib",
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "EventLedger", "Journald",
+                "CZlib",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -77,6 +82,7 @@ let package = Package(
             dependencies: [
                 "Collector", "EventLedger", "TelemetryEvents",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -89,12 +95,19 @@ let package = Package(
             dependencies: ["MetricsRegistry", .product(name: "CoreMetrics", package: "swift-metrics")],
             swiftSettings: strict
         ),
+        .testTarget(
+            name: "RuntimeMetricsTests",
+            dependencies: ["RuntimeMetrics", "MetricsRegistry"],
+            swiftSettings: strict
+        ),
         .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
         .testTarget(name: "JournaldTests", dependencies: ["Journald"], swiftSettings: strict),
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "EventLedger", "MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents",
+                "Collector", "EventLedger", "MetricsRegistry", "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

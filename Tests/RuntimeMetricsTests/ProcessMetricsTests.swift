@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import RuntimeMetrics
+
+/// What one test takes of the process, another would see.
+@Suite("The process's metrics", .serialized)
+struct ProcessMetricsTests {
+    private let page = RuntimePage()
+
+    @Test("CPU time that is burned shows")
+    func processorTime() {
+        let before = page("process_cpu_seconds_total")
+        let start = clock()
+        var sum = 0.0
+        while clock() - start < CLOCKS_PER_SEC / 10 { sum += 1 }
+        let burned = page("process_cpu_seconds_total") - before
+        #expect(burned >= 0.1)
+        #expect(sum > 0)
+    }
+
+    @Test("files that are opened show")
+    func descriptors() {
+        let before = page("process_open_fds")
+        let files = (0..<200).map { _ in unsafe open("/dev/null", O_RDONLY) }
+        let during = page("process_open_fds")
+        for file in files { close(file) }
+        #expect(files.allSatisfy { $0 >= 0 })
+        #expect(during - before >= 150)
+        #expect(page("process_open_fds") <= during - 150)
+    }
+
+    @Test("a limit that is changed shows")
+    func limit() {
+        var limit = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let original = limit
+        limit.rlim_cur -= 1
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let lowered = page("process_max_fds")
+        limit = original
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #expect(lowered == Double(original.rlim_cur - 1))
+        #expect(page("process_max_fds") == Double(original.rlim_cur))
+    }
+
+    @Test("memory that is written to shows")
+    func memory() {
+        let size = 64 << 20
+        let resident = page("process_resident_memory_bytes")
+        let virtual = page("process_virtual_memory_bytes")
+        let block = [UInt8](repeating: 1, count: size)
+        #expect(page("process_resident_memory_bytes") - resident > Double(size) * 0.75)
+        #expect(page("process_virtual_memory_bytes") - virtual > Double(size) * 0.75)
+        #expect(page("process_virtual_memory_max_bytes") >= page("process_virtual_memory_bytes"))
+        #expect(block[size - 1] == 1)
+    }
+
+    @Test("threads that are started show")
+    func threads() {
+        let before = page("process_threads")
+        let threads = (0..<10).map { _ in
+            var thread = pthread_t()
+            let result = unsafe pthread_create(
+                &thread,
+                nil,
+                { _ in
+                    usleep(300_000)
+                    return nil
+                },
+                nil
+            )
+            #expect(result == 0)
+            return thread
+        }
+        #expect(page("process_threads") - before >= 8)
+        for thread in threads { pthread_join(thread, nil) }
+    }
+
+    @Test("bytes that are sent over IP show")
+    func network() {
+        let before = (page("process_network_receive_bytes_total"), page("process_network_transmit_bytes_total"))
+        let socket = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { close(socket) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(9).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let datagram = [UInt8](repeating: 0, count: 10_000)
+        for _ in 0..<100 {
+            _ = unsafe withUnsafePointer(to: &address) { pointer in
+                unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    unsafe sendto(
+                        socket,
+                        datagram,
+                        datagram.count,
+                        0,
+                        address,
+                        socklen_t(MemoryLayout<sockaddr_in>.size)
+                    )
+                }
+            }
+        }
+        let fresh = RuntimePage()
+        #expect(fresh("process_network_receive_bytes_total") - before.0 >= 900_000)
+        #expect(fresh("process_network_transmit_bytes_total") - before.1 >= 900_000)
+        #expect(fresh("process_network_receive_bytes_total") >= before.0)
+    }
+
+    @Test("the start lies where the kernel's elapsed time puts it, and stays there")
+    func start() throws {
+        let started = page("process_start_time_seconds")
+        var now = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let command = unsafe popen("ps -o etimes= -p \(getpid())", "r")
+        var line = [CChar](repeating: 0, count: 64)
+        unsafe fgets(&line, 64, command)
+        unsafe pclose(command)
+        let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let elapsed = try #require(Double(text.split { !$0.isNumber }.first ?? ""))
+        #expect(abs(Double(now.tv_sec) - started - elapsed) <= 2)
+        #expect(page("process_start_time_seconds") == started)
+    }
+}

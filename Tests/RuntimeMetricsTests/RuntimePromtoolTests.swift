@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MetricsRegistry
+import Testing
+
+@Suite("Prometheus' own checker of the runtime's metrics")
+struct RuntimePromtoolTests {
+    /// Needs `promtool` (Debian: package prometheus); without it the test fails.
+    @Test("promtool has nothing to say", .timeLimit(.minutes(1)))
+    func silent() throws {
+        let page = RuntimePage()
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID()).prom")
+        try Data(page.registry.exposition()).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["promtool", "check", "metrics"]
+        process.standardInput = try FileHandle(forReadingFrom: file)
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        #expect(String(decoding: said, as: UTF8.self) == "")
+        #expect(process.terminationStatus == 0)
+        #expect(MetricLint.findings(in: page.registry.descriptors) == [])
+    }
+
+    @Test("every family has a value after the first scrape")
+    func values() {
+        let page = RuntimePage()
+        _ = page.registry.exposition()
+        for descriptor in page.registry.descriptors where descriptor.name.hasPrefix("process_") {
+            #expect(page(descriptor.name) > 0, "\(descriptor.name)")
+        }
+    }
+}
