@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import GRDBSQLite
 
 /// Reads a ledger through a connection of its own, which neither waits for the writer nor holds it up.
 ///
@@ -115,7 +116,8 @@ public final class LedgerReader: Sendable {
             oldestReceivedAt: oldest?.receivedAt,
             databaseBytes: LedgerFiles.size(of: files.database) ?? 0,
             logBytes: LedgerFiles.size(of: files.log) ?? 0,
-            availableBytes: files.availableBytes
+            availableBytes: files.availableBytes,
+            memoryBytes: sqlite3_memory_used()
         )
     }
 }

@@ -2,6 +2,7 @@
 
 public import ArgumentParser
 public import Collector
+internal import CoreMetrics
 public import EventLedger
 import Foundation
 public import Logging
@@ -141,7 +142,7 @@ struct Serve: AsyncParsableCommand {
         log.logLevel = logLevel
         let isQuiet = quiet
         do {
-            try await CollectorService.run(configuration, log: log) { screen in
+            try await CollectorService.run(configuration, log: log, report: { MetricsSystem.bootstrap($0) }) { screen in
                 if !isQuiet { FileHandle.standardError.write(Data(screen.description.utf8)) }
             }
         } catch {

@@ -17,6 +17,7 @@ enum ServiceRouter {
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
         let paths = ["/v1/events", metricsPath, "/-/healthy", "/-/ready"]
+        router.add(middleware: MetricsMiddleware())
         router.add(middleware: ProblemMiddleware(metrics: HTTPMetrics(registry, routes: paths), paths: paths))
         router.post("/v1/events") { request, _ in try await events.respond(to: request) }
         refuse([.get, .put, .delete, .patch], at: "/v1/events", allowed: "POST", router)

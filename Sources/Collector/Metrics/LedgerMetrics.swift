@@ -13,6 +13,8 @@ struct LedgerMetrics: Sendable {
     private let waitingBytes: Gauge
     private let bytes: Gauge
     private let availableBytes: Gauge
+    private let logBytes: Gauge
+    private let memoryBytes: Gauge
     private let pendingBatches: Gauge
 
     /// - Parameter wasSetAside: whether a damaged ledger was set aside at this start.
@@ -48,6 +50,16 @@ struct LedgerMetrics: Sendable {
             help: "Bytes that the file system still has for the ledger.",
             unit: "bytes"
         )
+        logBytes = registry.gauge(
+            "dnp_telemetry_ledger_log_bytes",
+            help: "Size of the ledger's write-ahead log, part of its size on disk.",
+            unit: "bytes"
+        )
+        memoryBytes = registry.gauge(
+            "dnp_telemetry_ledger_memory_bytes",
+            help: "Memory that SQLite uses, most of it for pages.",
+            unit: "bytes"
+        )
         pendingBatches = registry.gauge(
             "dnp_telemetry_ledger_backlog_batches",
             help: "Batches in the ledger that are kept for a checkpoint, the journal or the retention."
@@ -72,6 +84,8 @@ struct LedgerMetrics: Sendable {
         guard let ledger else { return }
         bytes.set(ledger.bytesOnDisk)
         if let available = ledger.availableBytes { availableBytes.set(available) }
+        logBytes.set(ledger.logBytes)
+        memoryBytes.set(ledger.memoryBytes)
         pendingBatches.set(ledger.batches)
     }
 }

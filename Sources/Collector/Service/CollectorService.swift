@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import CoreMetrics
 internal import EventLedger
 internal import Hummingbird
 public import Logging
 internal import MetricsRegistry
 internal import NIOCore
+internal import RuntimeMetrics
 internal import ServiceLifecycle
 internal import UnixSignals
 
@@ -19,23 +21,26 @@ public enum CollectorService {
     /// - Parameters:
     ///   - configuration: how to run.
     ///   - log: the service's own log.
+    ///   - report: given, before anything is counted, what puts the metrics of libraries on the service's page; a program
+    ///     that runs one service hands it to `MetricsSystem.bootstrap(_:)`.
     ///   - announce: called once when it listens.
     /// - Throws: an error whose description tells the operator what to do.
     public static func run(
         _ configuration: ServeConfiguration,
         log: Logger,
+        report: (any MetricsFactory) -> Void = { _ in },
         announce: @escaping @Sendable (StartScreen) -> Void
     ) async throws {
         let clock = LedgerClock.system
-        let startedAt = clock.now()
         let room = try LedgerRoom(
             directory: configuration.stateDirectory,
             durability: configuration.durability,
-            now: startedAt,
+            now: clock.now(),
             log
         )
         let ledger = room.ledger
         let registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
+        report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
         let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
         let output: JournalOutput =
             switch (configuration.journal, progress) {
@@ -74,7 +79,7 @@ public enum CollectorService {
             tickInterval: .seconds(1),
             observe: { ledgerMetrics.observe($0) }
         )
-        collectAtScrape(registry, configuration, ledgerMetrics, writer, output, progress, startedAt: startedAt)
+        collectAtScrape(registry, configuration, ledgerMetrics, writer, output, progress)
 
         let sources = try SourcesService(
             configuration,
@@ -126,10 +131,10 @@ public enum CollectorService {
         _ ledgerMetrics: LedgerMetrics,
         _ writer: GroupCommit<IngestProcessor>,
         _ output: JournalOutput,
-        _ progress: JournalProgress?,
-        startedAt: Int64
+        _ progress: JournalProgress?
     ) {
-        let process = ProcessMetrics(registry, startedAt: startedAt)
+        ProcessCollector.add(to: registry)
+        SwiftRuntimeCollector.add(to: registry)
         let journal = progress.map { _ in JournalMetrics(registry) }
         registry.gauge(
             "dnp_telemetry_build_info",
@@ -138,7 +143,6 @@ public enum CollectorService {
         ).with(BuildVersion.current).set(1)
         let ledger = PromptReading { try? writer.ledger.reader.statistics() }
         registry.onCollect {
-            process.collect()
             ledgerMetrics.collect(writer.statistics, ledger.value)
             if let journal, let progress {
                 journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))

@@ -18,6 +18,8 @@ public struct LedgerStatistics: Sendable, Equatable {
     public let logBytes: Int64
     /// The bytes that the file system still gives to this process for the ledger; nil when it doesn't say.
     public let availableBytes: Int64?
+    /// The bytes of memory that SQLite uses in this process, for all its connections.
+    public let memoryBytes: Int64
 
     /// The bytes on disk of all the ledger's files that grow.
     public var bytesOnDisk: Int64 { databaseBytes + logBytes }

@@ -5,6 +5,7 @@ import Foundation
 import HummingbirdCore
 import MetricsRegistry
 import PrefetchLifecycle
+import RuntimeMetrics
 import Testing
 
 @testable import Collector
@@ -56,14 +57,17 @@ struct DocumentedMetricsTests {
         _ = HTTPMetrics(registry, routes: [])
         _ = ScrapeMetrics(registry)
         _ = CountedConnections(limit: 1, registry)
-        _ = ProcessMetrics(registry, startedAt: startOfTest)
+        ProcessCollector.add(to: registry)
+        SwiftRuntimeCollector.add(to: registry)
         return registry.descriptors.map {
             Row(name: $0.name, kind: $0.kind.rawValue, labels: Set($0.labelNames), meaning: $0.help)
         }
     }
 
     /// What the service registers where it starts.
-    static let ofTheService: Set<String> = ["dnp_telemetry_build_info"]
+    static let ofTheService: Set<String> = [
+        "dnp_telemetry_build_info", "http_server_active_requests", "http_server_request_duration_seconds",
+    ]
 
     @Test("has each metric of the page once, with its type, labels and meaning, and no other")
     func sameFamilies() throws {
