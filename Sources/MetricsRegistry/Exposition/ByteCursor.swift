@@ -38,6 +38,30 @@ struct ByteCursor {
         written += count
     }
 
+    /// Leaves `count` bytes for what is written into them later.
+    @inline(__always)
+    mutating func skip(_ count: Int) {
+        precondition(unsafe room.count - written >= count)
+        written += count
+    }
+
+    /// Replaces a byte that was written or skipped.
+    @inline(__always)
+    mutating func replace(at place: Int, by byte: UInt8) {
+        precondition(place >= 0 && place < written)
+        unsafe room.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
+    }
+
+    /// Moves what was written from `place` on, to make room in front of it or to take some away.
+    mutating func shift(from place: Int, by offset: Int) {
+        precondition(place >= 0 && place <= written && place + offset >= 0)
+        precondition(unsafe room.count - written >= offset)
+        if let base = unsafe room.baseAddress {
+            unsafe (base + place + offset).copyMemory(from: base + place, byteCount: written - place)
+        }
+        written += offset
+    }
+
     /// Takes back a final `.0`.
     mutating func removeEmptyFraction() {
         guard written >= 2, unsafe room[written - 1] == UInt8(ascii: "0"),

@@ -21,6 +21,26 @@ struct PageWriter: ~Copyable {
         }
     }
 
+    /// Leaves `count` bytes for what `patch` writes into them.
+    mutating func skip(_ count: Int) {
+        withRoom(count) { $0.skip(count) }
+    }
+
+    /// Takes back all from `place` on.
+    mutating func takeBack(from place: Int) {
+        count = min(max(place, 0), count)
+    }
+
+    /// Lets `body` change what was written from `start` on, with `room` bytes more.
+    mutating func patch(from start: Int, room: Int, _ body: (inout ByteCursor) -> Void) {
+        let written = count - start
+        count = start
+        withRoom(written + room) { cursor in
+            cursor.skip(written)
+            body(&cursor)
+        }
+    }
+
     /// Lets `body` write up to `room` bytes.
     @inline(__always)
     mutating func withRoom(_ room: Int, _ body: (inout ByteCursor) -> Void) {

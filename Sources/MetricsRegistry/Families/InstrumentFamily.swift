@@ -198,11 +198,15 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         if let layout = series.layouts[format], layout.seriesCount == series.members.count { return .kept(layout) }
         let (members, hidden) = (series.members, series.hiddenUntilUsed)
         return .missing { [descriptor, shape] in
-            TextLayout(
+            let values = members.map(\.labelValues)
+            if format.encoding == .protobuf {
+                return ProtobufLayout(descriptor, format, shape: shape, labelValues: values, hiddenUntilUsed: hidden)
+            }
+            return TextLayout(
                 descriptor,
                 format,
                 shape: shape,
-                labelValues: members.map(\.labelValues),
+                labelValues: values,
                 created: members.map(\.created),
                 hiddenUntilUsed: hidden
             )
