@@ -46,6 +46,12 @@ extension ProtobufLayout {
         return room
     }
 
+    /// The bits of a double, of which Prometheus would take some that are not a number for the end of the series.
+    @inline(__always)
+    private static func bits(_ pattern: UInt64) -> UInt64 {
+        Double(bitPattern: pattern).isNaN ? Double.nan.bitPattern : pattern
+    }
+
     @inline(__always)
     private func start(ofLabels index: Int) -> Int {
         index == 0 ? 0 : ends[index - 1]
@@ -64,7 +70,7 @@ extension ProtobufLayout {
         let value: UInt64
         switch shape {
         case .wholeNumber: value = Double(words[scrape.values.lowerBound + place]).bitPattern
-        case .floatingPoint: value = words[scrape.values.lowerBound + place]
+        case .floatingPoint: value = Self.bits(words[scrape.values.lowerBound + place])
         case .histogram(let bounds):
             return cursor.write(tag: 0x22) { metric in
                 unsafe metric.write(ownLabels)
