@@ -8,8 +8,9 @@ internal import Synchronization
 /// of Prometheus, the conflict is reported and counted, and the caller gets a detached instrument: it works, and is on
 /// no page. Registering the same thing again gives the same instrument.
 ///
-/// The registry has three metrics of its own: `metrics_registry_conflicts_total`,
-/// `metrics_registry_ignored_values_total` and `metrics_registry_overflowed_lookups_total{family}`.
+/// The registry has four metrics of its own: `metrics_registry_conflicts_total`,
+/// `metrics_registry_ignored_values_total`, `metrics_registry_overflowed_lookups_total{family}` and, once
+/// there is a collector, `metrics_registry_failed_collections_total{collector}`.
 public final class MetricsRegistry: Sendable {
     /// The sizes past which the registry stops growing.
     public let limits: RegistryLimits
@@ -63,7 +64,8 @@ public final class MetricsRegistry: Sendable {
     }
 
     /// Runs `collector` before each scrape copies values; what it sets is on that scrape's page. Collectors run in
-    /// the order of registration on the scraping thread, those of several scrapes possibly at once.
+    /// the order of registration on the scraping thread, those of several scrapes possibly at once. The scrape waits for
+    /// them without a limit; what may take long or throw belongs in `collector(_:_:)`.
     public func onCollect(_ collector: @escaping @Sendable () -> Void) {
         catalog.withLock { $0.add(collector: collector) }
     }

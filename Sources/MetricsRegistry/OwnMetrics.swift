@@ -5,6 +5,8 @@ struct OwnMetrics: Sendable {
     let conflicts: Counter
     let ignoredValues: Counter
     let overflowedLookups: InstrumentFamily<Counter>
+    /// On the page once there is a collector.
+    let failedCollections: InstrumentFamily<Counter>
     let families: [InstrumentFamily<Counter>]
 
     init(now: @escaping @Sendable () -> Int64, limits: RegistryLimits) {
@@ -33,6 +35,11 @@ struct OwnMetrics: Sendable {
             "metrics_registry_overflowed_lookups_total",
             "Look-ups of label values that went to the series other, past a limit of the family.",
             labels: ["family"]
+        )
+        failedCollections = family(
+            "metrics_registry_failed_collections_total",
+            "Runs of collectors that ended in an error.",
+            labels: ["collector"]
         )
         self.conflicts = conflicts.member([])
         self.ignoredValues = ignoredValues.member([])

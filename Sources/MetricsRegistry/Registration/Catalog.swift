@@ -6,6 +6,7 @@ struct Catalog {
     /// In ascending order of names, as a page shows them.
     private(set) var ordered: [any ExposedFamily] = []
     private(set) var collectors: [@Sendable () -> Void] = []
+    private(set) var boundedCollectors: [MetricsCollector] = []
     private var owners: [String: String] = [:]
 
     /// The reason for which `descriptor` can't be added beside what is there.
@@ -43,5 +44,24 @@ struct Catalog {
 
     mutating func add(collector: @escaping @Sendable () -> Void) {
         collectors.append(collector)
+    }
+
+    /// Adds a collector, and with the first one the family that counts its failures.
+    mutating func add(collector: MetricsCollector, failures: some ExposedFamily) {
+        if failures.descriptor.occupiedNames.allSatisfy({ owners[$0] == nil }) { add(failures) }
+        boundedCollectors.append(collector)
+    }
+
+    mutating func remove(_ collector: MetricsCollector) {
+        boundedCollectors.removeAll { $0 === collector }
+    }
+
+    /// Takes the family off the page and gives its names back.
+    mutating func remove(_ family: any ExposedFamily) {
+        let name = family.descriptor.name
+        guard families[name] === family else { return }
+        families[name] = nil
+        ordered.removeAll { $0 === family }
+        for occupied in family.descriptor.occupiedNames { owners[occupied] = nil }
     }
 }

@@ -22,6 +22,8 @@ public struct RegistryLimits: Sendable, Hashable {
     public var helpBytes = 4_096
     /// Bytes of one label value; a longer one goes to the overflow series. 16,384 unless told.
     public var labelValueBytes = 16_384
+    /// Milliseconds that a scrape waits for all its collectors together (`MetricsCollector`). 500 unless told.
+    public var collectionMilliseconds = 500
 
     /// The defaults.
     public init() {}

@@ -19,7 +19,11 @@ enum ContentionBenchmark: Benchmark {
         let paths = (0..<128).map { "/v1/resource-\($0)" }
         let typed = registry.stripedCounter("typed_total", help: "Counters.", labels: Answer.self)
         let gauge = registry.gauge("open", help: "A gauge.")
-        let histogram = registry.histogram("observed_seconds", help: "A histogram.", buckets: InstrumentBenchmark.bounds)
+        let histogram = registry.histogram(
+            "observed_seconds",
+            help: "A histogram.",
+            buckets: InstrumentBenchmark.bounds
+        )
         let values = (0..<1_024).map { _ in Double.random(in: 0...12) }
         return [
             row("counter add", peer.peer("counter, 2 threads")) {

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import MetricsRegistry
+import Synchronization
+import Testing
+
+@Suite("Functions that compute series")
+struct CollectorTests {
+    private struct Failure: Error {}
+
+    private final class Rooms: Sendable {
+        private let rooms = Mutex<[String: Double]>([:])
+        func set(_ new: [String: Double]) { rooms.withLock { $0 = new } }
+        var samples: [(labelValues: [String], value: Double)] {
+            rooms.withLock { $0.map { ([$0.key], $0.value) } }
+        }
+    }
+
+    private let fixture = RegistryFixture()
+    private let rooms = Rooms()
+
+    @Test("the page has the series that the function gives, and no longer those that it doesn't give")
+    func series() {
+        fixture.registry.gaugeFunction("temperature_celsius", help: "T.", labels: ["room"]) { [rooms] in rooms.samples }
+        #expect(!fixture.page().contains("temperature_celsius"))
+        rooms.set(["attic": 30, "cellar": 9])
+        #expect(
+            fixture.page().hasSuffix(
+                """
+                temperature_celsius{room="attic"} 30
+                temperature_celsius{room="cellar"} 9
+
+                """
+            )
+        )
+        for degrees in 10...13 {
+            rooms.set(["cellar": Double(degrees), "kitchen \(degrees)": 21])
+            let samples = fixture.samples().filter { $0.key.hasPrefix("temperature") }
+            #expect(
+                samples == [
+                    #"temperature_celsius{room="cellar"}"#: "\(degrees)",
+                    "temperature_celsius{room=\"kitchen \(degrees)\"}": "21",
+                ]
+            )
+        }
+    }
+
+    @Test("a counter that a function computes never falls, and begins anew when it was gone")
+    func counters() {
+        fixture.registry.counterFunction("reads_total", help: "R.", labels: ["disk"]) { [rooms] in rooms.samples }
+        for (given, shown) in [(5.0, "5"), (3, "5"), (7.5, "7.5")] {
+            rooms.set(["sda": given])
+            #expect(fixture.samples()[#"reads_total{disk="sda"}"#] == shown)
+        }
+        rooms.set([:])
+        #expect(fixture.samples()[#"reads_total{disk="sda"}"#] == nil)
+        rooms.set(["sda": 2])
+        #expect(fixture.samples()[#"reads_total{disk="sda"}"#] == "2")
+    }
+
+    @Test("past the limit of series the rest is one series")
+    func limit() {
+        fixture.registry.gaugeFunction("n", help: "N.", labels: ["room"], maximumSeries: 3) { [rooms] in rooms.samples }
+        rooms.set(Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0)", 1) }))
+        #expect(fixture.samples().keys.count { $0.hasPrefix("n{") } == 4)
+        #expect(fixture.samples()[#"n{room="other"}"#] == "1")
+        rooms.set(["a": 1, "b": 1, "c": 1])
+        #expect(fixture.samples().keys.count { $0.hasPrefix("n{") } <= 4)
+        #expect(
+            fixture.samples().keys.filter { $0.hasPrefix("n{") }.sorted() == [
+                #"n{room="a"}"#, #"n{room="b"}"#, #"n{room="c"}"#,
+            ]
+        )
+    }
+
+    @Test("a function that throws has no series meanwhile, is counted, and doesn't stop the page")
+    func throwing() {
+        let switchable = Switch()
+        fixture.registry.counter("jobs_total", help: "J.").add(3)
+        fixture.registry.gaugeFunction("level", help: "L.", labels: ["tank"]) {
+            if !switchable.isOn { throw Failure() }
+            return [(["a"], 1)]
+        }
+        #expect(fixture.samples()[#"level{tank="a"}"#] == "1")
+        #expect(fixture.samples()[#"metrics_registry_failed_collections_total{collector="level"}"#] == "0")
+        switchable.isOn = false
+        let samples = fixture.samples()
+        #expect(samples[#"level{tank="a"}"#] == nil)
+        #expect(samples["jobs_total"] == "3")
+        #expect(samples[#"metrics_registry_failed_collections_total{collector="level"}"#] == "1")
+        switchable.isOn = true
+        #expect(fixture.samples()[#"level{tank="a"}"#] == "1")
+    }
+
+    @Test("a function that hangs holds one page for the limit, later ones not at all", .timeLimit(.minutes(1)))
+    func hanging() {
+        var limits = RegistryLimits()
+        limits.collectionMilliseconds = 100
+        let fixture = RegistryFixture(limits: limits)
+        let goOn = DispatchSemaphore(value: 0)
+        let hangs = Switch()
+        hangs.isOn = false
+        let ended = DispatchSemaphore(value: 0)
+        let runs = fixture.registry.counter("runs_total", help: "R.")
+        fixture.registry.gaugeFunction("level", help: "L.", labels: ["tank"]) {
+            runs.add()
+            if hangs.isOn {
+                goOn.wait()
+                defer { ended.signal() }
+                return [(["b"], 2)]
+            }
+            return [(["a"], 1)]
+        }
+        fixture.registry.gaugeFunction("other", help: "O.", labels: ["tank"]) { [(["a"], 7)] }
+        #expect(fixture.samples()[#"level{tank="a"}"#] == "1")
+        hangs.isOn = true
+        let clock = ContinuousClock()
+        let first = clock.measure {
+            let samples = fixture.samples()
+            #expect(samples[#"level{tank="a"}"#] == "1")
+            #expect(samples[#"other{tank="a"}"#] == "7")
+        }
+        #expect(first >= .milliseconds(100))
+        for _ in 0..<100 { #expect(fixture.samples()[#"level{tank="a"}"#] == "1") }
+        #expect(runs.value == 2)
+        hangs.isOn = false
+        goOn.signal()
+        ended.wait()
+        while fixture.samples()[#"level{tank="a"}"#] != "1" || runs.value == 2 {}
+        #expect(fixture.samples()[#"level{tank="b"}"#] == nil)
+    }
+
+    @Test("an unregistered function is not called again, and its name is free")
+    func unregistering() {
+        let registry = fixture.registry
+        let first = registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { [(["a"], 1)] }
+        registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { [(["b"], 1)] }
+        #expect(fixture.conflicts.map(\.reason) == [.repeatedFunction])
+        #expect(fixture.samples()[#"level{tank="a"}"#] == "1")
+        #expect(fixture.samples()[#"level{tank="b"}"#] == nil)
+        first.unregister()
+        first.unregister()
+        #expect(!fixture.page().contains("level"))
+        registry.gaugeFunction("level", help: "Another.", labels: ["basin"]) { [(["c"], 1)] }.unregister()
+        registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { [(["d"], 1)] }
+        #expect(fixture.conflicts.count == 1)
+        #expect(fixture.samples()[#"level{tank="d"}"#] == "1")
+        #expect(registry.descriptors.count { $0.name == "level" } == 1)
+    }
+
+    @Test("a collector sets several metrics at once until it is unregistered")
+    func collector() {
+        let gauge = fixture.registry.gauge("level", help: "L.")
+        let runs = fixture.registry.counter("runs_total", help: "R.")
+        let collector = fixture.registry.collector("tanks") {
+            runs.add()
+            gauge.set(Double(runs.value * 10))
+            if runs.value == 2 { throw Failure() }
+        }
+        #expect(fixture.samples()["level"] == "10")
+        #expect(fixture.samples()["level"] == "20")
+        #expect(fixture.samples()["level"] == "30")
+        #expect(fixture.samples()[#"metrics_registry_failed_collections_total{collector="tanks"}"#] == "1")
+        collector.unregister()
+        _ = fixture.samples()
+        #expect(runs.value == 4)
+    }
+
+    @Test("scrapes at once share a run, and each shows its whole outcome")
+    func concurrent() {
+        fixture.registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { (0..<10).map { (["\($0)"], 1) } }
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<20 { #expect(fixture.samples().keys.count { $0.hasPrefix("level{") } == 10) }
+        }
+    }
+
+    private final class Switch: Sendable {
+        private let state = Mutex(true)
+        var isOn: Bool {
+            get { state.withLock { $0 } }
+            set { state.withLock { $0 = newValue } }
+        }
+    }
+}
