@@ -39,7 +39,8 @@ public enum MetricLint {
         if descriptor.kind != .counter && isTotal {
             complaints.append("is a \(descriptor.kind.rawValue); only a counter's name ends in _total")
         }
-        for suffix in ["_bucket", "_sum", "_count"] where descriptor.name.hasSuffix(suffix) {
+        for suffix in ["_bucket", "_sum", "_count"] where descriptor.name.hasSuffix(suffix) && !isHistogram(descriptor)
+        {
             complaints.append("ends in \(suffix), which belongs to the samples of a histogram")
         }
         return complaints
@@ -47,9 +48,10 @@ public enum MetricLint {
 
     private static func unitComplaints(_ descriptor: MetricDescriptor) -> [String] {
         var complaints: [String] = []
-        let words = descriptor.name.split(separator: "_").map(String.init)
-        for word in words {
-            if let base = MetricUnits.base(of: word) {
+        let words = descriptor.name.split(separator: "_", omittingEmptySubsequences: false).map(String.init)
+        for (place, word) in words.enumerated() {
+            let abbreviated = place > 0 ? MetricUnits.base(ofAbbreviation: word) : nil
+            if let base = MetricUnits.base(of: word) ?? abbreviated {
                 complaints.append("counts in \(word); use the base unit \(base)")
             }
         }
@@ -64,8 +66,8 @@ public enum MetricLint {
 
     private static func styleComplaints(_ descriptor: MetricDescriptor) -> [String] {
         var complaints: [String] = []
-        let words = descriptor.name.split(separator: "_").map(String.init)
-        for word in words.dropFirst() where ["counter", "gauge", "histogram", "summary", "untyped"].contains(word) {
+        let words = descriptor.name.lowercased().split(separator: "_", omittingEmptySubsequences: false)
+        for word in words.dropFirst() where ["counter", "gauge", "histogram", "summary"].contains(word) {
             complaints.append("has the type \(word) in its name; the TYPE line tells it")
         }
         if descriptor.name.contains(":") {
@@ -84,11 +86,15 @@ public enum MetricLint {
             if isCamelCase(label) {
                 complaints.append("has the label \(label) in camelCase; use snake_case")
             }
-            if label == "le" || label == "quantile" {
+            if (label == "le" && !isHistogram(descriptor)) || label == "quantile" {
                 complaints.append("has the label \(label), which belongs to histograms and summaries")
             }
         }
         return complaints
+    }
+
+    private static func isHistogram(_ descriptor: MetricDescriptor) -> Bool {
+        descriptor.kind == .histogram
     }
 
     private static func isCamelCase(_ name: String) -> Bool {
