@@ -11,6 +11,7 @@ public final class StripedCounter: Sendable {
     public let labelValues: [String]
     @usableFromInline let cells = StripedCells()
     private let birth: Atomic<Int64>
+    private let exemplars = ExemplarShelf()
 
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
@@ -24,6 +25,17 @@ public final class StripedCounter: Sendable {
             let (_, sum) = cell.wrappingAdd(amount, ordering: .relaxed)
             if sum < amount { cell.store(.max, ordering: .relaxed) }
         }
+    }
+
+    /// Adds `amount`, and keeps `exemplar` in place of an earlier one.
+    public func add(_ amount: UInt64 = 1, exemplar: Exemplar) {
+        add(amount)
+        attach(exemplar)
+    }
+
+    /// Keeps `exemplar` in place of an earlier one and adds nothing, for totals that are kept elsewhere.
+    public func attach(_ exemplar: Exemplar) {
+        exemplars.keep(exemplar, at: 0, of: 1)
     }
 
     /// The total so far.
@@ -66,6 +78,10 @@ extension StripedCounter: Instrument {
 
     static func copy(_ members: Span<StripedCounter>, into words: inout MutableSpan<UInt64>, from start: Int) {
         for index in members.indices { words[start + index] = members[index].value }
+    }
+
+    static func copyExemplars(_ members: Span<StripedCounter>, into exemplars: inout ScrapedExemplars) {
+        for index in members.indices { members[index].exemplars.copy(series: index, into: &exemplars) }
     }
 }
 

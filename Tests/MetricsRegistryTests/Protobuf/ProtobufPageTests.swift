@@ -96,6 +96,35 @@ struct ProtobufPageTests {
         #expect(shown.scalars("positive_delta") == ["1", "1", "-2", "0", "5", "4"])
     }
 
+    @Test("on a page of a moment at which others observe, the buckets of a histogram add up to its count")
+    func torn() async throws {
+        let both = fixture.registry.histogram("both", help: "", buckets: [1, 2], native: NativeBuckets(schema: 3))
+        let observers = fixture.registry.counter("observers_total", help: "")
+        var pages: [[UInt8]] = []
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    for index in 0..<100_000 { both.observe(Double(index % 40) / 10) }
+                    observers.add()
+                }
+            }
+            while observers.value < 2 {
+                let page = page()
+                if pages.count < 20 { pages.append(page) }
+                await Task.yield()
+            }
+        }
+        pages.append(page())
+        for page in pages {
+            let family = try #require(try Protoc.families(of: page).first.flatMap { ShownFamily($0) })
+            let histogram = try #require(family.series.first?.histogram)
+            #expect(histogram.native?.count == histogram.count)
+            #expect(histogram.buckets.map(\.count) == histogram.buckets.map(\.count).sorted())
+            #expect(histogram.buckets.last?.count == histogram.count)
+        }
+        #expect(both.nativeCounts?.count == 200_000)
+    }
+
     @Test("series that are hidden until used are not shown, nor is a family without any other")
     func hidden() throws {
         let counters = fixture.registry.counter(
