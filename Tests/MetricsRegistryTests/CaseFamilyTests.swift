@@ -114,4 +114,22 @@ struct CaseFamilyTests {
         family[.last, .mismatch].add()
         #expect(fixture.samples()[#"parts_total{part="other",result="other"}"#] == "2")
     }
+
+    @Test("a look-up with a closure finds what one without does, the overflow series too")
+    func closures() {
+        let reasons = fixture.registry.counter("failures_total", help: "F.", label: "reason", of: Partial.self)
+        let pairs = fixture.registry.counter(
+            "checks_total",
+            help: "C.",
+            labels: ("verdict", "part"),
+            of: (Verdict.self, Partial.self)
+        )
+        for label in [Partial.first, .second, .second, .hidden] { reasons.with(label) { $0.add() } }
+        for label in [Partial.first, .hidden, .last] { pairs.with(.mismatch, label) { $0.add(5) } }
+        #expect(reasons[.first].value == 1)
+        #expect(reasons[.second].value == 2)
+        #expect(pairs[.mismatch, .first].value == 5)
+        #expect(fixture.samples()[#"failures_total{reason="other"}"#] == "1")
+        #expect(fixture.samples()[#"checks_total{verdict="other",part="other"}"#] == "10")
+    }
 }

@@ -30,4 +30,14 @@ struct Stopwatch {
             return watch.seconds
         }
     }
+
+    /// As `times(_:_:)`, in seconds of CPU time, of which other programs take nothing.
+    static func cpuTimes(_ count: Int, _ work: () throws -> Void) rethrows -> [Double] {
+        try work()
+        return try (0..<count).map { _ in
+            let watch = Stopwatch()
+            try work()
+            return watch.cpuSeconds
+        }
+    }
 }

@@ -3,8 +3,8 @@
 internal import Dispatch
 internal import MetricsRegistry
 
-/// Two threads that add to the same counters and observe in the same histogram. A figure is the time of one step while
-/// both take it.
+/// Two threads that add to the same counters and observe in the same histogram. A figure is the CPU time
+/// of one step while both take it.
 enum ContentionBenchmark: Benchmark {
     static let name = "contention"
     private static let threads = 2
@@ -53,9 +53,9 @@ enum ContentionBenchmark: Benchmark {
     }
 
     private static func row(_ work: String, _ peer: Row.Peer? = nil, _ body: @Sendable () -> Void) -> Row {
-        let times = Stopwatch.times(5) {
+        let times = Stopwatch.cpuTimes(5) {
             DispatchQueue.concurrentPerform(iterations: threads) { _ in body() }
         }
-        return Row("\(work), two threads", "ns", times.map { $0 / Double(count) * 1e9 }, peer: peer)
+        return Row("\(work), two threads", "ns", times.map { $0 / Double(count * threads) * 1e9 }, peer: peer)
     }
 }
