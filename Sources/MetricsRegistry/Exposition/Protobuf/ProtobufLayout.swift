@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a family's `io.prometheus.client.MetricFamily` that doesn't change from scrape to scrape: its head, the
-/// order of its series, and their labels.
+/// Everything of a family's `io.prometheus.client.MetricFamily` that doesn't change from scrape to scrape: its head,
+/// the order of its series, and their labels.
 ///
 /// Fields are written in the order of their numbers. The schema is that of client_model 0.6, with the `unit` of a
 /// family, the times at which series began, and the exemplars of native histograms.

@@ -14,8 +14,8 @@ extension Histogram {
     }
 
     /// Continues an empty histogram of an earlier process with the native buckets that it showed, and the counts of the
-    /// bounds beside them: raises what is lower, and takes over the time at which it began (microseconds since 1970), if
-    /// given. Throws, and changes nothing, when there are no native buckets or not `bounds.count + 1` counts; without
+    /// bounds beside them: raises what is lower, and takes over the time at which it began (microseconds since 1970),
+    /// if given. Throws, and changes nothing, when there are no native buckets or not `bounds.count + 1` counts; without
     /// bounds, `counts` may be left out.
     ///
     /// Buckets of a coarser schema than the histogram's are counted at their upper bounds.

@@ -13,7 +13,7 @@ public struct NativeBuckets: Sendable, Hashable {
     public let schema: Int
     /// Buckets that a page shows at most, positive and negative together, from 4 to 1,000.
     public let maximumBuckets: Int
-    /// The magnitude up to which a value counts as zero. Raised on the page when even the coarsest buckets are too many.
+    /// The magnitude up to which a value counts as zero. Raised on a page where even the coarsest buckets are too many.
     public let zeroThreshold: Double
 
     /// The resolution with the largest growth that is at most `growthFactor`; the finest, of about 1.0027, when there

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The counts of a native histogram, at the finest schema it was given. Nothing is ever lost, moved or reset.
 ///
-/// The pages of the counts take up to 256 KiB. What would need more, which takes values of more than a hundred powers of
-/// two, is counted in coarse buckets (at most 35 KiB, so always room), and pages are then as coarse as those.
+/// The pages of the counts take up to 256 KiB. What would need more, which takes values of more than a hundred powers
+/// of two, is counted in coarse buckets (at most 35 KiB, so always room), and pages are then as coarse as those.
 final class SparseBuckets: Sendable {
     /// Pages and nodes of 512 bytes.
     private static var maximumBlocks: Int { 512 }
