@@ -69,7 +69,7 @@ extension EndToEnd {
 
         private static func expectHistogram(_ prometheus: Prometheus) async throws {
             let buckets = try await prometheus.query("dnp_prefetch_fetch_duration_seconds_bucket")
-            #expect(buckets.first { $0.labels["le"] == "1" }?.value == 0)
+            #expect(buckets.first { $0.labels["le"].flatMap(Double.init) == 1 }?.value == 0)
             #expect(buckets.first { $0.labels["le"] == "2.5" }?.value == 1)
             #expect(try await prometheus.query("dnp_prefetch_fetch_duration_seconds_sum").first?.value == 1.7)
             #expect(try await prometheus.query("dnp_prefetch_content_age_seconds_sum").first?.value == 178)
