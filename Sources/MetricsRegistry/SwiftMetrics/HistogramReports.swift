@@ -26,6 +26,7 @@ final class RecorderReport: Report, RecorderHandler {
         return registry.histograms(
             descriptor,
             buckets: options.buckets[label] ?? options.valueBuckets,
+            native: options.native,
             maximumSeries: nil
         )
     }
@@ -65,6 +66,7 @@ final class TimerReport: Report, TimerHandler {
         return registry.histograms(
             descriptor,
             buckets: options.buckets[label] ?? options.durationBuckets,
+            native: options.native,
             maximumSeries: nil
         )
     }

@@ -18,6 +18,8 @@ public struct RegistryMetricsOptions: Sendable {
     ]
     /// Bounds by label, for one timer (in seconds) or recorder.
     public var buckets: [String: [Double]] = [:]
+    /// Native buckets of all timers and recorders beside those bounds; none unless told.
+    public var native: NativeBuckets?
 
     /// Whether `http.server.requests` is `http.server.requests_total`, in quotes on pages that can show it, in place of
     /// `http_server_requests_total`. No unless told; needs a registry that takes such names.
