@@ -4,6 +4,8 @@ internal import Glibc
 
 /// A file of `/proc` that stays open, so that it can still be read when no descriptor is left, and is read from its
 /// beginning into the same memory each time.
+///
+/// It is read at once, since the kernel composes such a file anew for each read.
 struct KeptFile: ~Copyable {
     private let descriptor: Int32
     private var bytes: [UInt8]
@@ -20,15 +22,10 @@ struct KeptFile: ~Copyable {
 
     /// What `body` makes of the content; nil when it can't be read.
     mutating func read<Result>(_ body: (Span<UInt8>) -> Result?) -> Result? {
-        var length = 0
-        while descriptor >= 0, length < bytes.count {
-            let count = unsafe bytes.withUnsafeMutableBytes { all in
-                unsafe pread(descriptor, all.baseAddress.map { unsafe $0 + length }, all.count - length, off_t(length))
-            }
-            if count < 0, errno == EINTR { continue }
-            if count <= 0 { break }
-            length += count
-        }
-        return length == 0 ? nil : body(bytes.span.extracting(..<length))
+        var length = -1
+        repeat {
+            length = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+        } while length < 0 && errno == EINTR
+        return length > 0 ? body(bytes.span.extracting(..<length)) : nil
     }
 }

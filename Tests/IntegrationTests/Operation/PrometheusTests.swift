@@ -57,7 +57,10 @@ extension EndToEnd {
                     _ = try await client.post(Array("{}".utf8))
                     _ = try await client.get("/nowhere")
                     try await waitUntilJournaled(service)
-                    let second = try await Prometheus.lint(client.metrics().text)
+                    let page = try await client.metrics()
+                    #expect(page.types["http_server_active_requests"] == "gauge")
+                    #expect(page.sum("http_server_request_duration_seconds_count") >= 4)
+                    let second = try await Prometheus.lint(page.text)
                     #expect(second == "")
                 }
             }
