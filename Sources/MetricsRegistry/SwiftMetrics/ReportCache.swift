@@ -4,19 +4,21 @@ internal import Synchronization
 
 /// Finds handlers by label and dimensions as a library gives them, neither made legal nor sorted.
 ///
-/// The same series may be found by several orders of its dimensions. Full parts are emptied: what is still in use comes
-/// back by itself.
+/// The same series may be found by several orders of its dimensions. An entry has two places that it may be in; where
+/// both are taken, the older of the two goes, and comes back by itself if it is still in use.
 final class ReportCache<Handler: Report>: Sendable {
     private static var parts: Int { 16 }
-    private static var entriesPerPart: Int { 1_024 }
+    private static var placesPerPart: Int { 1_024 }
 
     private final class Entry: Sendable {
+        let hash: UInt64
         let label: String
         let dimensions: [(String, String)]
         let handler: Handler
         let generation: Int
 
-        init(_ handler: Handler, generation: Int, label: String, dimensions: [(String, String)]) {
+        init(_ handler: Handler, generation: Int, hash: UInt64, label: String, dimensions: [(String, String)]) {
+            self.hash = hash
             self.handler = handler
             self.generation = generation
             self.label = label
@@ -31,7 +33,26 @@ final class ReportCache<Handler: Report>: Sendable {
     }
 
     private final class Part: Sendable {
-        let entries = Mutex<[UInt64: Entry]>([:])
+        private let places = Mutex<[Entry?]>([])
+
+        func entry(_ hash: UInt64) -> Entry? {
+            let place = Int(truncatingIfNeeded: hash) & (ReportCache.placesPerPart - 1)
+            return places.withLock { places in
+                if places.isEmpty { return nil }
+                if let entry = places[place], entry.hash == hash { return entry }
+                if let entry = places[place ^ 1], entry.hash == hash { return entry }
+                return nil
+            }
+        }
+
+        func keep(_ entry: Entry) {
+            let place = Int(truncatingIfNeeded: entry.hash) & (ReportCache.placesPerPart - 1)
+            places.withLock { places in
+                if places.isEmpty { places = Array(repeating: nil, count: ReportCache.placesPerPart) }
+                if let earlier = places[place], earlier.hash != entry.hash { places[place ^ 1] = earlier }
+                places[place] = entry
+            }
+        }
     }
 
     private let seed = UInt64.random(in: 0...UInt64.max)
@@ -52,18 +73,12 @@ final class ReportCache<Handler: Report>: Sendable {
     }
 
     func handler(_ hash: UInt64, _ label: String, _ dimensions: [(String, String)]) -> Handler? {
-        guard let entry = part(hash).entries.withLock({ $0[hash] }), entry.matches(label, dimensions) else {
-            return nil
-        }
+        guard let entry = part(hash).entry(hash), entry.matches(label, dimensions) else { return nil }
         return entry.handler
     }
 
     func keep(_ handler: Handler, generation: Int, _ hash: UInt64, _ label: String, _ dimensions: [(String, String)]) {
-        let entry = Entry(handler, generation: generation, label: label, dimensions: dimensions)
-        part(hash).entries.withLock { entries in
-            if entries.count >= Self.entriesPerPart { entries.removeAll(keepingCapacity: true) }
-            entries[hash] = entry
-        }
+        part(hash).keep(Entry(handler, generation: generation, hash: hash, label: label, dimensions: dimensions))
     }
 
     private func part(_ hash: UInt64) -> Part {

@@ -100,6 +100,20 @@ struct SwiftMetricsDimensionTests {
         #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "100")
     }
 
+    @Test("more series than the look-ups remember are still found")
+    func manySeries() {
+        var limits = RegistryLimits()
+        limits.seriesPerFamily = 30_000
+        let fixture = RegistryFixture(limits: limits)
+        let factory = RegistryMetricsFactory(fixture.registry)
+        for _ in 0..<2 {
+            for index in 0..<30_000 { count([("id", "\(index)")], factory) }
+        }
+        let samples = fixture.samples()
+        #expect((0..<30_000).allSatisfy { samples[#"hits_total{id="\#($0)"}"#] == "2" })
+        #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "0")
+    }
+
     @Test("labels without end neither grow nor report without end")
     func labelsWithoutEnd() {
         var limits = RegistryLimits()
