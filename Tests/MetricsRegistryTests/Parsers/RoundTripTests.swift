@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CoreMetrics
 import Testing
 
 @testable import MetricsRegistry
@@ -35,6 +36,31 @@ struct RoundTripTests {
             .with("in").attach(try Exemplar(labels: [("id", "1")], value: 12, timestamp: 0))
         let parsed = try parser(of: format).read(fixture.registry.exposition(format))
         #expect(parsed.count == fixture.registry.descriptors.count)
+    }
+
+    @Test("what libraries report under hostile names can be read too", .timeLimit(.minutes(2)), arguments: formats)
+    func reported(format: ExpositionFormat) throws {
+        let fixture = RegistryFixture()
+        var options = RegistryMetricsOptions()
+        options.keepsUTF8Names = true
+        let factory = RegistryMetricsFactory(fixture.registry, options: options)
+        var hostile = HostileWriter(seed: 13)
+        for index in 0..<100 {
+            let label = hostile.name("n\(index)")
+            for _ in 0..<4 {
+                let dimensions = (0..<hostile.number(upTo: 4)).map { _ in (hostile.name(""), hostile.text()) }
+                switch index % 4 {
+                case 0: factory.makeCounter(label: label, dimensions: dimensions).increment(by: 1)
+                case 1: factory.makeTimer(label: label, dimensions: dimensions).recordNanoseconds(1)
+                case 2: factory.makeRecorder(label: label, dimensions: dimensions, aggregate: true).record(1.5)
+                default: factory.makeMeter(label: label, dimensions: dimensions).set(-1.5)
+                }
+            }
+        }
+        let parsed = try parser(of: format).read(fixture.registry.exposition(format))
+        #expect(parsed.count == fixture.registry.descriptors.count)
+        let alike = parsed.flatMap(\.samples).reduce(into: [:]) { $0["\($1.name) \($1.labels)", default: 0] += 1 }
+        #expect(alike.values.allSatisfy { $0 == 1 })
     }
 
     @Test("the strict parser refuses a page that is wrong", .timeLimit(.minutes(1)))
