@@ -157,9 +157,10 @@ LEDGER = [
     lines(
         "Space",
         "bytes",
-        "Size of the ledger, and what its file system still has for it.",
+        "Size of the ledger, its write-ahead log in it, and what its file system still has for it.",
         [
             query("sum(dnp_telemetry_ledger_bytes{$S})", "ledger"),
+            query("sum(dnp_telemetry_ledger_log_bytes{$S})", "log"),
             query("min(dnp_telemetry_ledger_available_bytes{$S})", "available"),
         ],
     ),
@@ -188,10 +189,13 @@ LEDGER = [
         [query("sum(dnp_telemetry_remembered_identities{$S})", "identities")],
     ),
     lines(
-        "Memory of the identities",
+        "Memory of ledger and identities",
         "bytes",
-        "Memory that the remembered identities take.",
-        [query("sum(dnp_telemetry_remembered_identities_bytes{$S})", "bytes")],
+        "Memory that the remembered identities take, and that SQLite uses.",
+        [
+            query("sum(dnp_telemetry_remembered_identities_bytes{$S})", "identities"),
+            query("sum(dnp_telemetry_ledger_memory_bytes{$S})", "SQLite"),
+        ],
     ),
     stat(
         "Damaged ledger",
@@ -288,14 +292,27 @@ HTTP = [
         "reqps",
         "Requests answered a second, by route and status.",
         [rate("dnp_telemetry_http_requests_total", "route, status")],
-        width=12,
+    ),
+    lines(
+        "Time of a request",
+        "s",
+        "From the head of a request to the end of its answer: 99 in 100 of each route take no longer.",
+        [
+            query(
+                "histogram_quantile(0.99, sum by (le, http_route) ("
+                "rate(http_server_request_duration_seconds_bucket{$S}[$__rate_interval])))",
+                "{{http_route}}",
+            )
+        ],
     ),
     lines(
         "Connections",
         "short",
-        "Connections that are open.",
-        [query("sum(dnp_telemetry_http_connections{$S})", "connections")],
-        width=12,
+        "Connections that are open, and requests that are being answered.",
+        [
+            query("sum(dnp_telemetry_http_connections{$S})", "connections"),
+            query("sum(http_server_active_requests{$S})", "requests"),
+        ],
     ),
     lines(
         "Time to render a page",
@@ -372,10 +389,14 @@ PROCESS = [
         [query("sum by (instance) (rate(process_cpu_seconds_total{$S}[$__rate_interval]))", "{{instance}}")],
     ),
     lines(
-        "Resident memory",
+        "Memory",
         "bytes",
-        "Memory that the process holds.",
-        [query("max by (instance) (process_resident_memory_bytes{$S})", "{{instance}}")],
+        "Memory that the process holds, and what of it the heap uses and keeps for later.",
+        [
+            query("sum(process_resident_memory_bytes{$S})", "resident"),
+            query("sum(swift_heap_allocated_bytes{$S})", "heap, in use"),
+            query("sum(swift_heap_free_bytes{$S})", "heap, kept"),
+        ],
     ),
     lines(
         "Open files",
@@ -385,6 +406,20 @@ PROCESS = [
             query("max by (instance) (process_open_fds{$S})", "{{instance}}"),
             query("min(process_max_fds{$S})", "limit"),
         ],
+    ),
+    lines(
+        "Threads",
+        "short",
+        "Threads of the operating system.",
+        [query("max by (instance) (process_threads{$S})", "{{instance}}")],
+        width=12,
+    ),
+    lines(
+        "Wait for the cooperative pool",
+        "s",
+        "From enqueueing a task to its start, sampled once a scrape: long when something blocks the pool.",
+        quantiles("swift_task_start_delay_seconds", "10m"),
+        width=12,
     ),
 ]
 

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every alert has a section of the runbooks that its runbook_url leads to, and a test: silent, firing, silent again."""
 
+import json
 import pathlib
 import re
 import sys
 
-PROMETHEUS = pathlib.Path(__file__).resolve().parents[1] / "prometheus"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROMETHEUS = ROOT / "deploy" / "prometheus"
 PARTS = ("**Meaning.**", "**Look at.**", "**Do.**")
 
 
@@ -36,6 +38,14 @@ def tested():
                 yield expected[0][0]
 
 
+def titles():
+    """The titles of all dashboards and their panels, which the runbooks name in italics."""
+    for path in (ROOT / "dashboards").glob("*.json"):
+        made = json.loads(path.read_text())
+        yield made["title"]
+        yield from (panel["title"] for panel in made["panels"])
+
+
 def main():
     known, described, covered = dict(alerts()), sections(), set(tested())
     faults = [f"two alerts share a name, or there is none: {len(known)}"] if len(known) != len(list(alerts())) else []
@@ -52,6 +62,9 @@ def main():
         if name not in covered:
             faults.append(f"{name} has no test in which it is silent, fires and is silent again")
     faults += [f"runbooks.md describes {name}, which is no alert" for name in described.keys() - known.keys()]
+    named = re.findall(r"(?<!\*)\*([A-Z][^*]*)\*(?!\*)", (PROMETHEUS / "runbooks.md").read_text())
+    missing = {" ".join(title.split()) for title in named} - set(titles())
+    faults += [f"runbooks.md names the panel {title!r}, and there is none" for title in sorted(missing)]
     for fault in faults:
         print(fault, file=sys.stderr)
     print(f"runbooks: {len(known)} alerts")
