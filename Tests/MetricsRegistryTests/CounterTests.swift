@@ -35,6 +35,10 @@ struct CounterTests {
         counter.restore(to: 99)
         #expect(counter.value == 100)
         #expect(counter.created == 1_600_000_000_000_000)
+        counter.restore(to: .max - 3)
+        #expect(counter.value == UInt64.max - 3)
+        counter.restore(to: 1)
+        #expect(counter.value == UInt64.max - 3)
     }
 
     @Test("a series is created at the time of its first look-up")

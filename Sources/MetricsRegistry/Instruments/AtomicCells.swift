@@ -38,7 +38,7 @@ struct AtomicCells: ~Copyable, @unchecked Sendable {
     /// Raises a word to `value` if it is lower; otherwise as `addReleasing`.
     func raise(to value: UInt64, at index: Int) {
         precondition(index >= 0 && index < count)
-        unsafe cells[index].max(value, ordering: .releasing)
+        unsafe cells[index].raise(to: value, releasing: true)
     }
 
     func load(_ index: Int) -> UInt64 {

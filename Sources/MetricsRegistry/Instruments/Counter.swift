@@ -47,7 +47,7 @@ public final class Counter: Sendable {
     /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
     /// time at which it began (microseconds since 1970), if given.
     public func restore(to value: UInt64, created: Int64? = nil) {
-        total.max(value, ordering: .relaxed)
+        total.raise(to: value)
         if let created { birth.store(created, ordering: .relaxed) }
     }
 

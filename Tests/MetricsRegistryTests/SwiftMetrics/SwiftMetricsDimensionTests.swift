@@ -18,13 +18,11 @@ struct SwiftMetricsDimensionTests {
         count([("route", "/"), ("method", "GET")], by: 2, factory)
         count([("method", "GET"), ("route", "/")], by: 3, factory)
         count([("method", "GET")], by: 4, factory)
-        count([("method", "")], by: 5, factory)
         #expect(
             fixture.page() == """
                 # HELP hits_total A total that a library keeps through swift-metrics.
                 # TYPE hits_total counter
                 hits_total 1
-                hits_total{method=""} 5
                 hits_total{method="GET"} 4
                 hits_total{method="GET",route="/"} 5
 
@@ -55,6 +53,18 @@ struct SwiftMetricsDimensionTests {
         let samples = fixture.samples()
         #expect(samples[#"hits_total{a="2",b="x"}"#] == "1")
         #expect(samples[#"hits_total{a_b="2"}"#] == "1")
+    }
+
+    @Test("a dimension without a value is none, so that no page shows one series twice")
+    func empty() {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry)
+        count([], factory)
+        count([("a", "")], factory)
+        count([("a", "1"), ("a", ""), ("b", "2")], factory)
+        let samples = fixture.samples()
+        #expect(samples["hits_total"] == "2")
+        #expect(samples[#"hits_total{b="2"}"#] == "1")
     }
 
     @Test("names in UTF-8 stay as they are where they may, without two that one page would show under one name")

@@ -60,7 +60,7 @@ final class SparseBuckets: Sendable {
     // MARK: Restoring
 
     func raiseZero(to count: UInt64) {
-        zero.max(count, ordering: .relaxed)
+        zero.raise(to: count)
     }
 
     /// Raises the count of a bucket at the finest schema; ignores buckets that hold no double.

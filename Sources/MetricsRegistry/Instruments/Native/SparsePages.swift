@@ -61,7 +61,7 @@ struct SparsePages: ~Copyable, @unchecked Sendable {
     /// Raises a counter to `value` if it is lower; false, and nothing done, when there is no room for its page.
     func raise(to value: UInt64, at index: Int) -> Bool {
         guard let page = unsafe existingPage(of: index) ?? newPage(of: index) else { return false }
-        unsafe page[index & 63].max(value, ordering: .relaxed)
+        unsafe page[index & 63].raise(to: value)
         return true
     }
 
