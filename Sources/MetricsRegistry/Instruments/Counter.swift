@@ -3,24 +3,33 @@
 public import Synchronization
 
 /// A total of whole things that only rises.
+///
+/// The first thread that adds has a word to itself, which takes it half the time of an atomic addition; all others share
+/// another. The total is the sum of both.
 public final class Counter: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
-    @usableFromInline let total: Atomic<UInt64>
+    @usableFromInline let writer = WritingThread()
+    @usableFromInline let own = Atomic<UInt64>(0)
+    @usableFromInline let shared = Atomic<UInt64>(0)
     private let birth: Atomic<Int64>
     private let exemplars = ExemplarShelf()
 
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
-        total = Atomic(0)
         birth = Atomic(seed.created)
     }
 
-    /// Adds `amount`; at the largest value the counter stays there. One atomic addition.
+    /// Adds `amount`; at the largest value the counter stays there. At most one atomic addition.
     @inlinable
     public func add(_ amount: UInt64 = 1) {
-        let (_, sum) = total.wrappingAdd(amount, ordering: .relaxed)
-        if sum < amount { saturate() }
+        if writer.isCurrent() {
+            let (sum, overflows) = own.load(ordering: .relaxed).addingReportingOverflow(amount)
+            own.store(overflows ? .max : sum, ordering: .relaxed)
+        } else {
+            let (_, sum) = shared.wrappingAdd(amount, ordering: .relaxed)
+            if sum < amount { shared.store(.max, ordering: .relaxed) }
+        }
     }
 
     /// Adds `amount`, and keeps `exemplar` in place of an earlier one.
@@ -36,7 +45,8 @@ public final class Counter: Sendable {
 
     /// The total so far.
     @inlinable public var value: UInt64 {
-        total.load(ordering: .relaxed)
+        let (sum, overflows) = own.load(ordering: .relaxed).addingReportingOverflow(shared.load(ordering: .relaxed))
+        return overflows ? .max : sum
     }
 
     /// Microseconds since 1970 at which the counter began at zero.
@@ -47,13 +57,9 @@ public final class Counter: Sendable {
     /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
     /// time at which it began (microseconds since 1970), if given.
     public func restore(to value: UInt64, created: Int64? = nil) {
-        total.raise(to: value)
+        let own = own.load(ordering: .relaxed)
+        if value > own { shared.raise(to: value - own) }
         if let created { birth.store(created, ordering: .relaxed) }
-    }
-
-    @usableFromInline
-    func saturate() {
-        total.store(.max, ordering: .relaxed)
     }
 }
 

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The count of each bucket of a histogram and the sum of what was observed.
 ///
-/// Observations are counted in one block, until threads that observe at once are found to get into each other's way: from
-/// then on in a block for each CPU. What finds its block taken, and what comes in tallies, is added to words that all
-/// share. Each figure is the sum of all these.
+/// The first thread that observes has a block to itself. The others count in another one, until they are found to get into
+/// each other's way: from then on in a block for each CPU. What finds its block taken, and what comes in tallies, is added
+/// to words that all share. Each figure is the sum of all these.
 @safe
 struct HistogramCells: ~Copyable, @unchecked Sendable {
     /// Collisions after which there is a block for each CPU.
@@ -16,7 +16,9 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     private let blockWords: Int
     private let shared: AtomicCells
     private let sharedSum = AtomicDouble(0)
-    private let home: UnsafeMutablePointer<Atomic<UInt64>>
+    private let writer = WritingThread()
+    /// The block of the first thread, and that of the others.
+    private let blocks: UnsafeMutablePointer<Atomic<UInt64>>
     private let stripes = unsafe Atomic<UnsafeMutablePointer<Atomic<UInt64>>?>(nil)
     private let collisions = Atomic<UInt64>(0)
 
@@ -25,11 +27,11 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
         self.count = count
         blockWords = TallyBlock.wordCount(buckets: count)
         shared = AtomicCells(count: count)
-        unsafe home = TallyBlock.allocate(1, buckets: count)
+        unsafe blocks = TallyBlock.allocate(2, buckets: count)
     }
 
     deinit {
-        unsafe TallyBlock.deallocate(home, 1, buckets: count)
+        unsafe TallyBlock.deallocate(blocks, 2, buckets: count)
         if let stripes = unsafe stripes.load(ordering: .acquiring) {
             unsafe TallyBlock.deallocate(stripes, Stripe.count, buckets: count)
         }
@@ -39,15 +41,19 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     @inline(__always)
     func observe(_ value: Double, bucket: Int) {
         precondition(bucket >= 0 && bucket < count)
-        if !currentBlock.observe(value, bucket: bucket) { observeShared(value, bucket: bucket) }
+        if writer.isCurrent() {
+            unsafe TallyBlock.at(0, of: blocks, wordCount: blockWords).observeAlone(value, bucket: bucket)
+        } else if !sharedBlock.observe(value, bucket: bucket) {
+            observeShared(value, bucket: bucket)
+        }
     }
 
     @inline(__always)
-    private var currentBlock: TallyBlock {
+    private var sharedBlock: TallyBlock {
         if let stripes = unsafe stripes.load(ordering: .acquiring) {
             return unsafe TallyBlock.at(Stripe.current() & (Stripe.count - 1), of: stripes, wordCount: blockWords)
         }
-        return unsafe TallyBlock.at(0, of: home, wordCount: blockWords)
+        return unsafe TallyBlock.at(1, of: blocks, wordCount: blockWords)
     }
 
     @inline(never)
@@ -110,7 +116,8 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
 
     @inline(__always)
     private func reduceBlocks<Result>(_ initial: Result, _ next: (Result, TallyBlock) -> Result) -> Result {
-        var result = next(initial, unsafe TallyBlock.at(0, of: home, wordCount: blockWords))
+        var result = next(initial, unsafe TallyBlock.at(0, of: blocks, wordCount: blockWords))
+        result = next(result, unsafe TallyBlock.at(1, of: blocks, wordCount: blockWords))
         if let stripes = unsafe stripes.load(ordering: .acquiring) {
             for index in 0..<Stripe.count {
                 result = next(result, unsafe TallyBlock.at(index, of: stripes, wordCount: blockWords))

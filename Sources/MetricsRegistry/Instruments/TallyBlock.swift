@@ -53,11 +53,17 @@ struct TallyBlock: @unchecked Sendable {
     func observe(_ value: Double, bucket: Int) -> Bool {
         let (locked, _) = unsafe words[Self.lock].compareExchange(expected: 0, desired: 1, ordering: .acquiring)
         guard locked else { return false }
+        observeAlone(value, bucket: bucket)
+        unsafe words[Self.lock].store(0, ordering: .releasing)
+        return true
+    }
+
+    /// Counts a value where no other thread ever does. The bucket must be one of the block's.
+    @inline(__always)
+    func observeAlone(_ value: Double, bucket: Int) {
         let count = unsafe words[Self.buckets + bucket].load(ordering: .relaxed)
         unsafe words[Self.buckets + bucket].store(count &+ 1, ordering: .relaxed)
         unsafe words[Self.sum].store((sum + value).bitPattern, ordering: .relaxed)
-        unsafe words[Self.lock].store(0, ordering: .releasing)
-        return true
     }
 
     @inline(__always) var sum: Double {
