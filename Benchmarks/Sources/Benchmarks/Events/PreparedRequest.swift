@@ -21,8 +21,9 @@ struct PreparedRequest: Sendable {
     }
 
     /// A request for a path.
-    init(get path: String) {
-        bytes = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
+    init(get path: String, headers: [String] = []) {
+        let lines = ["GET \(path) HTTP/1.1", "Host: localhost"] + headers
+        bytes = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
         body = bytes.count..<bytes.count
         events = 0
     }

@@ -8,6 +8,7 @@ final class ServiceProcess {
     struct Settings {
         var journal = "off"
         var durability = "process"
+        var options: [String] = []
     }
 
     let stateDirectory: String
@@ -39,7 +40,7 @@ final class ServiceProcess {
             [
                 executable, "serve", "--listen", "127.0.0.1:\(port)", "--state-dir", stateDirectory,
                 "--journal", settings.journal, "--durability", settings.durability,
-            ],
+            ] + settings.options,
             errors: "\(stateDirectory)/log"
         )
         process = started
