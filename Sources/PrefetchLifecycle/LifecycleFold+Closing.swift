@@ -71,9 +71,12 @@ extension LifecycleFold {
         cycle.countKept(&counted, since: kept, into: &groups[group])
         cycle.countRest(counted, into: &groups[group])
         let last = cycles.lastTime(at: slot)
-        settle(groups.tally(of: group) - before, atEndOf: cycle, at: last)
+        let tally = groups.tally(of: group) - before
+        settle(tally, atEndOf: cycle, at: last)
         remember(closed: cycle, until: last)
-        guard let judgement = judgement(of: slot, known: known) else { return }
+        let judgement = judgement(of: slot, known: known)
+        keep(tally, judgement, atEndOf: cycle)
+        guard let judgement else { return }
         groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
     }

@@ -7,7 +7,8 @@ extension LifecycleFold {
     mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
         let installation = event.installation?.fingerprint ?? 0
         let told = groups.place(of: event, in: bytes)
-        groups[told ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
+        let time = groups[told ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
+        note(time, of: event, in: told ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
             var slot = slot(for: event, at: address)
         {
@@ -21,7 +22,9 @@ extension LifecycleFold {
                 before = groups.tally(of: group)
                 _ = cycles.tell(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
-            settle(groups.tally(of: group) - before, by: event, at: slot, in: group)
+            let counted = groups.tally(of: group) - before
+            note(counted, by: event, at: slot, in: group, bytes)
+            settle(counted, by: event, at: slot, in: group)
             note(event, of: installation, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {
                 noteTask(of: slot, by: event)

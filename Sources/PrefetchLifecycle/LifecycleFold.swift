@@ -32,6 +32,8 @@ public struct LifecycleFold: Sendable {
     /// The time of the latest event.
     var latest = Timestamp(microseconds: 0)
     var closedCycles: [ClosedCycle] = []
+    var observations = LatestObservations()
+    var schedules = SampledSchedules()
     private var proposed = IdentityTable()
 
     /// Starts from nothing.
@@ -98,6 +100,7 @@ public struct LifecycleFold: Sendable {
     /// - Throws: `EventRecordError` for bytes that are no records; the events before them are folded.
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
         advance(to: receivedAt)
+        defer { observations.keepNoted(from: records, at: clock) }
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {

@@ -147,6 +147,7 @@ struct IngestProcessor: CommitProcessor {
         settleGroup()
         failures.recovered()
         metrics.publish(projection)
+        metrics.attach(projection.fold.takeObservations())
         onCommit(position)
     }
 

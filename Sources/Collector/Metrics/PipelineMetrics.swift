@@ -102,6 +102,11 @@ struct PipelineMetrics: Sendable {
         registry.update { set(projection, in: &$0) }
     }
 
+    /// Shows which schedules were counted last; of a projection that has been published.
+    func attach(_ observations: [LifecycleObservation]) {
+        lifecycle.attach(observations)
+    }
+
     private mutating func set(_ projection: LedgerProjection, in update: inout MetricsUpdate) {
         let accounts = projection.accounts
         let groups = projection.fold.totalsByGroup

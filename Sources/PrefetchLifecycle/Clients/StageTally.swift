@@ -24,7 +24,9 @@ struct StageTally: Sendable {
         return all == 0
     }
 
-    var hasFailures: Bool { (Self.failures..<Self.count).contains { counts[$0] > 0 } }
+    func failures(_ reason: FailureReason) -> UInt64 { counts[Self.failures + Int(reason.rawValue)] }
+
+    @inline(__always) var hasFailures: Bool { counts[4] | counts[5] | counts[6] | counts[7] != 0 }
 
     static func - (left: StageTally, right: StageTally) -> StageTally {
         var difference = StageTally()

@@ -71,6 +71,15 @@ struct Judgement {
         return started.microseconds - window.microseconds
     }
 
+    /// Calls `body` for each length of time that counts now, in microseconds.
+    func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
+        if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
+        guard hasTimes else { return }
+        for duration in account.durations { body(.fetchDuration, duration) }
+        if let startDelay { body(.startDelay, startDelay) }
+        if let drift { body(.drift, abs(drift)) }
+    }
+
     func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt32(kind.rawValue) != 0 }
 
     private mutating func judge(_ kind: ViolationKind, _ isBroken: Bool) {

@@ -27,11 +27,15 @@ extension LifecycleTotals {
     }
 
     private mutating func addTimes(of judgement: Judgement) {
-        if !judgement.cycle.flags.contains(.ageCounted), let age = judgement.age { contentAge.observe(age) }
-        guard judgement.hasTimes else { return }
-        for duration in judgement.account.durations { fetchDuration.observe(duration) }
-        if let delay = judgement.startDelay { startDelay.observe(delay) }
-        if let distance = judgement.drift { drift.observe(abs(distance)) }
+        judgement.eachTime { measure, length in
+            switch measure {
+            case .contentAge: contentAge.observe(length)
+            case .fetchDuration: fetchDuration.observe(length)
+            case .startDelay: startDelay.observe(length)
+            case .drift: drift.observe(length)
+            case .clockSkew, .arrivalLag: return
+            }
+        }
     }
 
     /// Counts what an event tells by itself, in whatever cycle it is.
@@ -39,26 +43,29 @@ extension LifecycleTotals {
     /// - Parameters:
     ///   - bytes: the bytes that the event was read from.
     ///   - receivedAt: when it came; nil where that says nothing, as in a file.
-    mutating func count(_ event: borrowing Event, in bytes: Span<UInt8>, receivedAt: Timestamp?) {
+    /// - Returns: what it told of a cycle's times.
+    mutating func count(_ event: borrowing Event, in bytes: Span<UInt8>, receivedAt: Timestamp?) -> CountedTime? {
+        var time: CountedTime?
         switch event.kind {
         case .leadCapped: leadCapped += 1
         case .contentCacheFailed: cacheFailures += 1
         case .prefetchSuccess, .prefetchFailure:
-            if let duration = event.duration { fetchDuration.observe(duration) }
+            if let duration = event.duration { time = fetchDuration.observe(duration) }
         case .prefetchUsedForNotification:
-            if let age = event.age { contentAge.observe(age) }
+            if let age = event.age { time = contentAge.observe(age) }
         case .notificationDenied, .prefetchScheduleFailed:
             if let code = PluginErrorCode(event, in: bytes) { pluginErrors[Int(code.rawValue)] += 1 }
         default: break
         }
-        guard !event.isTimeAssumed else { return }
+        guard !event.isTimeAssumed else { return time }
         if let stage = LifecycleStage(event.kind) {
             let place = Int(stage.rawValue)
             latest[place] = max(latest[place], event.timestamp.microseconds)
         }
-        guard let receivedAt else { return }
+        guard let receivedAt else { return time }
         let skew = event.clockSkew ?? 0
         if event.clockSkew != nil { clockSkew.observe(Int64(clamping: skew.magnitude)) }
         arrivalLag.observe(receivedAt.microseconds &- event.timestamp.microseconds &- skew)
+        return time
     }
 }

@@ -86,12 +86,28 @@ public struct TimeHistogram: Hashable, Sendable {
     static let longest: Int64 = 10 * 365 * 86_400 * 1_000_000
 
     /// Counts a length of time in microseconds; a negative one as 0, one of more than ten years as ten years.
-    mutating func observe(_ length: Int64) {
-        let length = min(max(length, 0), Self.longest)
-        var bucket = 0
-        while bucket < bounds.count, length > bounds[bucket] { bucket += 1 }
+    @discardableResult
+    mutating func observe(_ length: Int64) -> CountedTime {
+        let length = Self.counted(length)
+        let bucket = Self.bucket(of: length, within: bounds)
         counts[bucket] += 1
         microseconds = microseconds.addingSaturated(UInt64(length))
+        return CountedTime(measure: measure, bucket: bucket, microseconds: length)
+    }
+
+    /// As what a length of time counts.
+    static func counted(_ length: Int64) -> Int64 { min(max(length, 0), longest) }
+
+    /// The bucket in which a length of time counts.
+    static func bucket(of length: Int64, _ measure: Measure) -> Int {
+        bucket(of: counted(length), within: measure.microseconds)
+    }
+
+    @inline(__always)
+    private static func bucket(of length: Int64, within bounds: [Int64]) -> Int {
+        var bucket = 0
+        while bucket < bounds.count, length > bounds[bucket] { bucket += 1 }
+        return bucket
     }
 
     mutating func add(_ other: TimeHistogram) {

@@ -55,6 +55,14 @@ struct GroupedFamilies: Sendable {
         groups[place].words = words
     }
 
+    /// Shows which schedule was counted last, of an observation in a group that has been shown.
+    func attach(_ observation: LifecycleObservation) {
+        guard groups.indices.contains(observation.group), let place = families.place(of: observation),
+            let exemplar = Exemplar(observation)
+        else { return }
+        series[groups[observation.group].series].attach(exemplar, at: place)
+    }
+
     private mutating func placeOfSeries(_ values: [String]) -> Int {
         if let place = placesOfSeries[values] { return place }
         placesOfSeries[values] = series.count

@@ -15,7 +15,8 @@ extension LifecycleCounterFamily {
             label: "reason",
             of: FailureReason.allCases,
             onceUsed: .other,
-            value: \.name
+            value: \.name,
+            observed: { .failure($0) }
         ) { $0.failure($1) },
         .init("dnp_prefetch_used_for_notification_total", help: "Notifications that used prefetched content.") {
             $0.used

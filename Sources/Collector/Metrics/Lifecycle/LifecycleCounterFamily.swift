@@ -9,6 +9,8 @@ struct LifecycleCounterFamily: Sendable {
         let labelValues: [String]
         /// Whether pages leave it out while it is at 0.
         let isShownOnceUsed: Bool
+        /// As what the fold tells of the last thing that was counted here, where it does.
+        var observed: LifecycleObservation.Place?
         let count: @Sendable (LifecycleTotals) -> UInt64
     }
 
@@ -31,6 +33,7 @@ struct LifecycleCounterFamily: Sendable {
     ///   - cases: the closed set.
     ///   - onceUsed: the case that pages leave out while it is at 0.
     ///   - value: the label value of a case.
+    ///   - observed: as what the fold tells of the last thing that was counted of a case.
     init<Case: Equatable & Sendable>(
         _ name: String,
         help: String,
@@ -38,13 +41,18 @@ struct LifecycleCounterFamily: Sendable {
         of cases: [Case],
         onceUsed: Case? = nil,
         value: (Case) -> StaticString,
+        observed: (Case) -> LifecycleObservation.Place? = { _ in nil },
         count: @escaping @Sendable (LifecycleTotals, Case) -> UInt64
     ) {
         self.name = name
         self.help = help
         labels = [label]
         members = cases.map { member in
-            Member(labelValues: ["\(value(member))"], isShownOnceUsed: member == onceUsed) { count($0, member) }
+            Member(
+                labelValues: ["\(value(member))"],
+                isShownOnceUsed: member == onceUsed,
+                observed: observed(member)
+            ) { count($0, member) }
         }
     }
 

@@ -11,6 +11,8 @@ struct LifecycleFamilies: Sendable {
     private let counters: [(LifecycleCounterFamily, CounterFamily)]
     private let histograms: [HistogramFamily]
     private let counts: [@Sendable (LifecycleTotals) -> UInt64]
+    /// Where in `LifecycleSeries` the counter or histogram of an observation is.
+    private let places: [LifecycleObservation.Place: LifecycleSeries.Place]
     private let observed: [@Sendable (LifecycleTotals) -> TimeHistogram]
 
     /// - Parameter labels: the names of the labels that each family has besides its own.
@@ -40,6 +42,13 @@ struct LifecycleFamilies: Sendable {
                 maximumSeries: groups
             )
         }
+        let told = counters.flatMap(\.members).map(\.observed).enumerated().compactMap { place, observed in
+            observed.map { ($0, LifecycleSeries.Place.counter(place)) }
+        }
+        let timed = histograms.enumerated().map { place, family in
+            (LifecycleObservation.Place.time(family.measure), LifecycleSeries.Place.histogram(place))
+        }
+        places = Dictionary(told + timed) { first, _ in first }
         counts = counters.flatMap { $0.members.map(\.count) }
         observed = histograms.map(\.observed)
     }
@@ -54,6 +63,9 @@ struct LifecycleFamilies: Sendable {
             created: created
         )
     }
+
+    /// Where an observation was counted; nil where it is of another family.
+    func place(of observation: LifecycleObservation) -> LifecycleSeries.Place? { places[observation.place] }
 
     /// What a group has counted, in the order of `LifecycleSeries`: a word for each counter, then for each histogram one
     /// for each bucket and one for the sum in microseconds.

@@ -55,4 +55,9 @@ struct LifecycleMetrics: Sendable {
         }
         update.set(openCycles, to: open)
     }
+
+    /// Shows which schedules were counted last, where that is shown.
+    func attach(_ observations: [LifecycleObservation]) {
+        for observation in observations { cycles.attach(observation) }
+    }
 }

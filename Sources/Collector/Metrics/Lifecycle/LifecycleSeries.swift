@@ -7,6 +7,12 @@ internal import MetricsRegistry
 /// What a group has counted comes as words: one for each counter, then for each histogram one for each bucket and one for
 /// the sum in microseconds.
 struct LifecycleSeries: Sendable {
+    /// One of the instruments.
+    enum Place: Sendable {
+        case counter(Int)
+        case histogram(Int)
+    }
+
     private let counters: [Counter]
     private let histograms: [(histogram: Histogram, words: Range<Int>)]
     private let created: Int64
@@ -40,6 +46,14 @@ struct LifecycleSeries: Sendable {
             for place in range { sums[place] &+= words[place] &- earlier[place] }
             let seconds = Double(sums[range.upperBound - 1]) / 1e6
             try? update.restore(histogram, counts: Array(sums[range.dropLast()]), sum: seconds, created: created)
+        }
+    }
+
+    /// Shows the last thing that was counted at a place.
+    func attach(_ exemplar: Exemplar, at place: Place) {
+        switch place {
+        case .counter(let place): counters[place].attach(exemplar)
+        case .histogram(let place): histograms[place].histogram.attach(exemplar)
         }
     }
 
