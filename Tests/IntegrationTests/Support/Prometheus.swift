@@ -10,6 +10,14 @@ struct Prometheus {
         let value: Double
     }
 
+    /// One exemplar as the storage has it.
+    struct Exemplar: Equatable {
+        let series: [String: String]
+        let labels: [String: String]
+        let value: Double
+        let timestamp: Double
+    }
+
     private struct Reply: Decodable {
         struct Result: Decodable {
             let metric: [String: String]
@@ -29,7 +37,12 @@ struct Prometheus {
 
     private let client: TelemetryClient
 
-    static func with<Value>(scraping port: Int, _ body: (Prometheus) async throws -> Value) async throws -> Value {
+    /// - Parameter features: what is to be enabled (`--enable-feature`).
+    static func with<Value>(
+        scraping port: Int,
+        features: [String] = [],
+        _ body: (Prometheus) async throws -> Value
+    ) async throws -> Value {
         try MissingDependency.require(executable: "/usr/bin/prometheus", package: "prometheus")
         return try await withTemporaryDirectory { directory in
             let configuration = """
@@ -44,7 +57,7 @@ struct Prometheus {
                 [
                     "/usr/bin/prometheus", "--config.file=\(directory)/prometheus.yml",
                     "--storage.tsdb.path=\(directory)/data", "--web.listen-address=127.0.0.1:\(own)",
-                ],
+                ] + (features.isEmpty ? [] : ["--enable-feature=\(features.joined(separator: ","))"]),
                 logs: directory,
                 name: "prometheus"
             )
@@ -70,6 +83,42 @@ struct Prometheus {
         return try JSONDecoder().decode(Reply.self, from: Data(answer.body)).data.result.map {
             Element(labels: $0.metric, value: $0.value.value)
         }
+    }
+
+    /// The exemplars of every series of one name in the last hour.
+    func exemplars(_ name: String) async throws -> [Exemplar] {
+        struct Series: Decodable {
+            let seriesLabels: [String: String]
+            let exemplars: [Found]
+        }
+        struct Found: Decodable {
+            let labels: [String: String]
+            let value: String
+            let timestamp: Double
+        }
+        struct Reply: Decodable { let data: [Series] }
+        let now = Int(Date().timeIntervalSince1970)
+        let answer = try await client.get("/api/v1/query_exemplars?query=\(name)&start=\(now - 3_600)&end=\(now + 60)")
+        guard answer.status == 200 else { throw Answer.Unexpected(answer) }
+        return try JSONDecoder().decode(Reply.self, from: Data(answer.body)).data.flatMap { series in
+            series.exemplars.map {
+                Exemplar(
+                    series: series.seriesLabels,
+                    labels: $0.labels,
+                    value: Double($0.value) ?? .nan,
+                    timestamp: $0.timestamp
+                )
+            }
+        }
+    }
+
+    /// What a target's metadata says of a family's type.
+    func type(of family: String) async throws -> String? {
+        struct Metadata: Decodable { let type: String }
+        struct Reply: Decodable { let data: [String: [Metadata]] }
+        let answer = try await client.get("/api/v1/metadata?metric=\(family)")
+        guard answer.status == 200 else { throw Answer.Unexpected(answer) }
+        return try JSONDecoder().decode(Reply.self, from: Data(answer.body)).data[family]?.first?.type
     }
 
     /// What `promtool check metrics` says about a page: nothing, if all is well.

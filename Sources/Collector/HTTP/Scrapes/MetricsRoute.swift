@@ -30,15 +30,10 @@ struct MetricsRoute: Sendable {
         }
         let missed = metrics.missedDeadlines
         let deadline = ScrapeDeadline(scrape.timeout, of: connection) { missed.add() }
-        do {
-            let page = try await page(for: scrape)
-            return try await response(page, as: scrape.format, to: request, over: connection) {
-                deadline.end()
-                slot.giveBack()
-            }
-        } catch {
+        let page = try await page(for: scrape)
+        return await response(page, as: scrape.format, to: request, over: connection) {
             deadline.end()
-            throw error
+            slot.giveBack()
         }
     }
 
@@ -50,14 +45,14 @@ struct MetricsRoute: Sendable {
         return page
     }
 
-    /// - Parameter written: called when the answer is written, or cannot be.
+    /// - Parameter written: called when the answer is written or cannot be, or forgotten where the connection is gone.
     private func response(
         _ page: ScrapedPage,
         as format: ExpositionFormat,
         to request: Request,
         over connection: any Channel,
         written: @escaping @Sendable () -> Void
-    ) async throws -> Response {
+    ) async -> Response {
         var headers: HTTPFields = [.contentType: format.contentType, .vary: "Accept, Accept-Encoding"]
         if page.coding == .gzip { headers[.contentEncoding] = page.coding.rawValue }
         if request.method == .head {
@@ -66,7 +61,7 @@ struct MetricsRoute: Sendable {
             return Response(status: .ok, headers: headers)
         }
         // So that the end of an answer waits until the system has taken all of it.
-        try await connection.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1)).get()
+        try? await connection.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1)).get()
         let body = ResponseBody(contentLength: page.bytes.readableBytes) { writer in
             defer { written() }
             var rest = page.bytes

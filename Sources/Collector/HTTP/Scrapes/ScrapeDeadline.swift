@@ -2,8 +2,9 @@
 
 internal import NIOCore
 
-/// Closes a connection when the answer to a scrape is not written in time, also where the client reads nothing.
-struct ScrapeDeadline: Sendable {
+/// Closes a connection when the answer to a scrape is not written in time, also where the client reads nothing; until it
+/// is ended or forgotten.
+final class ScrapeDeadline: Sendable {
     private let closing: Scheduled<Void>
 
     /// - Parameter missed: called on the connection's thread before it is closed.
@@ -13,6 +14,8 @@ struct ScrapeDeadline: Sendable {
             connection.close(promise: nil)
         }
     }
+
+    deinit { end() }
 
     /// The answer is written, or will never be.
     func end() {

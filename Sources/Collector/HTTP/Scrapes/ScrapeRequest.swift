@@ -14,7 +14,7 @@ struct ScrapeRequest: Sendable {
     var timeout: Duration
 
     init(_ request: Request) throws(Problem) {
-        format = .text004
+        format = .negotiated(accept: request.headers[.accept])
         coding = .negotiated(acceptEncoding: request.headers[.acceptEncoding])
         names = try ScrapedNames.of(query: request.uri.query)
         timeout = ScrapeTimeout.of(HTTPField.Name(ScrapeTimeout.header).flatMap { request.headers[$0] })

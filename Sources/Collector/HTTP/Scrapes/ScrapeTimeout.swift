@@ -6,8 +6,8 @@ enum ScrapeTimeout {
     static let header = "X-Prometheus-Scrape-Timeout-Seconds"
     /// Without that: what Prometheus waits by default.
     static let `default` = Duration.seconds(10)
-    /// No client is given longer, in seconds.
-    private static let longest = 120.0
+    /// No client is given less or more, in seconds.
+    private static let bounds = 0.1...120
     /// What the network is given, in seconds, so that we give up first.
     private static let offset = 0.5
 
@@ -16,7 +16,8 @@ enum ScrapeTimeout {
         guard let value, value.utf8.count <= 32, value.utf8.allSatisfy(isDigitOrPoint), let seconds = Double(value),
             seconds > 0
         else { return `default` }
-        return .seconds(min(max(seconds - offset, seconds / 2), longest))
+        let wanted = max(seconds - offset, seconds / 2)
+        return .seconds(min(max(wanted, bounds.lowerBound), bounds.upperBound))
     }
 
     private static func isDigitOrPoint(_ byte: UInt8) -> Bool {

@@ -14,7 +14,7 @@ struct ScrapedPage: Sendable {
     let plainBytes: Int
 
     init(_ request: ScrapeRequest, of registry: MetricsRegistry, _ compressor: PageCompressor) {
-        (bytes, coding, plainBytes) = registry.withExposition(names: request.names) { page in
+        (bytes, coding, plainBytes) = registry.withExposition(request.format, names: request.names) { page in
             if request.coding == .gzip, page.count >= Self.leastCompressed,
                 let member = compressor.compress(page, as: request.names == nil ? request.format : nil)
             {

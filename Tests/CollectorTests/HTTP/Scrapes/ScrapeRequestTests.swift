@@ -11,7 +11,8 @@ struct ScrapeRequestTests {
     @Test(
         "is answered before its client gives up, within bounds; garbage is as good as nothing",
         arguments: [
-            ("15", 14.5), ("10.000000", 9.5), ("1", 0.5), ("0.4", 0.2), ("3600", 120), (nil, 10), ("", 10), ("0", 10),
+            ("15", 14.5), ("10.000000", 9.5), ("1", 0.5), ("0.4", 0.2), ("0.001", 0.1), ("3600", 120), (nil, 10),
+            ("", 10), ("0", 10),
             ("-5", 10), ("nan", 10), ("inf", 10), ("0x10", 10), ("1e3", 10), ("10s", 10), (" 5", 10), ("1.2.3", 10),
             (String(repeating: "9", count: 33), 10), (String(repeating: "9", count: 32), 120), (".", 10),
         ] as [(String?, Double)]

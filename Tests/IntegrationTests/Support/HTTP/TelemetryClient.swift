@@ -12,6 +12,7 @@ struct TelemetryClient: Sendable {
     private static let http: HTTPClient = {
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5)))
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 128
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("the endpoint")
+    struct Endpoint {
+        private static let sequence = "dnp_telemetry_ledger_sequence"
+
+        @Test("gives each client the format that it asks for", arguments: AcceptHeader.all)
+        func accept(header: AcceptHeader) async throws {
+            try await withService { service in
+                let client = await service.client
+                for headers in [header.headers, header.headers + [("Accept-Encoding", "gzip")]] {
+                    let answer = try await client.scrape(headers)
+                    #expect(answer.status == 200)
+                    #expect(answer.headers["content-type"] == header.contentType)
+                }
+                let sums = FamilySums(try await client.scrape(header.headers))
+                #expect(sums["dnp_prefetch_scheduled_total"] == 0)
+                #expect(sums["dnp_telemetry_scrape_requests_total"] == 2)
+            }
+        }
+
+        @Test("answers HEAD like GET, without a body, plain and compressed")
+        func head() async throws {
+            try await withService { service in
+                let client = await service.client
+                for coding in ["identity", "gzip"] {
+                    let path =
+                        "/metrics?name%5B%5D=dnp_prefetch_failure&name%5B%5D=dnp_prefetch_sequence_violations_total"
+                    let get = try await client.scrape([("Accept-Encoding", coding)], path: path)
+                    let head = try await client.scrape([("Accept-Encoding", coding)], method: "HEAD", path: path)
+                    #expect(get.status == 200 && head.status == 200)
+                    #expect(head.body.isEmpty)
+                    for name in ["content-type", "content-length", "content-encoding", "vary"] {
+                        #expect(head.headers[name] == get.headers[name], "\(name)")
+                    }
+                    #expect(get.headers["content-length"] == "\(get.body.count)")
+                    #expect(get.headers["content-encoding"] == (coding == "gzip" ? "gzip" : nil))
+                    #expect(get.headers["vary"] == "Accept, Accept-Encoding")
+                }
+                #expect(try await client.metric("dnp_telemetry_scrape_in_flight") == 1)
+            }
+        }
+
+        @Test("shows the families that are asked for by name, with or without _total, and no others")
+        func names() async throws {
+            try await withService { service in
+                let client = await service.client
+                func types(_ query: String) async throws -> Set<String> {
+                    let answer = try await client.scrape(path: "/metrics?\(query)")
+                    #expect(answer.status == 200)
+                    return Set(MetricsPage(answer.text).types.keys)
+                }
+                #expect(try await types("name[]=\(Self.sequence)") == [Self.sequence])
+                #expect(
+                    try await types("name%5B%5D=dnp_prefetch_failure&name%5B%5D=dnp_prefetch_executed_total&x=y")
+                        == ["dnp_prefetch_failure_total", "dnp_prefetch_executed_total"]
+                )
+                #expect(
+                    try await types("name[]=dnp_prefetch_start_delay_seconds") == ["dnp_prefetch_start_delay_seconds"]
+                )
+                #expect(try await types("name[]=no_such_family&name[]=") == [])
+                #expect(try await types("name=x&page=2").count > 50)
+                let many = Array(repeating: "name[]=a", count: 1_001).joined(separator: "&")
+                let refused = try await client.scrape(path: "/metrics?\(many)")
+                #expect(try refused.status == 400 && refused.problem().detail.contains("name[]"))
+            }
+        }
+
+        @Test("compresses what gunzip, Python and curl read as the page, again and again while counters move")
+        func gzip() async throws {
+            try await withService { service in
+                let client = await service.client
+                let path = "/metrics?name[]=dnp_prefetch_sequence_violations&name[]=dnp_prefetch_fetch_duration_seconds"
+                for round in 0..<5 {
+                    _ = try await client.post(EventFactory(prefix: "gzip-\(round)").cycles(0..<20).ndjson).receipt()
+                    let plain = try await client.scrape(path: path)
+                    let packed = try await client.scrape([("Accept-Encoding", "gzip")], path: path)
+                    #expect(packed.headers["content-encoding"] == "gzip")
+                    #expect(packed.body.count * 2 < plain.body.count)
+                    try await expectInflates(packed.body, to: plain.body)
+                }
+                let whole = try await client.scrape([("Accept-Encoding", "gzip")])
+                let text = try await withTemporaryDirectory { directory in
+                    let file = "\(directory)/page.gz"
+                    try Data(whole.body).write(to: URL(fileURLWithPath: file))
+                    return try await Command.run(["/usr/bin/gunzip", "-c", file]).text
+                }
+                #expect(try await Prometheus.lint(text) == "")
+                let url = "http://127.0.0.1:\(client.port)\(path.replacingOccurrences(of: "[]", with: "%5B%5D"))"
+                let curl = try await Command.run(["/usr/bin/curl", "-sS", "--compressed", url])
+                #expect(try await Array(curl.output) == client.scrape(path: path).body, "\(curl.error)")
+                #expect(try await client.metric("dnp_telemetry_scrape_sent_bytes_total") ?? 0 > 0)
+            }
+        }
+
+        private func expectInflates(_ packed: [UInt8], to plain: [UInt8]) async throws {
+            try await withTemporaryDirectory { directory in
+                let file = "\(directory)/page.gz"
+                try Data(packed).write(to: URL(fileURLWithPath: file))
+                #expect(try await Array(Command.run(["/usr/bin/gunzip", "-c", file]).output) == plain)
+                #expect(try await Command.run(["/usr/bin/gzip", "-t", file]).status == .code(0))
+                let script = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())"
+                #expect(try await Array(Command.run(["/usr/bin/python3", "-c", script, file]).output) == plain)
+            }
+        }
+
+        @Test("is where the operator wants it, and nowhere else")
+        func path() async throws {
+            try await withService(options: ["--metrics-path", "/probe/telemetry"]) { service in
+                let client = await service.client
+                #expect(try await client.scrape(path: "/probe/telemetry").status == 200)
+                #expect(try await client.scrape(method: "HEAD", path: "/probe/telemetry").status == 200)
+                let missing = try await client.scrape()
+                #expect(try missing.status == 404 && missing.problem().detail.contains("/probe/telemetry"))
+                #expect(await service.screen["scrape"] == "http://127.0.0.1:\(client.port)/probe/telemetry")
+                let page = MetricsPage(try await client.scrape(path: "/probe/telemetry").text)
+                let scraped = page.value(
+                    "dnp_telemetry_http_requests_total",
+                    ["route": "/probe/telemetry", "status": "200"]
+                )
+                #expect(scraped == 2)
+            }
+        }
+
+        @Test(
+            "is not started with a path or a number that cannot be meant",
+            arguments: [
+                ["--metrics-path", "metrics"], ["--metrics-path", "/v1/events"], ["--metrics-path", "/{id}"],
+                ["--maximum-scrapes", "0"], ["--maximum-scrapes", "10001"],
+            ]
+        )
+        func wrongUsage(options: [String]) async throws {
+            let result = try await Command.run([Service.binary(), "serve"] + options)
+            #expect(result.status == .code(64))
+            #expect(result.error.contains(options[0]) && result.error.contains(options[1]))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("scrapes that are held up")
+    struct HeldScrapes {
+        private static let timeout = "X-Prometheus-Scrape-Timeout-Seconds"
+
+        @Test("are refused past the limit, and answered again once a client has gone")
+        func limit() async throws {
+            try await withService(options: LargePage.options + ["--maximum-scrapes", "2"]) { service in
+                let client = await service.client
+                _ = try await client.post(LargePage.events).receipt()
+                var held: [SilentClient] = []
+                for _ in 0..<2 { held.append(try SilentClient(port: client.port, headers: ["\(Self.timeout): 120"])) }
+                let refused = try await awaited("the third scrape is refused") {
+                    let answer = try await client.scrape()
+                    return answer.status == 503 ? answer : nil
+                }
+                let problem = try refused.problem()
+                #expect(problem.type == "urn:dnp-telemetry:problem:too-many-scrapes")
+                #expect((1...3).contains(Int(refused.headers["retry-after"] ?? "") ?? 0))
+                #expect(try await client.scrape(method: "HEAD").status == 503)
+                #expect(try await client.get("/-/healthy").status == 200)
+                held = []
+                try await eventually("a scrape is answered again") { try await client.scrape().status == 200 }
+                #expect(try await client.metric("dnp_telemetry_scrape_refused_total") ?? 0 >= 2)
+                try await eventually("no scrape is held any more") {
+                    try await client.metric("dnp_telemetry_scrape_in_flight") == 1
+                }
+                #expect(try await client.metric("dnp_telemetry_scrape_timeouts_total") == 0)
+            }
+        }
+
+        @Test("by a client that reads nothing are ended in the time that it told, and one that reads slowly is too")
+        func deadline() async throws {
+            try await withService(options: LargePage.options) { service in
+                let client = await service.client
+                _ = try await client.post(LargePage.events).receipt()
+                let whole = try await client.scrape()
+                let clock = ContinuousClock()
+                let start = clock.now
+                let silent = try SilentClient(port: client.port, headers: ["\(Self.timeout): 1.5"])
+                try await eventually("the connection is closed and counted") {
+                    try await client.metric("dnp_telemetry_scrape_timeouts_total") == 1
+                }
+                #expect(clock.now - start >= .milliseconds(950))
+                #expect(clock.now - start < .seconds(10))
+                #expect(try await client.metric("dnp_telemetry_scrape_in_flight") == 1)
+                #expect(silent.readAll().count < 16 * whole.body.count, "the rest is not sent")
+            }
+        }
+
+        @Test("do not hold up ingest: its answers come as fast as before")
+        func ingestGoesOn() async throws {
+            try await withService(options: LargePage.options) { service in
+                let client = await service.client
+                _ = try await client.post(LargePage.events).receipt()
+                let free = try await Self.slowestPost(client, "free")
+                let held = try (0..<20).map { _ in
+                    try SilentClient(port: client.port, headers: ["\(Self.timeout): 120"])
+                }
+                try await eventually("all of them are being answered") {
+                    try await client.metric("dnp_telemetry_scrape_in_flight") == 21
+                }
+                let busy = try await Self.slowestPost(client, "busy")
+                #expect(busy < .seconds(2))
+                #expect(try await client.metric("dnp_telemetry_scrape_in_flight") == 21)
+                #expect(try await client.metrics().ingestBalance == 0)
+                print("20 scrapes held: 100 batches, slowest answer \(busy), without them \(free)")
+                withExtendedLifetime(held) {}
+            }
+        }
+
+        /// The slowest answer to one of 100 batches.
+        private static func slowestPost(_ client: TelemetryClient, _ name: String) async throws -> Duration {
+            let clock = ContinuousClock()
+            var slowest = Duration.zero
+            for index in 0..<100 {
+                let batch = EventFactory(prefix: "\(name)-\(index)").cycles(0..<20)
+                let start = clock.now
+                #expect(try await client.post(batch.ndjson).receipt().accepted == batch.count)
+                slowest = max(slowest, clock.now - start)
+            }
+            return slowest
+        }
+
+        @Test("by nothing while the ledger's writer is: pages keep coming, as of the last commit")
+        func writerIsHeld() async throws {
+            try await withService { service in
+                let client = await service.client
+                let first = EventFactory(prefix: "first").cycles(0..<20)
+                _ = try await client.post(first.ndjson).receipt()
+                let state = await service.settings.stateDirectory
+                try await withTemporaryDirectory { directory in
+                    try Data("BEGIN IMMEDIATE;\n.print held\n".utf8)
+                        .write(to: URL(fileURLWithPath: "\(directory)/hold"))
+                    let holder = try ChildProcess(
+                        ["/usr/bin/sqlite3", "-init", "\(directory)/hold", "\(state)/ledger.sqlite"],
+                        logs: directory,
+                        name: "holder"
+                    )
+                    try await eventually("another process holds the ledger") {
+                        holder.output.contains(Data("held".utf8))
+                    }
+                    let second = EventFactory(prefix: "second").cycles(0..<20)
+                    async let answer = client.post(second.ndjson)
+                    try await eventually("the batch waits for its commit") {
+                        try await client.metric("dnp_telemetry_ledger_waiting_submissions") == 1
+                    }
+                    var slowest = Duration.zero
+                    for coding in Array(repeating: ["gzip", "identity"], count: 20).flatMap({ $0 }) {
+                        let start = ContinuousClock.now
+                        let page = try await client.scrape([("Accept-Encoding", coding)])
+                        slowest = max(slowest, ContinuousClock.now - start)
+                        #expect(page.status == 200)
+                    }
+                    #expect(try await client.metric("dnp_telemetry_ledger_sequence") == Double(first.count))
+                    #expect(try await client.metric("dnp_telemetry_ledger_waiting_submissions") == 1)
+                    #expect(slowest < .seconds(1))
+                    print("the writer held: slowest of 40 scrapes \(slowest)")
+                    await holder.killAndWait()
+                    #expect(try await answer.receipt().accepted == second.count)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A client that asks for something several times and reads the answers late or never; its connection closes with it.
+///
+/// The system takes some 3 MB that nobody reads, so that only a later answer is held up.
+final class SilentClient: Sendable {
+    struct Failed: Error {
+        let what: String
+        let code: Int32
+    }
+
+    /// As small as the system allows, so that little of an answer is under way unread.
+    private static let receiveBuffer: Int32 = 4_096
+
+    private let descriptor: Int32
+
+    init(port: Int, asking path: String = "/metrics", times: Int = 16, headers: [String] = []) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Failed(what: "socket", code: errno) }
+        var size = Self.receiveBuffer
+        let length = socklen_t(MemoryLayout<Int32>.size)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, length)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe connect(descriptor, generic, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Failed(what: "connect", code: errno) }
+        let head = (["GET \(path) HTTP/1.1", "Host: localhost"] + headers).joined(separator: "\r\n") + "\r\n\r\n"
+        let requests = Array(String(repeating: head, count: times).utf8)
+        let sent = unsafe requests.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, 0) }
+        guard sent == requests.count else { throw Failed(what: "send", code: errno) }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// All that comes until the other side closes the connection, or nothing more comes for five seconds.
+    func readAll() -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&interest, 1, 5_000) > 0 else { return bytes }
+            let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+}
