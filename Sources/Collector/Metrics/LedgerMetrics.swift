@@ -78,10 +78,12 @@ struct LedgerMetrics: Sendable {
         batchEvents.observe(Double(report.events))
     }
 
-    func collect(_ writer: GroupCommitStatistics, _ ledger: LedgerStatistics?) {
+    func collect(_ writer: GroupCommitStatistics) {
         waiting.set(writer.waitingSubmissions)
         waitingBytes.set(writer.waitingBytes)
-        guard let ledger else { return }
+    }
+
+    func collect(_ ledger: LedgerStatistics) {
         bytes.set(ledger.bytesOnDisk)
         if let available = ledger.availableBytes { availableBytes.set(available) }
         logBytes.set(ledger.logBytes)

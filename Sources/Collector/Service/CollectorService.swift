@@ -141,9 +141,9 @@ public enum CollectorService {
             help: "1, with the version of this build as a label.",
             labels: ["version"]
         ).with(BuildVersion.current).set(1)
-        let ledger = PromptReading { try? writer.ledger.reader.statistics() }
+        registry.collector("ledger") { ledgerMetrics.collect(try writer.ledger.reader.statistics()) }
         registry.onCollect {
-            ledgerMetrics.collect(writer.statistics, ledger.value)
+            ledgerMetrics.collect(writer.statistics)
             if let journal, let progress {
                 journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
             }

@@ -56,6 +56,7 @@ struct DocumentedMetricsTests {
         _ = FollowMetrics(registry)
         _ = HTTPMetrics(registry, routes: [])
         _ = ScrapeMetrics(registry)
+        registry.collector("ledger") {}
         _ = CountedConnections(limit: 1, registry)
         ProcessCollector.add(to: registry)
         SwiftRuntimeCollector.add(to: registry)
