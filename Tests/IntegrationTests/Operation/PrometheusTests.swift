@@ -82,6 +82,8 @@ extension EndToEnd {
             "dnp_telemetry_journal_up": "gauge", "dnp_telemetry_http_requests_total": "counter",
             "dnp_telemetry_http_connections": "gauge", "dnp_telemetry_scrape_seconds": "histogram",
             "dnp_telemetry_scrape_bytes": "gauge", "dnp_telemetry_build_info": "gauge",
+            "dnp_telemetry_scrape_requests_total": "counter", "dnp_telemetry_scrape_in_flight": "gauge",
+            "dnp_telemetry_scrape_refused_total": "counter", "dnp_telemetry_scrape_timeouts_total": "counter",
             "process_cpu_seconds_total": "counter", "process_resident_memory_bytes": "gauge",
             "process_open_fds": "gauge", "process_start_time_seconds": "gauge",
         ]

@@ -42,6 +42,17 @@ final class SilentClient: Sendable {
         close(descriptor)
     }
 
+    /// Reads a little now and then until the fact holds.
+    func readSlowly(until holds: () async throws -> Bool) async throws {
+        var buffer = [UInt8](repeating: 0, count: 1_024)
+        while try await !holds() {
+            _ = unsafe buffer.withUnsafeMutableBytes {
+                unsafe recv(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT))
+            }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// All that comes until the other side closes the connection, or nothing more comes for five seconds.
     func readAll() -> [UInt8] {
         var bytes: [UInt8] = []
