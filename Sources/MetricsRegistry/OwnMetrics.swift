@@ -17,6 +17,7 @@ struct OwnMetrics: Sendable {
                 rules: FamilyRules(
                     maximumSeries: limits.families,
                     maximumValueBytes: limits.nameBytes,
+                    maximumLabelBytes: limits.families * limits.nameBytes,
                     now: now,
                     overflowedLookups: Counter(InstrumentSeed(created: now(), shape: .wholeNumber)),
                     ignoredValues: nil

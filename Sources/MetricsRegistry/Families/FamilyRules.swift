@@ -4,6 +4,8 @@
 struct FamilyRules: Sendable {
     let maximumSeries: Int
     let maximumValueBytes: Int
+    /// Bytes of the label values of all series together.
+    let maximumLabelBytes: Int
     /// Labels that a series may name itself, and bytes of each name.
     var maximumOpenLabels = 0
     var maximumNameBytes = 0

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The series of one metric name: found without a lock, created and removed under one.
 ///
 /// The first removal ends the look-ups without a lock: the table that they read then stays as it was, with its series,
-/// since a reader may still be in it, and later look-ups take the lock that a removal takes too.
+/// as long as the family, since a reader may still be in it; later look-ups take the lock that a removal takes too.
 final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     let descriptor: MetricDescriptor
     let shape: SampleShape
@@ -17,6 +17,12 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         var hiddenUntilUsed: Set<Int> = []
         /// The table of all series.
         var current: SeriesSlots<Member>
+        /// The series that takes what is past a limit, and doesn't count towards one.
+        var overflow: Member?
+        /// Bytes of the label values of all others.
+        var labelBytes = 0
+        /// Where each series is in `members`; empty until one is removed.
+        var places: [ObjectIdentifier: Int] = [:]
         /// Every table that readers without a lock may still be in, and its series.
         var outgrown: [SeriesSlots<Member>] = []
         var frozen: ContiguousArray<Member> = []
@@ -57,7 +63,12 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         let values = descriptor.overflowValues
         let hash = hash(of: values)
         if let member = find(hash, where: { $0.labelValues == values }) { return member }
-        return series.withLock { insert(values, hash: hash, into: &$0) }
+        return series.withLock { series in
+            if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
+            let member = insert(values, hash: hash, into: &series)
+            series.overflow = member
+            return member
+        }
     }
 
     /// The series of that hash for which `matches` holds; without counting a reference to it, and so valid for as long
@@ -83,20 +94,27 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         guard !isFull.load(ordering: .relaxed), rules.accepts(values, for: descriptor) else { return overflow() }
         let member: Member? = series.withLock { series in
             if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
-            if series.members.count >= rules.maximumSeries {
+            if series.members.count - (series.overflow == nil ? 0 : 1) >= rules.maximumSeries {
                 isFull.store(true, ordering: .relaxed)
                 return nil
             }
+            let bytes = Self.bytes(of: values)
+            if series.labelBytes + bytes > rules.maximumLabelBytes { return nil }
+            series.labelBytes += bytes
             if hiddenUntilUsed { series.hiddenUntilUsed.insert(series.members.count) }
             return insert(values, hash: hash, into: &series)
         }
         return member ?? overflow()
     }
 
-    /// Adds the series unless it is there already.
+    private static func bytes(of values: [String]) -> Int {
+        values.reduce(0) { $0 + $1.utf8.count }
+    }
+
+    /// Adds a series that isn't there yet.
     private func insert(_ values: [String], hash: UInt64, into series: inout Series) -> Member {
-        if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
         let member = Member(rules.seed(values, shape: shape))
+        if generation != 0 { series.places[ObjectIdentifier(member)] = series.members.count }
         series.members.append(member)
         if series.current.isCrowded {
             let larger = self.table(of: series.members.dropLast(), capacity: series.current.capacity * 2)
@@ -123,17 +141,22 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     func remove(_ values: [String]) -> Bool {
         let hash = hash(of: values)
         return series.withLock { series in
-            guard let place = series.members.firstIndex(where: { $0.labelValues == values }) else { return false }
-            stopReadingWithoutLock(&series)
-            series.current.remove(series.members[place], hash: hash) { self.hash(of: $0.labelValues) }
-            let last = series.members.count - 1
-            let lastIsHidden = series.hiddenUntilUsed.remove(last) != nil
-            series.hiddenUntilUsed.remove(place)
-            if lastIsHidden, place != last { series.hiddenUntilUsed.insert(place) }
-            series.members.swapAt(place, last)
-            series.members.removeLast()
-            series.layouts.removeAll()
-            isFull.store(false, ordering: .relaxed)
+            guard let member = series.current.member(hash: hash, where: { $0.labelValues == values }) else {
+                return false
+            }
+            take(member, hash: hash, outOf: &series)
+            return true
+        }
+    }
+
+    /// Takes a series off the page; false when it is on it no longer, or takes what is past a limit.
+    func remove(_ member: Member) -> Bool {
+        let hash = hash(of: member.labelValues)
+        return series.withLock { series in
+            guard member !== series.overflow, series.current.member(hash: hash, where: { $0 === member }) != nil else {
+                return false
+            }
+            take(member, hash: hash, outOf: &series)
             return true
         }
     }
@@ -143,6 +166,9 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         series.withLock { series in
             stopReadingWithoutLock(&series)
             series.current = SeriesSlots(capacity: 16)
+            series.overflow = nil
+            series.labelBytes = 0
+            series.places.removeAll()
             series.members.removeAll()
             series.hiddenUntilUsed.removeAll()
             series.layouts.removeAll()
@@ -150,11 +176,35 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         }
     }
 
+    /// The last series takes the place of the removed one.
+    private func take(_ member: Member, hash: UInt64, outOf series: inout Series) {
+        stopReadingWithoutLock(&series)
+        series.current.remove(member, hash: hash) { self.hash(of: $0.labelValues) }
+        if member === series.overflow {
+            series.overflow = nil
+        } else {
+            series.labelBytes -= Self.bytes(of: member.labelValues)
+        }
+        let last = series.members.count - 1
+        guard let place = series.places.removeValue(forKey: ObjectIdentifier(member)) else { return }
+        let lastIsHidden = series.hiddenUntilUsed.remove(last) != nil
+        if place != last {
+            series.hiddenUntilUsed.remove(place)
+            if lastIsHidden { series.hiddenUntilUsed.insert(place) }
+            series.members.swapAt(place, last)
+            series.places[ObjectIdentifier(series.members[place])] = place
+        }
+        series.members.removeLast()
+        series.layouts.removeAll()
+        isFull.store(false, ordering: .relaxed)
+    }
+
     private func stopReadingWithoutLock(_ series: inout Series) {
         if generation == 0 {
             series.frozen = series.members
             series.outgrown.append(series.current)
             series.current = table(of: series.members, capacity: series.current.capacity)
+            for (place, member) in series.members.enumerated() { series.places[ObjectIdentifier(member)] = place }
         }
         removals.add()
     }
@@ -167,30 +217,38 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     // MARK: Scraping
 
+    /// What a scrape takes under the lock; the values are copied behind it.
+    private struct Shown {
+        let members: ContiguousArray<Member>
+        let layout: FamilyCapture.Layout
+        let generation: Int
+    }
+
     func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture {
-        series.withLock { series in
-            let count = series.members.count
-            let values = scraped.words.append(count * shape.wordsPerSeries) {
-                Member.copy(series.members.span, into: &$0, from: $1)
-            }
-            let created = scraped.words.append(format.tellsCreated ? count : 0) {
-                if format.tellsCreated { Member.copyCreated(series.members.span, into: &$0, from: $1) }
-            }
-            let firstExemplar = scraped.exemplars.count
-            if format.hasExemplars { Member.copyExemplars(series.members.span, into: &scraped.exemplars) }
-            let firstSparse = scraped.words.count
-            if format.hasSparseBuckets { Member.copySparseBuckets(series.members.span, into: &scraped.words) }
-            return FamilyCapture(
-                family: self,
-                layout: layout(format, of: series),
-                generation: generation,
-                values: values,
-                created: created,
-                exemplars: firstExemplar..<scraped.exemplars.count,
-                sparse: firstSparse..<scraped.words.count,
-                seriesCount: count
-            )
+        let shown = series.withLock {
+            Shown(members: $0.members, layout: layout(format, of: $0), generation: generation)
         }
+        let members = shown.members.span
+        let values = scraped.words.append(members.count * shape.wordsPerSeries) {
+            Member.copy(members, into: &$0, from: $1)
+        }
+        let created = scraped.words.append(format.tellsCreated ? members.count : 0) {
+            if format.tellsCreated { Member.copyCreated(members, into: &$0, from: $1) }
+        }
+        let firstExemplar = scraped.exemplars.count
+        if format.hasExemplars { Member.copyExemplars(members, into: &scraped.exemplars) }
+        let firstSparse = scraped.words.count
+        if format.hasSparseBuckets { Member.copySparseBuckets(members, into: &scraped.words) }
+        return FamilyCapture(
+            family: self,
+            layout: shown.layout,
+            generation: shown.generation,
+            values: values,
+            created: created,
+            exemplars: firstExemplar..<scraped.exemplars.count,
+            sparse: firstSparse..<scraped.words.count,
+            seriesCount: members.count
+        )
     }
 
     private func layout(_ format: ExpositionFormat, of series: Series) -> FamilyCapture.Layout {

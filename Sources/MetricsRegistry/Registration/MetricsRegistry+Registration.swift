@@ -110,6 +110,7 @@ extension MetricsRegistry {
         FamilyRules(
             maximumSeries: max(maximumSeries ?? limits.seriesPerFamily, 1),
             maximumValueBytes: limits.labelValueBytes,
+            maximumLabelBytes: limits.labelBytesPerFamily,
             maximumOpenLabels: limits.labels,
             maximumNameBytes: limits.nameBytes,
             now: now,

@@ -22,6 +22,9 @@ public struct RegistryLimits: Sendable, Hashable {
     public var helpBytes = 4_096
     /// Bytes of one label value; a longer one goes to the overflow series. 16,384 unless told.
     public var labelValueBytes = 16_384
+    /// Bytes of the label values of all series of one family; what would be more goes to the overflow series. 1 MiB
+    /// unless told. Each format in use keeps them once for every line of a series.
+    public var labelBytesPerFamily = 1 << 20
     /// Milliseconds that a scrape waits for all its collectors together (`MetricsCollector`). 500 unless told.
     public var collectionMilliseconds = 500
 
