@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import MetricsRegistry
 import Testing
 
@@ -145,21 +144,9 @@ struct LintAgainstPromtoolTests {
     }
 
     private func promtool(_ page: [UInt8]) throws -> Set<Departure> {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("page-\(UUID()).prom")
-        try Data(page).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["promtool", "check", "metrics"]
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let said = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
+        let said = try Promtool.check(page).output
         var departures: Set<Departure> = []
-        for line in String(decoding: said, as: UTF8.self).split(separator: "\n") {
+        for line in said.split(separator: "\n") {
             let name = line.prefix { $0 != " " }
             let found = subjects(of: String(line.dropFirst(name.count)), \.promtool)
             #expect(found.count == 1, "promtool said: \(line)")
