@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a family's kind and a page's options ask of its lines in OpenMetrics 1.0.
+/// What a family's type and a page's options ask of its lines in OpenMetrics 1.0.
 struct OpenMetricsRules: Sendable {
     let kind: MetricKind
     /// Whether each series ends in a line that tells when it began.
     let tellsCreated: Bool
+    /// Whether samples may have exemplars: not those of a family whose type is `unknown`.
+    let hasExemplars: Bool
 
-    init(kind: MetricKind, format: ExpositionFormat) {
+    init(_ names: SampleNames, kind: MetricKind, format: ExpositionFormat) {
         self.kind = kind
-        tellsCreated = format.tellsCreated && kind != .gauge
+        hasExemplars = !names.isUnknown
+        tellsCreated = format.tellsCreated && kind != .gauge && !names.isUnknown
     }
 
     /// Whether a sample may have this value: a counter's is neither negative nor NaN.

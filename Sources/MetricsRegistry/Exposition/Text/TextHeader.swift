@@ -11,9 +11,10 @@ enum TextHeader {
     }
 
     /// TYPE, UNIT and HELP, as OpenMetrics has them. UNIT stands only for a name that ends in it, as a parser demands.
-    static func openMetrics(_ descriptor: MetricDescriptor, family: String) -> [UInt8] {
+    static func openMetrics(_ descriptor: MetricDescriptor, _ names: SampleNames) -> [UInt8] {
+        let family = names.openMetricsFamily
         var header: [UInt8] = []
-        append("TYPE", family, descriptor.kind.rawValue, to: &header)
+        append("TYPE", family, names.openMetricsType, to: &header)
         if let unit = descriptor.unit, MetricName.isClassic("_" + unit), family.utf8.count > unit.utf8.count + 1,
             family.hasSuffix("_" + unit), !unit.isEmpty
         {

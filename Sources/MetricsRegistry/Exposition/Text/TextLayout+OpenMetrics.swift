@@ -12,7 +12,8 @@ extension TextLayout {
     ) {
         let values = words.extracting(capture.values)
         let created = words.extracting(capture.created)
-        exemplars.withExemplars(capture.exemplars) { exemplars in
+        let shown = capture.exemplars.prefix(rules.hasExemplars ? .max : 0)
+        exemplars.withExemplars(shown) { exemplars in
             unsafe prefixes.withUnsafeBytes { prefixes in
                 for first in stride(from: 0, to: order.count, by: Self.chunk) {
                     let chunk = first..<min(first + Self.chunk, order.count)

@@ -42,14 +42,14 @@ final class TextLayout: PageLayout {
         let name = format.escaping.escape(descriptor.name)
         let names = SampleNames(name, kind: descriptor.kind)
         if format.encoding == .openMetrics {
-            header = TextHeader.openMetrics(descriptor, family: names.openMetricsFamily)
-            openMetrics = OpenMetricsRules(kind: descriptor.kind, format: format)
+            header = TextHeader.openMetrics(descriptor, names)
+            openMetrics = OpenMetricsRules(names, kind: descriptor.kind, format: format)
         } else {
             header = TextHeader.prometheus(descriptor, name: name)
             openMetrics = nil
         }
-        let samples = TextSample.lines(names, name: name, shape: shape, kind: descriptor.kind, format: format)
         let tellsCreated = openMetrics?.tellsCreated ?? false
+        let samples = TextSample.lines(names, name: name, shape: shape, format: format, tellsCreated: tellsCreated)
         linesPerSeries = samples.count + (tellsCreated ? 1 : 0)
         let shown = ShownSeries.all(descriptor, format.escaping, labelValues: labelValues)
         order = shown.map { series in

@@ -11,14 +11,12 @@ struct TextSample {
         _ names: SampleNames,
         name: String,
         shape: SampleShape,
-        kind: MetricKind,
-        format: ExpositionFormat
+        format: ExpositionFormat,
+        tellsCreated: Bool
     ) -> [TextSample] {
         let isOpenMetrics = format.encoding == .openMetrics
-        let created = format.tellsCreated && kind != .gauge ? [TextSample(name: names.created)] : []
-        guard case .histogram(let bounds) = shape else {
-            return [TextSample(name: isOpenMetrics && kind == .counter ? names.total : name)] + created
-        }
+        let created = tellsCreated ? [TextSample(name: names.created)] : []
+        guard case .histogram(let bounds) = shape else { return [TextSample(name: name)] + created }
         let buckets = (bounds.values + [.infinity]).map { bound in
             TextSample(
                 name: names.bucket,
