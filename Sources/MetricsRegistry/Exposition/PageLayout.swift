@@ -4,6 +4,8 @@
 protocol PageLayout: AnyObject, Sendable {
     /// The number of series that the layout knows, in the order of their creation.
     var seriesCount: Int { get }
+    /// Whether the names of the family and of its series' labels look the same in every escaping.
+    var hasClassicNames: Bool { get }
 
     /// Writes the family with the values that a scrape copied, which are those of exactly these series.
     ///

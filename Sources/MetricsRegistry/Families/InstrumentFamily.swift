@@ -26,11 +26,19 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         /// Every table that readers without a lock may still be in, and its series.
         var outgrown: [SeriesSlots<Member>] = []
         var frozen: ContiguousArray<Member> = []
+        /// By format; where all names are classic, one for all escapings.
         var layouts: [ExpositionFormat: any PageLayout] = [:]
+
+        /// The layout of all series for a page in `format`, if a scrape has left one.
+        func layout(_ format: ExpositionFormat) -> (any PageLayout)? {
+            let shared = layouts[format.layoutFormat(hasClassicNames: true)]
+            if let shared, shared.hasClassicNames, shared.seriesCount == members.count { return shared }
+            let own = layouts[format.layoutFormat(hasClassicNames: false)]
+            return own?.seriesCount == members.count ? own : nil
+        }
     }
 
     private let rules: FamilyRules
-    private let hasClassicNames: Bool
     let seed = UInt64.random(in: 0...UInt64.max)
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
@@ -42,7 +50,6 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         self.shape = shape
         self.isComputed = isComputed
         self.rules = rules
-        hasClassicNames = descriptor.hasClassicNames
         let first = SeriesSlots<Member>(capacity: descriptor.hasLabels ? 16 : 4)
         table = CurrentSlots(first)
         series = Mutex(Series(current: first))
@@ -252,8 +259,8 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     private func layout(_ format: ExpositionFormat, of series: Series) -> FamilyCapture.Layout {
-        let format = format.layoutFormat(hasClassicNames: hasClassicNames)
-        if let layout = series.layouts[format], layout.seriesCount == series.members.count { return .kept(layout) }
+        if let layout = series.layout(format) { return .kept(layout) }
+        let format = format.layoutFormat(hasClassicNames: false)
         let (members, hidden) = (series.members, series.hiddenUntilUsed)
         return .missing { [descriptor, shape] in
             let values = members.map(\.labelValues)
@@ -272,7 +279,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int) {
-        let format = format.layoutFormat(hasClassicNames: hasClassicNames)
+        let format = format.layoutFormat(hasClassicNames: layout.hasClassicNames)
         series.withLock { series in
             guard generation == self.generation else { return }
             if let kept = series.layouts[format], kept.seriesCount > layout.seriesCount { return }

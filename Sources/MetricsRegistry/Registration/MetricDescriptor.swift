@@ -24,9 +24,15 @@ public struct MetricDescriptor: Sendable, Hashable {
         self.labelNames = labelNames
     }
 
-    /// Whether the names are known to look the same in every escaping.
+    /// Whether the family's name and its label names look the same in every escaping.
     var hasClassicNames: Bool {
-        !hasOpenLabels && MetricName.isClassic(name) && labelNames.allSatisfy(MetricName.isClassic)
+        MetricName.isClassic(name) && labelNames.allSatisfy(MetricName.isClassic)
+    }
+
+    /// The same with the label names that these series name themselves.
+    func hasClassicNames(_ series: [[String]]) -> Bool {
+        guard hasClassicNames else { return false }
+        return !hasOpenLabels || series.allSatisfy { labels($0).allSatisfy { MetricName.isClassic($0.name) } }
     }
 
     /// Every name that the family occupies on a page of any format and escaping: the family's name with and without

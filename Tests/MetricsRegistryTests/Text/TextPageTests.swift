@@ -142,6 +142,33 @@ struct TextPageTests {
         }
     }
 
+    @Test("series that name their own labels are laid out once too, for as long as all the names are classic")
+    func sharedLayoutsOfOpenLabels() {
+        var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)
+        descriptor.hasOpenLabels = true
+        let family: InstrumentFamily<Counter> =
+            fixture.registry.family(descriptor, of: Counter.self, shape: .wholeNumber).family
+        func isKept(_ format: ExpositionFormat) -> Bool {
+            var scraped = ScrapedState()
+            if case .kept = family.capture(format, into: &scraped).layout { return true }
+            return false
+        }
+        for encoding in [ExpositionFormat.Encoding.text100, .openMetrics, .protobuf] {
+            family.removeAll()
+            let formats = NameEscaping.allCases.map { ExpositionFormat(encoding, escaping: $0) }
+            family.member(["method", "GET"]).add()
+            _ = fixture.page(formats[0])
+            #expect(formats.allSatisfy(isKept))
+            family.member(["http.method", "GET"]).add()
+            for format in formats {
+                #expect(!isKept(format))
+                let page = fixture.page(format)
+                #expect(isKept(format) && fixture.page(format) == page)
+            }
+            #expect(Set(formats.map(fixture.page)).count == 4)
+        }
+    }
+
     @Test("labels that series name themselves stand once on a page, and series that look the same there too")
     func openLabels() {
         var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)

@@ -19,6 +19,7 @@ final class ProtobufLayout: PageLayout {
     let labels: [UInt8]
     let ends: [Int]
     let seriesCount: Int
+    let hasClassicNames: Bool
 
     /// `labelValues` are those of each series in the order of creation.
     init(
@@ -42,6 +43,7 @@ final class ProtobufLayout: PageLayout {
         }
         self.labels = labels
         seriesCount = labelValues.count
+        hasClassicNames = descriptor.hasClassicNames(labelValues)
     }
 
     private static func head(_ descriptor: MetricDescriptor, name: String) -> [UInt8] {

@@ -22,6 +22,7 @@ final class TextLayout: PageLayout {
     /// Where the prefix of each line ends in `prefixes`; a series has `linesPerSeries` of them.
     let ends: [Int]
     let seriesCount: Int
+    let hasClassicNames: Bool
     /// The number of lines that one series takes; where one tells when the series began, which hardly ever changes, its
     /// value counts as a line too.
     let linesPerSeries: Int
@@ -60,6 +61,7 @@ final class TextLayout: PageLayout {
             )
         }
         seriesCount = labelValues.count
+        hasClassicNames = descriptor.hasClassicNames(labelValues)
         var prefixes: [UInt8] = []
         var ends: [Int] = []
         for series in shown {
