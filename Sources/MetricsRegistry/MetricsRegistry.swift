@@ -63,13 +63,6 @@ public final class MetricsRegistry: Sendable {
         return result
     }
 
-    /// Runs `collector` before each scrape copies values; what it sets is on that scrape's page. Collectors run in
-    /// the order of registration on the scraping thread, those of several scrapes possibly at once. The scrape waits for
-    /// them without a limit; what may take long or throw belongs in `collector(_:_:)`.
-    public func onCollect(_ collector: @escaping @Sendable () -> Void) {
-        catalog.withLock { $0.add(collector: collector) }
-    }
-
     /// The families on the page, in the order of their names.
     public var descriptors: [MetricDescriptor] {
         catalog.withLock { $0.ordered }.map(\.descriptor)

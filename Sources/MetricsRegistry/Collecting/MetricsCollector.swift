@@ -5,82 +5,73 @@ internal import Synchronization
 
 /// A function that a registry runs for its scrapes, until it is unregistered.
 ///
-/// It runs on a queue of its own, once at a time. A scrape starts it and waits for it, for all collectors together at most
-/// as long as `RegistryLimits.collectionMilliseconds` tells; after that the page shows what it set last, and the scrapes that
-/// follow neither start it again nor wait for it while it is still running. What it throws is counted in
+/// Those of `onCollect(_:)` and of metrics without labels run on the scraping thread, and the scrape waits for them.
+///
+/// All others run on a queue of their own, once at a time. A scrape starts them and waits for them, for all together at
+/// most as long as `RegistryLimits.collectionMilliseconds` tells; after that the page shows what they set last, and the
+/// scrapes that follow neither start one again nor wait for it while it is still running. What one throws is counted in
 /// `metrics_registry_failed_collections_total`.
+///
+/// The registry holds the function, and with it all that the function captures. One that captures the registry keeps it
+/// alive until it is unregistered: let it capture instruments, or the registry weakly.
 public final class MetricsCollector: Sendable {
-    /// The name under which failures are counted.
+    /// What the collector was called, or the metric that it computes; failures are counted under it.
     public let name: String
 
-    private let collect: @Sendable () throws -> Void
-    private let failures: Counter
+    private let work: Work
     private let remove: @Sendable (MetricsCollector) -> Void
-    private let queue: DispatchQueue
-    private let runs = DispatchGroup()
-    private let state = Mutex(State())
+    private let isRegistered = Atomic(true)
 
-    private struct State {
-        var isRegistered = true
-        var isRunning = false
-        /// Whether a scrape has waited in vain for the run that is going on.
-        var isLate = false
+    /// Where the function runs.
+    enum Work: Sendable {
+        case onScrapingThread(@Sendable () -> Void)
+        case onQueue(CollectorRuns)
     }
 
-    init(
-        _ name: String,
-        failures: Counter,
-        remove: @escaping @Sendable (MetricsCollector) -> Void,
-        collect: @escaping @Sendable () throws -> Void
-    ) {
+    init(_ name: String, _ work: Work, remove: @escaping @Sendable (MetricsCollector) -> Void) {
         self.name = name
-        self.failures = failures
+        self.work = work
         self.remove = remove
-        self.collect = collect
-        queue = DispatchQueue(label: "metrics-collector")
+    }
+
+    /// One that never runs, after a conflict.
+    static func detached(_ name: String) -> MetricsCollector {
+        MetricsCollector(name, .onScrapingThread {}) { _ in }
     }
 
     /// Takes the function from the registry, with the metric that it alone computes, if it does. A run that is going on
     /// goes on to its end, unseen.
     public func unregister() {
-        state.withLock { $0.isRegistered = false }
+        isRegistered.store(false, ordering: .relaxed)
         remove(self)
     }
 
-    /// Starts the function unless it is running already.
-    func start() {
-        let starts = state.withLock { state in
-            if state.isRunning || !state.isRegistered { return false }
-            state.isRunning = true
-            return true
-        }
-        if !starts { return }
-        runs.enter()
-        queue.async { [self] in
-            do { try collect() } catch { failures.add() }
-            state.withLock { state in
-                state.isRunning = false
-                state.isLate = false
-            }
-            runs.leave()
-        }
+    /// Whether the function may throw.
+    var canFail: Bool {
+        if case .onQueue = work { true } else { false }
     }
 
-    /// Waits for the end of the run that is going on, unless an earlier scrape has done so in vain.
-    func wait(until deadline: DispatchTime) {
-        if state.withLock({ !$0.isRunning || $0.isLate }) { return }
-        if runs.wait(timeout: deadline) == .timedOut {
-            state.withLock { $0.isLate = $0.isRunning }
-        }
+    /// Runs the function here, if that is where it belongs.
+    fileprivate func runHere() {
+        if case .onScrapingThread(let collect) = work, isRegistered.load(ordering: .relaxed) { collect() }
+    }
+
+    fileprivate func start() {
+        if case .onQueue(let runs) = work, isRegistered.load(ordering: .relaxed) { runs.start() }
+    }
+
+    fileprivate func wait(until deadline: DispatchTime) {
+        if case .onQueue(let runs) = work { runs.wait(until: deadline) }
     }
 }
 
 extension [MetricsCollector] {
-    /// Runs all at once and waits for them, no longer than that many milliseconds.
+    /// Runs those of the scraping thread in their order, then all others at once, for which it waits no longer than that
+    /// many milliseconds.
     func run(milliseconds: Int) {
-        if isEmpty { return }
-        let deadline = DispatchTime.now() + .milliseconds(milliseconds)
+        for collector in self { collector.runHere() }
         for collector in self { collector.start() }
+        let deadline = DispatchTime.now() + .milliseconds(milliseconds)
         for collector in self { collector.wait(until: deadline) }
     }
 }

@@ -46,9 +46,7 @@ extension MetricsRegistry {
     }
 
     private func capture(into buffer: inout ScrapeBuffer, _ format: ExpositionFormat, names: Set<String>?) {
-        let (collectors, boundedCollectors) = catalog.withLock { ($0.collectors, $0.boundedCollectors) }
-        for collect in collectors { collect() }
-        boundedCollectors.run(milliseconds: limits.collectionMilliseconds)
+        catalog.withLock { $0.collectors }.run(milliseconds: limits.collectionMilliseconds)
         let families = catalog.withLock { $0.ordered }
         stores.read { buffer.capture(families, format, names: names) }
     }

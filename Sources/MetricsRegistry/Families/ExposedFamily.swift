@@ -3,8 +3,6 @@
 /// What a scrape needs of a family, whatever its instruments.
 protocol ExposedFamily: AnyObject, Sendable {
     var descriptor: MetricDescriptor { get }
-    /// Whether a function computes the value, so that no one may write to it.
-    var isComputed: Bool { get }
 
     /// Appends the state of all series, in the order of their creation.
     func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture

@@ -9,7 +9,6 @@ internal import Synchronization
 final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     let descriptor: MetricDescriptor
     let shape: SampleShape
-    let isComputed: Bool
 
     private struct Series {
         var members: ContiguousArray<Member> = []
@@ -45,10 +44,9 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     private let isFull = Atomic(false)
     let removals = SeriesRemovals()
 
-    init(_ descriptor: MetricDescriptor, shape: SampleShape, isComputed: Bool = false, rules: FamilyRules) {
+    init(_ descriptor: MetricDescriptor, shape: SampleShape, rules: FamilyRules) {
         self.descriptor = descriptor
         self.shape = shape
-        self.isComputed = isComputed
         self.rules = rules
         let first = SeriesSlots<Member>(capacity: descriptor.hasLabels ? 16 : 4)
         table = CurrentSlots(first)

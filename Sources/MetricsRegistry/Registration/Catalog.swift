@@ -5,8 +5,7 @@ struct Catalog {
     private(set) var families: [String: any ExposedFamily] = [:]
     /// In ascending order of names, as a page shows them.
     private(set) var ordered: [any ExposedFamily] = []
-    private(set) var collectors: [@Sendable () -> Void] = []
-    private(set) var boundedCollectors: [MetricsCollector] = []
+    private(set) var collectors: [MetricsCollector] = []
     private var owners: [String: String] = [:]
 
     /// The reason for which `descriptor` can't be added beside what is there.
@@ -42,18 +41,14 @@ struct Catalog {
         ordered.insert(family, at: place)
     }
 
-    mutating func add(collector: @escaping @Sendable () -> Void) {
+    /// Adds a collector, and with the first one that can fail the family that counts failures.
+    mutating func add(_ collector: MetricsCollector, failures: some ExposedFamily) {
+        if collector.canFail, failures.descriptor.occupiedNames.allSatisfy({ owners[$0] == nil }) { add(failures) }
         collectors.append(collector)
     }
 
-    /// Adds a collector, and with the first one the family that counts its failures.
-    mutating func add(collector: MetricsCollector, failures: some ExposedFamily) {
-        if failures.descriptor.occupiedNames.allSatisfy({ owners[$0] == nil }) { add(failures) }
-        boundedCollectors.append(collector)
-    }
-
     mutating func remove(_ collector: MetricsCollector) {
-        boundedCollectors.removeAll { $0 === collector }
+        collectors.removeAll { $0 === collector }
     }
 
     /// Takes the family off the page and gives its names back.

@@ -36,7 +36,6 @@ extension MetricsRegistry {
     ) -> CaseFamily<Label, Counter> {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: [label])
         let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: Label.allCases.count)
-            .family
         return CaseFamily(unlisted: { series.overflow() }) { label in
             series.member([value(label)], hiddenUntilUsed: onceUsed.contains(label))
         }
@@ -80,7 +79,7 @@ extension MetricsRegistry {
         let names = [labels.0, labels.1]
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: names)
         let pairs = First.allCases.count * Second.allCases.count
-        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: pairs).family
+        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: pairs)
         let order = LabelOrder(caller: names, family: series.descriptor.labelNames)
         return CasePairFamily(unlisted: { series.overflow() }) { first, second in
             series.member(order.arranged([values.0(first), values.1(second)]))

@@ -9,7 +9,7 @@ extension MetricsRegistry {
     ///   - unit: The base unit that the name ends in, if it has one.
     public func gauge(_ name: String, help: String, unit: String? = nil) -> Gauge {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge)
-        return family(descriptor, of: Gauge.self, shape: .floatingPoint).family.member([])
+        return family(descriptor, of: Gauge.self, shape: .floatingPoint).member([])
     }
 
     /// The gauges of this name, one for each combination of values of `labels`.
@@ -24,7 +24,7 @@ extension MetricsRegistry {
         maximumSeries: Int? = nil
     ) -> GaugeFamily {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge, labelNames: labels)
-        let series = family(descriptor, of: Gauge.self, shape: .floatingPoint, maximumSeries: maximumSeries).family
+        let series = family(descriptor, of: Gauge.self, shape: .floatingPoint, maximumSeries: maximumSeries)
         return GaugeFamily(series, order: LabelOrder(caller: labels, family: series.descriptor.labelNames))
     }
 }

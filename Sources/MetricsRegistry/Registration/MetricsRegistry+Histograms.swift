@@ -66,6 +66,6 @@ extension MetricsRegistry {
             )
             return detached(descriptor, shape: .histogram(.none), after: conflict)
         }
-        return family(descriptor, of: Histogram.self, shape: .histogram(bounds), maximumSeries: maximumSeries).family
+        return family(descriptor, of: Histogram.self, shape: .histogram(bounds), maximumSeries: maximumSeries)
     }
 }

@@ -58,7 +58,6 @@ extension MetricsRegistry {
             labelNames: Labels.labelNames
         )
         let series = family(descriptor, of: StripedCounter.self, shape: .wholeNumber, maximumSeries: maximumSeries)
-            .family
         return labelSets(descriptor, series, maximumSeries: maximumSeries)
     }
 
@@ -70,7 +69,7 @@ extension MetricsRegistry {
         _ maximumSeries: Int?
     ) -> LabelSetFamily<Labels, Counter> {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: labelNames)
-        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: maximumSeries).family
+        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: maximumSeries)
         return labelSets(descriptor, series, maximumSeries: maximumSeries)
     }
 }

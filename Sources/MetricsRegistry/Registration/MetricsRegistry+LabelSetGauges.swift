@@ -49,7 +49,7 @@ extension MetricsRegistry {
         _ maximumSeries: Int?
     ) -> LabelSetFamily<Labels, Gauge> {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge, labelNames: labelNames)
-        let series = family(descriptor, of: Gauge.self, shape: .floatingPoint, maximumSeries: maximumSeries).family
+        let series = family(descriptor, of: Gauge.self, shape: .floatingPoint, maximumSeries: maximumSeries)
         return labelSets(descriptor, series, maximumSeries: maximumSeries)
     }
 }

@@ -4,42 +4,37 @@ internal import Synchronization
 
 extension MetricsRegistry {
     /// The family of that description: the registered one, a new one, or in a conflict a detached one.
-    ///
-    /// `wasAdded` tells of a new one.
     func family<Member: Instrument>(
         _ descriptor: MetricDescriptor,
         of type: Member.Type,
         shape: SampleShape,
-        isComputed: Bool = false,
         maximumSeries: Int? = nil
-    ) -> (family: InstrumentFamily<Member>, wasAdded: Bool) {
+    ) -> InstrumentFamily<Member> {
         if let conflict = descriptor.conflict(limits: limits) {
-            return (detached(descriptor, shape: shape, after: conflict), false)
+            return detached(descriptor, shape: shape, after: conflict)
         }
-        let outcome = catalog.withLock { catalog in
+        let outcome: Result<InstrumentFamily<Member>, RegistrationConflict> = catalog.withLock { catalog in
             if let registered = catalog.families[descriptor.name] {
-                return existing(registered, for: descriptor, of: type, shape: shape, isComputed: isComputed)
+                return existing(registered, for: descriptor, of: type, shape: shape)
             }
             if let conflict = catalog.conflict(adding: descriptor, limits: limits) {
-                return Outcome.conflict(conflict)
+                return .failure(conflict)
             }
             let overflowedLookups = own.overflowedLookups
             let family = InstrumentFamily<Member>(
                 descriptor,
                 shape: shape,
-                isComputed: isComputed,
                 rules: rules(
                     maximumSeries: maximumSeries,
                     overflowedLookups: descriptor.hasLabels ? overflowedLookups.member(descriptor.name) : nil
                 )
             )
             catalog.add(family)
-            return Outcome.added(family)
+            return .success(family)
         }
         switch outcome {
-        case .added(let family): return (family, true)
-        case .existing(let family): return (family, false)
-        case .conflict(let conflict): return (detached(descriptor, shape: shape, after: conflict), false)
+        case .success(let family): return family
+        case .failure(let conflict): return detached(descriptor, shape: shape, after: conflict)
         }
     }
 
@@ -49,27 +44,25 @@ extension MetricsRegistry {
         shape: SampleShape,
         after conflict: RegistrationConflict
     ) -> InstrumentFamily<Member> {
-        own.conflicts.add()
-        onConflict(conflict)
+        report(conflict)
         return InstrumentFamily(descriptor, shape: shape, rules: rules(maximumSeries: nil, overflowedLookups: nil))
     }
 
-    private enum Outcome<Member: Instrument>: Sendable {
-        case added(InstrumentFamily<Member>)
-        case existing(InstrumentFamily<Member>)
-        case conflict(RegistrationConflict)
+    func report(_ conflict: RegistrationConflict) {
+        own.conflicts.add()
+        onConflict(conflict)
     }
 
     private func existing<Member: Instrument>(
         _ registered: any ExposedFamily,
         for descriptor: MetricDescriptor,
         of type: Member.Type,
-        shape: SampleShape,
-        isComputed: Bool
-    ) -> Outcome<Member> {
-        if let conflict = descriptor.conflict(with: registered.descriptor) { return .conflict(conflict) }
+        shape: SampleShape
+    ) -> Result<InstrumentFamily<Member>, RegistrationConflict> {
+        if let conflict = descriptor.conflict(with: registered.descriptor) { return .failure(conflict) }
+        if registered is ComputedFamily { return .failure(descriptor.repeatedFunction()) }
         guard let family = registered as? InstrumentFamily<Member> else {
-            return .conflict(
+            return .failure(
                 descriptor.conflict(
                     .otherKind,
                     expected: "\(sort(of: registered)), as registered first",
@@ -78,22 +71,12 @@ extension MetricsRegistry {
                 )
             )
         }
-        if isComputed || family.isComputed {
-            return .conflict(
-                descriptor.conflict(
-                    .repeatedFunction,
-                    expected: "one registration of a metric that a function computes",
-                    found: "a second one",
-                    advice: "register it in one place, or set a gauge in onCollect"
-                )
-            )
-        }
         if case .histogram(let wanted) = shape, case .histogram(let bounds) = family.shape,
             let conflict = descriptor.conflict(wanted, with: bounds)
         {
-            return .conflict(conflict)
+            return .failure(conflict)
         }
-        return .existing(family)
+        return .success(family)
     }
 
     /// What a family has, for a person who registered its name as something else of the same kind.
@@ -106,7 +89,7 @@ extension MetricsRegistry {
         }
     }
 
-    private func rules(maximumSeries: Int?, overflowedLookups: Counter?) -> FamilyRules {
+    func rules(maximumSeries: Int?, overflowedLookups: Counter?) -> FamilyRules {
         FamilyRules(
             maximumSeries: max(maximumSeries ?? limits.seriesPerFamily, 1),
             maximumValueBytes: limits.labelValueBytes,

@@ -6,7 +6,7 @@ extension MetricsRegistry {
     /// A name is registered either so or as `counter(_:help:unit:)`; the second of the two is a conflict.
     public func stripedCounter(_ name: String, help: String, unit: String? = nil) -> StripedCounter {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter)
-        return family(descriptor, of: StripedCounter.self, shape: .wholeNumber).family.member([])
+        return family(descriptor, of: StripedCounter.self, shape: .wholeNumber).member([])
     }
 
     /// The counters of this name, one for each combination of values of `labels`, for what several threads count all
@@ -23,7 +23,6 @@ extension MetricsRegistry {
     ) -> StripedCounterFamily {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: labels)
         let series = family(descriptor, of: StripedCounter.self, shape: .wholeNumber, maximumSeries: maximumSeries)
-            .family
         return StripedCounterFamily(series, order: LabelOrder(caller: labels, family: series.descriptor.labelNames))
     }
 }

@@ -2,7 +2,7 @@
 
 /// The sizes past which a registry stops growing, and the names that it takes.
 public struct RegistryLimits: Sendable, Hashable {
-    /// Families a registry holds; a further one is a conflict. 4,096 unless told.
+    /// Families a registry holds, and collectors that it runs; a further one is a conflict. 4,096 unless told.
     public var families = 4_096
     /// Series a labelled family holds before look-ups of new label values go to its overflow series. 1,000 unless
     /// told; a family may name its own.

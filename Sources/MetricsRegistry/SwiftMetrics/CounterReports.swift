@@ -24,7 +24,7 @@ final class CounterReport: Report, CounterHandler {
             help: "A total that a library keeps through swift-metrics.",
             suffix: "_total"
         )
-        return registry.family(descriptor, of: Counter.self, shape: .wholeNumber).family
+        return registry.family(descriptor, of: Counter.self, shape: .wholeNumber)
     }
 
     func increment(by amount: Int64) {
@@ -59,7 +59,7 @@ final class FractionalCounterReport: Report, FloatingPointCounterHandler {
             help: "A total that a library keeps through swift-metrics.",
             suffix: "_total"
         )
-        return registry.family(descriptor, of: FractionalCounter.self, shape: .floatingPoint).family
+        return registry.family(descriptor, of: FractionalCounter.self, shape: .floatingPoint)
     }
 
     func increment(by amount: Double) {

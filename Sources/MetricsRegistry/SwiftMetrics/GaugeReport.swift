@@ -23,7 +23,7 @@ final class GaugeReport: Report, MeterHandler, RecorderHandler {
             kind: .gauge,
             help: "A value that a library sets through swift-metrics."
         )
-        return registry.family(descriptor, of: Gauge.self, shape: .floatingPoint).family
+        return registry.family(descriptor, of: Gauge.self, shape: .floatingPoint)
     }
 
     func set(_ value: Int64) {

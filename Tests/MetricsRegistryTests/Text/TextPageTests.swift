@@ -147,7 +147,7 @@ struct TextPageTests {
         var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)
         descriptor.hasOpenLabels = true
         let family: InstrumentFamily<Counter> =
-            fixture.registry.family(descriptor, of: Counter.self, shape: .wholeNumber).family
+            fixture.registry.family(descriptor, of: Counter.self, shape: .wholeNumber)
         func isKept(_ format: ExpositionFormat) -> Bool {
             var scraped = ScrapedState()
             if case .kept = family.capture(format, into: &scraped).layout { return true }

@@ -59,14 +59,12 @@ struct CollectorTests {
         #expect(fixture.samples()[#"reads_total{disk="sda"}"#] == "2")
     }
 
-    @Test("past the limit of series the rest is one series")
+    @Test("past the limit of series the rest is left out, and has room when others are gone")
     func limit() {
         fixture.registry.gaugeFunction("n", help: "N.", labels: ["room"], maximumSeries: 3) { [rooms] in rooms.samples }
         rooms.set(Dictionary(uniqueKeysWithValues: (0..<100).map { ("\($0)", 1) }))
-        #expect(fixture.samples().keys.count { $0.hasPrefix("n{") } == 4)
-        #expect(fixture.samples()[#"n{room="other"}"#] == "1")
+        #expect(fixture.samples().keys.count { $0.hasPrefix("n{") } == 3)
         rooms.set(["a": 1, "b": 1, "c": 1])
-        #expect(fixture.samples().keys.count { $0.hasPrefix("n{") } <= 4)
         #expect(
             fixture.samples().keys.filter { $0.hasPrefix("n{") }.sorted() == [
                 #"n{room="a"}"#, #"n{room="b"}"#, #"n{room="c"}"#,
@@ -149,6 +147,45 @@ struct CollectorTests {
         #expect(registry.descriptors.count { $0.name == "level" } == 1)
     }
 
+    @Test("what is quick is unregistered in the same way, and gives back its name and what it captured")
+    func unregisteringQuick() {
+        weak var registry: MetricsRegistry?
+        let runs = fixture.registry.counter("runs_total", help: "R.")
+        do {
+            let held = MetricsRegistry()
+            registry = held
+            let collectors = [
+                held.onCollect { runs.add(1 + held.conflictCount) },
+                held.gaugeFunction("level", help: "L.") { Double(held.conflictCount) },
+                held.counterFunction("seconds_total", help: "S.") { Double(held.conflictCount) },
+            ]
+            #expect(collectors.map(\.name) == ["onCollect", "level", "seconds_total"])
+            #expect(text(held.exposition()).contains("\nlevel 0\n"))
+            for collector in collectors { collector.unregister() }
+            let page = text(held.exposition())
+            #expect(!page.contains("level") && !page.contains("seconds_total"))
+            held.counter("level", help: "Another.").add()
+            #expect(held.conflictCount == 0)
+        }
+        #expect(registry == nil)
+        #expect(runs.value == 1)
+    }
+
+    @Test("past the limit of families a further collector is a conflict, and never runs")
+    func limitOfCollectors() {
+        var limits = RegistryLimits()
+        limits.families = 5
+        let fixture = RegistryFixture(limits: limits)
+        let runs = fixture.registry.counter("runs_total", help: "R.")
+        for _ in 0..<4 { fixture.registry.onCollect { runs.add() } }
+        fixture.registry.collector("fifth") { runs.add() }
+        #expect(fixture.conflicts.isEmpty)
+        fixture.registry.onCollect { runs.add(10) }
+        fixture.registry.collector("sixth") { runs.add(10) }.unregister()
+        #expect(fixture.conflicts.map(\.reason) == [.limit, .limit])
+        #expect(fixture.samples()["runs_total"] == "5")
+    }
+
     @Test("a collector sets several metrics at once until it is unregistered")
     func collector() {
         let gauge = fixture.registry.gauge("level", help: "L.")
@@ -172,6 +209,20 @@ struct CollectorTests {
         fixture.registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { (0..<10).map { (["\($0)"], 1) } }
         DispatchQueue.concurrentPerform(iterations: 8) { _ in
             for _ in 0..<20 { #expect(fixture.samples().keys.count { $0.hasPrefix("level{") } == 10) }
+        }
+    }
+
+    @Test("the first pages of scrapers at once all wait for the run that one of them starts", .timeLimit(.minutes(2)))
+    func firstPages() {
+        for _ in 0..<200 {
+            let fixture = RegistryFixture()
+            fixture.registry.gaugeFunction("level", help: "L.", labels: ["tank"]) { [(["a"], 1)] }
+            let ready = Atomic(0)
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                ready.add(1, ordering: .relaxed)
+                while ready.load(ordering: .relaxed) < 2 {}
+                #expect(fixture.samples()[#"level{tank="a"}"#] == "1")
+            }
         }
     }
 

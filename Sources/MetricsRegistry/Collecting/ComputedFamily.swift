@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// The series of one metric name whose values a function gives, all at once.
+///
+/// An outcome takes the place of the one before in one step, and a scrape copies one outcome whole.
+final class ComputedFamily: ExposedFamily {
+    let descriptor: MetricDescriptor
+    private let rules: ComputedRules
+    /// Who gives an outcome holds this while working it out; scrapes don't wait for that.
+    private let latest = Mutex(ComputedSeries())
+    private let shown = Mutex(Shown())
+
+    private struct Shown {
+        var series = ComputedSeries()
+        /// Of these label values.
+        var layouts: [ExpositionFormat: any PageLayout] = [:]
+
+        mutating func replace(by next: ComputedSeries) {
+            if next.generation != series.generation { layouts.removeAll() }
+            series = next
+        }
+    }
+
+    init(_ descriptor: MetricDescriptor, rules: FamilyRules) {
+        self.descriptor = descriptor
+        self.rules = ComputedRules(descriptor: descriptor, family: rules)
+    }
+
+    /// Shows what the function gave, and nothing else, from now on.
+    func show(_ samples: [(labelValues: [String], value: Double)]) {
+        latest.withLock { latest in
+            latest = latest.after(samples, rules)
+            let next = latest
+            shown.withLock { $0.replace(by: next) }
+        }
+    }
+
+    // MARK: Scraping
+
+    func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture {
+        let (series, kept) = shown.withLock { shown in (shown.series, shown.layouts[layoutFormat(format)]) }
+        let count = series.values.count
+        let values = scraped.words.append(count) { words, start in
+            for place in 0..<count { words[start + place] = series.values[place].bitPattern }
+        }
+        let created = scraped.words.append(format.tellsCreated ? count : 0) { words, start in
+            if !format.tellsCreated { return }
+            for place in 0..<count { words[start + place] = UInt64(bitPattern: series.created[place]) }
+        }
+        return FamilyCapture(
+            family: self,
+            layout: kept.map { .kept($0) } ?? missingLayout(format, of: series),
+            generation: series.generation,
+            values: values,
+            created: created,
+            exemplars: scraped.exemplars.count..<scraped.exemplars.count,
+            sparse: scraped.words.count..<scraped.words.count,
+            seriesCount: count
+        )
+    }
+
+    func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int) {
+        let format = layoutFormat(format)
+        shown.withLock { shown in
+            if shown.series.generation == generation { shown.layouts[format] = layout }
+        }
+    }
+
+    private func layoutFormat(_ format: ExpositionFormat) -> ExpositionFormat {
+        format.layoutFormat(hasClassicNames: descriptor.hasClassicNames)
+    }
+
+    private func missingLayout(_ format: ExpositionFormat, of series: ComputedSeries) -> FamilyCapture.Layout {
+        let format = layoutFormat(format)
+        return .missing { [descriptor] in
+            let labelValues = series.labels.map(\.values)
+            if format.encoding == .protobuf {
+                return ProtobufLayout(
+                    descriptor,
+                    format,
+                    shape: .floatingPoint,
+                    labelValues: labelValues,
+                    hiddenUntilUsed: []
+                )
+            }
+            return TextLayout(
+                descriptor,
+                format,
+                shape: .floatingPoint,
+                labelValues: labelValues,
+                created: series.created,
+                hiddenUntilUsed: []
+            )
+        }
+    }
+}
