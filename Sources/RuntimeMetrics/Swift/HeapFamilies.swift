@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CHeap
 internal import MetricsRegistry
 internal import Synchronization
 
-/// What the C library's allocator holds (mallinfo2(3)).
+/// What the C library's allocator holds.
 final class HeapFamilies: Sendable {
     private let allocated: Gauge
     private let free: Gauge
     private let mapped: Gauge
-    private let pace = Mutex(HeapPace())
+    private let read: @Sendable () -> HeapTotals?
+    private let pace: Mutex<HeapPace>
 
-    init(_ registry: MetricsRegistry) {
+    /// Reads the heap for the first time; nil where it can't be read.
+    init?(_ registry: MetricsRegistry, read: @escaping @Sendable () -> HeapTotals? = { HeapTotals.read() }) {
+        var pace = HeapPace()
+        guard let totals = pace.reading(read) else { return nil }
+        self.read = read
+        self.pace = Mutex(pace)
         allocated = registry.gauge("swift_heap_allocated_bytes", help: "Heap memory in use.", unit: "bytes")
         free = registry.gauge("swift_heap_free_bytes", help: "Heap memory kept for later use.", unit: "bytes")
         mapped = registry.gauge(
@@ -19,30 +24,19 @@ final class HeapFamilies: Sendable {
             help: "Heap memory that the allocator has from the system, in use or not.",
             unit: "bytes"
         )
+        set(totals)
     }
 
+    /// Reads the heap, unless it is too early or another thread does; the values then stay as they are.
     func collect() {
-        pace.withLock { pace in
-            let start = ContinuousClock.now
-            guard pace.allows(start) else { return }
-            let info = mallinfo2()
-            pace.took(ContinuousClock.now - start, endedAt: ContinuousClock.now)
-            allocated.set(info.uordblks + info.hblkhd)
-            free.set(info.fordblks)
-            mapped.set(info.arena + info.hblkhd)
+        _ = pace.withLockIfAvailable { pace in
+            if let totals = pace.reading(read) { set(totals) }
         }
     }
-}
 
-/// Keeps what may take long to a thousandth of the time.
-struct HeapPace {
-    private var next: ContinuousClock.Instant?
-
-    func allows(_ now: ContinuousClock.Instant) -> Bool {
-        next.map { now >= $0 } ?? true
-    }
-
-    mutating func took(_ duration: Duration, endedAt end: ContinuousClock.Instant) {
-        next = end + duration * 1_000
+    private func set(_ totals: HeapTotals) {
+        allocated.set(totals.allocated)
+        free.set(totals.free)
+        mapped.set(totals.mapped)
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import MetricsRegistry
-internal import Synchronization
 
 /// The metrics of Swift's runtime, `swift_*`: version, heap, and how long a task waits for a thread.
 ///
-/// The heap is that of the C library, from which Swift allocates. The allocator walks its free memory to count it, which
-/// takes long where that is in many pieces: it is asked so rarely that this takes a thousandth of the time at most.
+/// The heap is that of the C library, from which Swift allocates; the figures need glibc 2.33 or later. The allocator walks
+/// its free memory to count it, during which no other thread allocates from there, and which takes long where that memory
+/// is in many pieces. So it is asked for a thousandth of the time at most, by one scrape at a time, while others show the
+/// values of the last reading; and a reading of more than 2 ms of CPU time is the process's last, whose values stay.
 ///
 /// Each scrape enqueues a task on the cooperative pool and observes how long it took to start, for the next scrape's
 /// page. While one hasn't started, no other is enqueued.
@@ -21,7 +22,7 @@ public enum SwiftRuntimeCollector {
         let heap = HeapFamilies(registry)
         let probe = TaskDelayProbe(registry)
         registry.onCollect {
-            heap.collect()
+            heap?.collect()
             probe.start()
         }
     }
