@@ -33,7 +33,9 @@ struct RuntimePromtoolTests {
         let page = RuntimePage()
         _ = page.registry.exposition()
         for descriptor in page.registry.descriptors where descriptor.name.hasPrefix("process_") {
-            #expect(page(descriptor.name) > 0, "\(descriptor.name)")
+            // In a network namespace of its own, nothing has been sent yet.
+            let least: Double = descriptor.name.hasPrefix("process_network_") ? 0 : 1e-9
+            #expect(page(descriptor.name) >= least, "\(descriptor.name)")
         }
     }
 }
