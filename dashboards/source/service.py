@@ -296,7 +296,8 @@ HTTP = [
     lines(
         "Time of a request",
         "s",
-        "From the head of a request to the end of its answer: 99 in 100 of each route take no longer.",
+        "From the head of a request to the end of its answer, where that has a body that was sent to its end: "
+        "99 in 100 of each route take no longer.",
         [
             query(
                 "histogram_quantile(0.99, sum by (le, http_route) ("
@@ -308,11 +309,8 @@ HTTP = [
     lines(
         "Connections",
         "short",
-        "Connections that are open, and requests that are being answered.",
-        [
-            query("sum(dnp_telemetry_http_connections{$S})", "connections"),
-            query("sum(http_server_active_requests{$S})", "requests"),
-        ],
+        "Connections that are open.",
+        [query("sum(dnp_telemetry_http_connections{$S})", "connections")],
     ),
     lines(
         "Time to render a page",
@@ -391,7 +389,8 @@ PROCESS = [
     lines(
         "Memory",
         "bytes",
-        "Memory that the process holds, and what of it the heap uses and keeps for later.",
+        "Memory that the process holds, and what of it the heap uses and keeps for later. "
+        "The heap is not read again once that took long.",
         [
             query("sum(process_resident_memory_bytes{$S})", "resident"),
             query("sum(swift_heap_allocated_bytes{$S})", "heap, in use"),

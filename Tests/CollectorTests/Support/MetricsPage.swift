@@ -34,6 +34,13 @@ struct MetricsPage: Equatable {
     /// The names of the samples, with their labels.
     var names: [String] { samples.keys.sorted() }
 
+    /// The names of the labels of a family's samples, but for those of histograms' bounds.
+    func labels(of family: String) -> Set<String> {
+        let series = samples.keys.filter { $0.hasPrefix("\(family){") || $0.hasPrefix("\(family)_count{") }
+        let pairs = series.flatMap { $0.drop { $0 != "{" }.dropFirst().dropLast().split(separator: ",") }
+        return Set(pairs.map { String($0.prefix { $0 != "=" }) })
+    }
+
     /// The sums over all values of some labels.
     func summed(over labels: [LifecycleLabel]) -> [String: Double] {
         var sums: [String: Double] = [:]
