@@ -71,6 +71,7 @@ struct ScrapeConsistencyTests {
         let seconds = registry.fractionalCounter("s_seconds_total", help: "S.", unit: "seconds")
         let (level, latest) = (registry.gauge("level", help: "L."), registry.gauge("latest", help: "L."))
         let histogram = registry.histogram("h", help: "H.", buckets: [1])
+        let striped = registry.stripedCounter("striped_total", help: "S.")
         try registry.update { update throws(HistogramMismatch) in
             update.raise(counter, to: 5, created: 7)
             update.add(to: counter)
@@ -79,15 +80,22 @@ struct ScrapeConsistencyTests {
             update.add(0.25, to: seconds)
             update.set(level, to: 9)
             update.set(level, to: -1.5)
+            update.add(-2, to: level)
             update.raise(latest, to: 4)
+            update.add(to: striped)
+            update.add(6, to: striped)
             update.raise(latest, to: 3)
             try update.restore(histogram, counts: [1, 2], sum: 6, created: 9)
             try update.merge(counts: [1, 0], sum: 0.5, into: histogram)
+            update.observe(2.5, in: histogram)
+            update.observe(.nan, in: histogram)
         }
+        #expect(striped.value == 7)
+        #expect(fixture.samples()["metrics_registry_ignored_values_total"] == "1")
         #expect(counter.value == 6 && counter.created == 7)
         #expect(seconds.value == 1.75 && seconds.created == 8)
-        #expect(level.value == -1.5 && latest.value == 4)
-        #expect(histogram.bucketCounts == [2, 2] && histogram.sum == 6.5 && histogram.created == 9)
+        #expect(level.value == -3.5 && latest.value == 4)
+        #expect(histogram.bucketCounts == [2, 3] && histogram.sum == 9 && histogram.created == 9)
     }
 
     @Test("an update that is held stops no scrape and no other update, and shows nothing yet")

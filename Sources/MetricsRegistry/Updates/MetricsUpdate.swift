@@ -7,11 +7,14 @@
 public struct MetricsUpdate: ~Copyable {
     enum Change: Sendable {
         case add(Counter, UInt64)
+        case addStriped(StripedCounter, UInt64)
         case raise(Counter, to: UInt64, created: Int64?)
         case addFraction(FractionalCounter, Double)
         case raiseFraction(FractionalCounter, to: Double, created: Int64?)
         case set(Gauge, Double)
+        case addGauge(Gauge, Double)
         case raiseGauge(Gauge, to: Double)
+        case observe(Histogram, Double)
         case merge(Histogram, counts: Range<Int>, sum: Double)
         case restore(Histogram, counts: Range<Int>, sum: Double, created: Int64?)
     }
@@ -33,6 +36,11 @@ public struct MetricsUpdate: ~Copyable {
     /// Adds to a counter, as `Counter.add(_:)` does.
     public mutating func add(_ amount: UInt64 = 1, to counter: Counter) {
         changes.append(.add(counter, amount))
+    }
+
+    /// Adds to a counter that several threads count, as `StripedCounter.add(_:)` does.
+    public mutating func add(_ amount: UInt64 = 1, to counter: StripedCounter) {
+        changes.append(.addStriped(counter, amount))
     }
 
     /// Raises a counter to a total that is kept elsewhere, as `Counter.restore(to:created:)` does.
@@ -60,9 +68,19 @@ public struct MetricsUpdate: ~Copyable {
         changes.append(.set(gauge, Double(value)))
     }
 
+    /// Adds to a gauge, as `Gauge.add(_:)` does; the amount may be negative.
+    public mutating func add(_ amount: Double, to gauge: Gauge) {
+        changes.append(.addGauge(gauge, amount))
+    }
+
     /// Replaces the value of a gauge if it is lower.
     public mutating func raise(_ gauge: Gauge, to value: Double) {
         changes.append(.raiseGauge(gauge, to: value))
+    }
+
+    /// Counts a value into a histogram, as `Histogram.observe(_:)` does.
+    public mutating func observe(_ value: Double, in histogram: Histogram) {
+        changes.append(.observe(histogram, value))
     }
 
     /// Adds a batch's tally to a histogram, as `Histogram.merge(counts:sum:)` does.
@@ -95,10 +113,13 @@ public struct MetricsUpdate: ~Copyable {
         for change in changes {
             switch change {
             case .add(let counter, let amount): counter.add(amount)
+            case .addStriped(let counter, let amount): counter.add(amount)
             case .raise(let counter, let total, let created): counter.restore(to: total, created: created)
             case .addFraction(let counter, let amount): counter.add(amount)
             case .raiseFraction(let counter, let total, let created): counter.restore(to: total, created: created)
             case .set(let gauge, let value): gauge.set(value)
+            case .addGauge(let gauge, let amount): gauge.add(amount)
+            case .observe(let histogram, let value): histogram.observe(value)
             case .raiseGauge(let gauge, let value): gauge.raise(to: value)
             case .merge(let histogram, let range, let sum):
                 histogram.merge(checked: counts.span.extracting(range), sum: sum)
