@@ -7,7 +7,8 @@ extension MetricsRegistry {
     /// label values.
     ///
     /// Collectors run first; then all values are copied as of one moment between two calls of `update(_:)`; then the page
-    /// is written, over the bytes that `page` holds. A page that is used again is allocated again only where it grows.
+    /// is written, over the bytes that `page` holds. The thread is blocked meanwhile; in an asynchronous function use
+    /// `page(_:names:)`. A page that is used again is allocated again only where it grows.
     ///
     /// - Parameter names: The families to show; nil for all. Unknown names show nothing.
     public func exposition(

@@ -14,7 +14,7 @@ func application(port: Int) -> some ApplicationProtocol {
     router.add(middleware: MetricsMiddleware())
     router.get("/metrics") { request, _ in
         let format = ExpositionFormat.negotiated(accept: request.headers[.accept])
-        let page = ByteBuffer(bytes: registry.exposition(format))
+        let page = ByteBuffer(bytes: await registry.page(format))
         return Response(status: .ok, headers: [.contentType: format.contentType], body: .init(byteBuffer: page))
     }
     router.get("/") { _, _ in "Hello" }

@@ -212,6 +212,28 @@ struct CollectorTests {
         }
     }
 
+    @Test("asynchronous pages that wait for a collector leave the threads of tasks alone", .timeLimit(.minutes(1)))
+    func asynchronousPages() async {
+        var limits = RegistryLimits()
+        limits.collectionMilliseconds = 20_000
+        let registry = RegistryFixture(limits: limits).registry
+        let goOn = DispatchSemaphore(value: 0)
+        registry.gaugeFunction("level", help: "L.", labels: ["tank"]) {
+            goOn.wait()
+            goOn.signal()
+            return [(["a"], 1)]
+        }
+        await withTaskGroup { group in
+            for _ in 0..<32 {
+                group.addTask { #expect(text(await registry.page()).contains("level{tank=\"a\"} 1\n")) }
+            }
+            group.addTask {
+                for _ in 0..<100 { await Task.yield() }
+                goOn.signal()
+            }
+        }
+    }
+
     @Test("the first pages of scrapers at once all wait for the run that one of them starts", .timeLimit(.minutes(2)))
     func firstPages() {
         for _ in 0..<200 {
