@@ -16,9 +16,9 @@ struct LabelBytes: Hashable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-        for value in values {
+        for var value in values {
             hasher.combine(value.utf8.count)
-            for byte in value.utf8 { hasher.combine(byte) }
+            unsafe value.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
     }
 }
