@@ -18,7 +18,7 @@ struct LabelBytes: Hashable, Sendable {
     func hash(into hasher: inout Hasher) {
         for var value in values {
             hasher.combine(value.utf8.count)
-            unsafe value.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+            value.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
     }
 }
