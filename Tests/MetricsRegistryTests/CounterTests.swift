@@ -63,6 +63,14 @@ struct CounterTests {
         #expect(fixture.samples()["metrics_registry_ignored_values_total"] == "3")
     }
 
+    @Test("a fractional counter stops at the largest number")
+    func largestFraction() {
+        let counter = fixture.registry.fractionalCounter("busy_seconds_total", help: "Busy.")
+        for _ in 1...3 { counter.add(1e308) }
+        #expect(counter.value == .greatestFiniteMagnitude)
+        #expect(fixture.samples()["busy_seconds_total"] == "1.7976931348623157e+308")
+    }
+
     @Test("a fractional counter follows a total kept elsewhere, upwards only")
     func following() {
         let counter = fixture.registry.fractionalCounter("process_cpu_seconds_total", help: "CPU.")

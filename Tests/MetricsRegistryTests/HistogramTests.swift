@@ -43,6 +43,23 @@ struct HistogramTests {
         #expect(fixture.samples()["metrics_registry_ignored_values_total"] == "4")
     }
 
+    @Test("a sum past the largest number stops there, and follows values of the other sign", arguments: [1.0, -1.0])
+    func largestSum(sign: Double) throws {
+        for native in [nil, NativeBuckets()] {
+            let name = native == nil ? "classic" : "native"
+            let histogram = fixture.registry.histogram(name, help: "H.", buckets: [1], native: native)
+            histogram.observe(sign * 1e308)
+            histogram.observe(sign * 1e308)
+            try histogram.merge(counts: [0, 1], sum: sign * 1e308)
+            #expect(histogram.sum == sign * .greatestFiniteMagnitude)
+            for _ in 1...3 { histogram.observe(-sign * 1e308) }
+            #expect(histogram.sum.magnitude < 1.3e308)
+            try histogram.restore(counts: [9, 9], sum: .greatestFiniteMagnitude)
+            #expect(histogram.sum.isFinite)
+            #expect(histogram.bucketCounts == [9, 9])
+        }
+    }
+
     @Test("a batch's tally is added at once")
     func merging() throws {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1, 2])

@@ -35,6 +35,17 @@ struct AtomicDouble: ~Copyable, Sendable {
         }
     }
 
+    /// Adds to a total, which stays finite; both are.
+    func add(toTotal amount: Double) {
+        var seen = bits.load(ordering: .relaxed)
+        while true {
+            let wanted = Double(bitPattern: seen).addingUpToFinite(amount).bitPattern
+            let (exchanged, original) = bits.weakCompareExchange(expected: seen, desired: wanted, ordering: .relaxed)
+            if exchanged { return }
+            seen = original
+        }
+    }
+
     func raise(to value: Double) {
         var seen = bits.load(ordering: .relaxed)
         while Double(bitPattern: seen) < value {

@@ -2,7 +2,7 @@
 
 internal import Synchronization
 
-/// A total that only rises and has fractions, such as seconds spent.
+/// A total that only rises and has fractions, such as seconds spent; it stops at the largest finite number.
 public final class FractionalCounter: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
@@ -23,7 +23,7 @@ public final class FractionalCounter: Sendable {
             ignoredValues?.add()
             return
         }
-        total.add(amount)
+        total.add(toTotal: amount)
     }
 
     /// Adds `amount`, and keeps `exemplar` in place of an earlier one; ignores both where `add(_:)` ignores the amount.

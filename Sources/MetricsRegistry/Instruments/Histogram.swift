@@ -70,7 +70,7 @@ public final class Histogram: Sendable {
         return (0..<buckets.count).reduce(0) { $0 &+ buckets.load($1) }
     }
 
-    /// The sum of the observations so far.
+    /// The sum of the observations so far; it stops at the largest finite number of either sign.
     public var sum: Double {
         buckets.sum
     }

@@ -59,7 +59,7 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     @inline(never)
     private func observeShared(_ value: Double, bucket: Int) {
         shared.add(1, at: bucket)
-        sharedSum.add(value)
+        sharedSum.add(toTotal: value)
         let (_, found) = collisions.wrappingAdd(1, ordering: .relaxed)
         if found == Self.patience, Stripe.count > 1 {
             unsafe stripes.store(TallyBlock.allocate(Stripe.count, buckets: count), ordering: .releasing)
@@ -75,7 +75,7 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     /// Adds to the sum.
     @inline(__always)
     func add(sum: Double) {
-        sharedSum.add(sum)
+        sharedSum.add(toTotal: sum)
     }
 
     /// Raises the count of a bucket to `value` if it is lower.
@@ -86,7 +86,7 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
 
     /// Raises the sum to `value` if it is lower.
     func raise(sum value: Double) {
-        sharedSum.raise(to: value - stripedSum)
+        sharedSum.raise(to: value.addingUpToFinite(-stripedSum))
     }
 
     /// Replaces the sum, while nothing has been observed.
@@ -102,7 +102,7 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     /// The sum.
     var sum: Double {
         let striped = stripedSum
-        return striped == 0 ? sharedSum.value : sharedSum.value + striped
+        return striped == 0 ? sharedSum.value : sharedSum.value.addingUpToFinite(striped)
     }
 
     private func striped(_ index: Int) -> UInt64 {
@@ -111,7 +111,7 @@ struct HistogramCells: ~Copyable, @unchecked Sendable {
     }
 
     private var stripedSum: Double {
-        reduceBlocks(0) { $0 + $1.sum }
+        reduceBlocks(0) { $0.addingUpToFinite($1.sum) }
     }
 
     @inline(__always)

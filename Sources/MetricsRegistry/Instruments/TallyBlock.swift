@@ -63,7 +63,7 @@ struct TallyBlock: @unchecked Sendable {
     func observeAlone(_ value: Double, bucket: Int) {
         let count = unsafe words[Self.buckets + bucket].load(ordering: .relaxed)
         unsafe words[Self.buckets + bucket].store(count &+ 1, ordering: .relaxed)
-        unsafe words[Self.sum].store((sum + value).bitPattern, ordering: .relaxed)
+        unsafe words[Self.sum].store(sum.addingUpToFinite(value).bitPattern, ordering: .relaxed)
     }
 
     @inline(__always) var sum: Double {
