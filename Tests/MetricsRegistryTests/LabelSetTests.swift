@@ -43,6 +43,19 @@ struct LabelSetTests {
         var labelValues: [String] { [String(year / 10 * 10)] }
     }
 
+    @Test("integers can't be chosen so that their combinations have one word")
+    func chosenIntegers() {
+        // With a known seed these would all have the word 0.
+        let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
+        for seed in [golden, 0] {
+            let words = (0..<1_000).map { (first: UInt64) in
+                let product = (first ^ seed).multipliedFullWidth(by: golden)
+                return Quick.word(first, product.high ^ product.low)
+            }
+            #expect(Set(words).count == words.count)
+        }
+    }
+
     @Test("a structure finds the series of its values, which the same labels as text find too")
     func structure() {
         let requests = fixture.registry.counter("requests_total", help: "R.", labels: Request.self)
