@@ -24,8 +24,8 @@ public import CoreMetrics
 /// label `overflow="true"`.
 ///
 /// Resetting a counter has no effect, since a counter of Prometheus doesn't fall; it is counted in
-/// `metrics_registry_ignored_values_total`. Destroying an instrument removes its series from the page. Negative
-/// increments and durations are ignored and counted.
+/// `metrics_registry_ignored_values_total`. Destroying an instrument removes its series from the page, unless it went to
+/// the overflow series, which others write to. Negative increments and durations are ignored and counted.
 public final class RegistryMetricsFactory: Sendable {
     private let options: RegistryMetricsOptions
     private let counters: Reports<CounterReport>

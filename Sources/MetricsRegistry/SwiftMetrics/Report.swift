@@ -18,9 +18,17 @@ protocol Report: AnyObject, Sendable {
 }
 
 extension Report {
-    /// Takes the series from the page.
+    /// Takes the series from the page; not one that came there under its name since, and not the overflow series, which
+    /// others write to.
     func remove() {
-        _ = family.series.remove(member.labelValues)
+        _ = family.series.remove(member)
+    }
+
+    /// Whether the series is on the page still.
+    var isOnPage: Bool {
+        var hash = LabelHash(seed: family.series.seed)
+        for value in member.labelValues { hash.combine(value) }
+        return family.series.find(hash.value) { $0 === member } != nil
     }
 }
 

@@ -5,7 +5,8 @@ internal import Synchronization
 /// Finds handlers by label and dimensions as a library gives them, neither made legal nor sorted.
 ///
 /// The same series may be found by several orders of its dimensions. An entry has two places that it may be in; where
-/// both are taken, the older of the two goes, and comes back by itself if it is still in use.
+/// both are taken, the older of the two goes, and comes back by itself if it is still in use. When a series of the family
+/// has been removed, each entry is looked after once.
 final class ReportCache<Handler: Report>: Sendable {
     private static var parts: Int { 16 }
     private static var placesPerPart: Int { 1_024 }
@@ -15,12 +16,13 @@ final class ReportCache<Handler: Report>: Sendable {
         let label: String
         let dimensions: [(String, String)]
         let handler: Handler
-        let generation: Int
+        /// How often series of the family had been removed when the handler's was last seen on the page.
+        private let generation: Atomic<Int>
 
         init(_ handler: Handler, generation: Int, hash: UInt64, label: String, dimensions: [(String, String)]) {
             self.hash = hash
             self.handler = handler
-            self.generation = generation
+            self.generation = Atomic(generation)
             self.label = label
             self.dimensions = dimensions
         }
@@ -28,7 +30,15 @@ final class ReportCache<Handler: Report>: Sendable {
         func matches(_ label: String, _ dimensions: [(String, String)]) -> Bool {
             guard label == self.label, dimensions.count == self.dimensions.count else { return false }
             for index in dimensions.indices where dimensions[index] != self.dimensions[index] { return false }
-            return generation == handler.family.generation
+            return isOnPage
+        }
+
+        private var isOnPage: Bool {
+            let now = handler.family.generation
+            if generation.load(ordering: .relaxed) == now { return true }
+            guard handler.isOnPage else { return false }
+            generation.store(now, ordering: .relaxed)
+            return true
         }
     }
 

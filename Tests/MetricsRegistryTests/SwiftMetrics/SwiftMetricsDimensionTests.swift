@@ -138,42 +138,6 @@ struct SwiftMetricsDimensionTests {
         #expect(fixture.conflicts.count < 25)
     }
 
-    @Test("a destroyed instrument leaves the page; made again it begins at zero, with a time of its own")
-    func destroy() {
-        let fixture = RegistryFixture()
-        let factory = RegistryMetricsFactory(fixture.registry)
-        let kept = CoreMetrics.Counter(label: "hits", dimensions: [("a", "1")], factory: factory)
-        let gone = CoreMetrics.Counter(label: "hits", dimensions: [("a", "2"), ("b", "3")], factory: factory)
-        kept.increment(by: 5)
-        gone.increment(by: 6)
-        gone.destroy()
-        #expect(fixture.samples()[#"hits_total{a="1"}"#] == "5")
-        #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == nil)
-        count([("b", "3"), ("a", "2")], by: 7, factory)
-        count([("a", "2"), ("b", "3")], by: 1, factory)
-        count([("a", "1")], by: 1, factory)
-        #expect(fixture.samples()[#"hits_total{a="1"}"#] == "6")
-        #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == "8")
-    }
-
-    @Test("every kind of instrument can be destroyed")
-    func destroyAll() {
-        let fixture = RegistryFixture()
-        let factory = RegistryMetricsFactory(fixture.registry)
-        let fraction = FloatingPointCounter(label: "a", factory: factory)
-        let meter = Meter(label: "b", factory: factory)
-        let recorder = Recorder(label: "c", factory: factory)
-        let gauge = CoreMetrics.Gauge(label: "d", factory: factory)
-        let timer = Timer(label: "e", factory: factory)
-        #expect(fixture.page() != "")
-        fraction.destroy()
-        meter.destroy()
-        recorder.destroy()
-        gauge.destroy()
-        timer.destroy()
-        #expect(fixture.page() == "")
-    }
-
     @Test("making and counting from eight tasks at once loses nothing", .timeLimit(.minutes(1)))
     func concurrency() async {
         let fixture = RegistryFixture()
