@@ -5,11 +5,16 @@ import Testing
 
 /// Google's protobuf compiler, reading and writing pages by Prometheus' own schema (Debian: protobuf-compiler and
 /// golang-github-prometheus-client-model-dev); without them a test fails.
+///
+/// Debian's schema is client_model 0.3. The four fields of later versions that stand in pages are added here, so that
+/// what protoc says of them rests on their numbers having been copied well. They are those that Prometheus itself reads:
+/// prometheus/prometheus, prompb/io/prometheus/client/metrics.proto at 0e0afa1a (`Counter.created_timestamp = 3`,
+/// `Histogram.created_timestamp = 15`, `Histogram.exemplars = 16`, `MetricFamily.unit = 5`). All others are official.
 enum Protoc {
     private static let schema =
         "/usr/share/gocode/src/github.com/prometheus/client_model/io/prometheus/client/metrics.proto"
 
-    /// Debian's schema is 0.3. What 0.6 has more, and stands in pages: line to follow, line to add.
+    /// The fields that Debian's schema doesn't have: line to follow, line to add.
     private static let additions = [
         ("optional Exemplar exemplar = 2;", "optional google.protobuf.Timestamp created_timestamp = 3;"),
         (

@@ -4,7 +4,8 @@
 /// the order of its series, and their labels.
 ///
 /// Fields are written in the order of their numbers. The schema is that of client_model 0.6, with the `unit` of a
-/// family, the times at which series began, and the exemplars of native histograms.
+/// family, the times at which series began, and the exemplars of native histograms; Prometheus reads these by its
+/// prompb/io/prometheus/client/metrics.proto.
 final class ProtobufLayout: PageLayout {
     let shape: SampleShape
     let kind: MetricKind
