@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <malloc.h>
 #include <stdbool.h>
+#include <stddef.h>
+#ifdef __linux__
+#include <malloc.h>
+#endif
 
 struct heap_totals {
     bool known;

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 enum ThreadTime {
     /// CPU time that this thread has taken.
