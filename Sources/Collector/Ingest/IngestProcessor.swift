@@ -49,6 +49,7 @@ struct IngestProcessor: CommitProcessor {
         failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
         self.metrics.publish(projection)
+        self.metrics.attach(self.projection.fold.takeObservations())
     }
 
     /// How far every source has been read.
