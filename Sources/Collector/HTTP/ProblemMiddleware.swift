@@ -22,7 +22,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as any HTTPResponseError {
             response = problem(for: error.status).response
         }
-        metrics.count(route: request.uri.path, status: response.status.code)
+        metrics.count(route: context.endpointPath, status: response.status.code)
         return response
     }
 

@@ -18,7 +18,9 @@ struct HTTPMetrics: Sendable {
         for route in routes { _ = requests.with(route, "200") }
     }
 
-    func count(route: String, status: Int) {
-        requests.with(routes.contains(route) ? route : "other", String(status)).add()
+    /// - Parameter route: the path that was asked for, as it stands in the router; nil where there is none.
+    func count(route: String?, status: Int) {
+        let route = route.flatMap { routes.contains($0) ? $0 : nil } ?? "other"
+        requests.with(route, String(status)).add()
     }
 }

@@ -25,8 +25,9 @@ struct ScrapeMetrics: Sendable {
     private let seconds: Histogram
     private let bytes: Gauge
     private let plainBytes: Counter
-    private let sentBytes: Counter
     private let requests: CasePairFamily<Format, ContentCoding, Counter>
+    /// Added to as the system takes the bytes of answers.
+    let sentBytes: Counter
     let inFlight: Gauge
     let refused: Counter
     let missedDeadlines: Counter
@@ -50,7 +51,7 @@ struct ScrapeMetrics: Sendable {
         )
         sentBytes = registry.counter(
             "dnp_telemetry_scrape_sent_bytes_total",
-            help: "Bytes of all metrics pages as they were sent.",
+            help: "Bytes of metrics pages that were sent, compressed or not.",
             unit: "bytes"
         )
         requests = registry.counter(
@@ -77,7 +78,6 @@ struct ScrapeMetrics: Sendable {
         seconds.observe(duration / .seconds(1))
         bytes.set(page.plainBytes)
         plainBytes.add(UInt64(page.plainBytes))
-        sentBytes.add(UInt64(page.bytes.readableBytes))
         requests[Format(format), page.coding].add()
     }
 }

@@ -62,13 +62,18 @@ struct MetricsRoute: Sendable {
         }
         // So that the end of an answer waits until the system has taken all of it.
         try? await connection.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1)).get()
+        let sentBytes = metrics.sentBytes
         let body = ResponseBody(contentLength: page.bytes.readableBytes) { writer in
             defer { written() }
             var rest = page.bytes
+            var onItsWay = 0
             while let piece = rest.readSlice(length: min(Self.piece, rest.readableBytes)), piece.readableBytes > 0 {
                 try await writer.write(piece)
+                sentBytes.add(UInt64(onItsWay))
+                onItsWay = piece.readableBytes
             }
             try await writer.finish(nil)
+            sentBytes.add(UInt64(onItsWay))
         }
         return Response(status: .ok, headers: headers, body: body)
     }
