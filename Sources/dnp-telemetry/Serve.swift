@@ -52,7 +52,10 @@ struct Serve: AsyncParsableCommand {
     var metricsPath = MetricsPath.default
 
     @Option(help: ArgumentHelp("Scrapes that are answered at once; more are refused.", valueName: "count"))
-    var maximumScrapes = 100
+    var maxScrapes = 100
+
+    @Flag(help: "Do not tell when counters and histograms began, in OpenMetrics (_created) and protobuf.")
+    var noCreatedSamples = false
 
     @Option(help: ArgumentHelp("Follow a log file; may be given several times.", valueName: "file"))
     var follow: [String] = []
@@ -100,8 +103,8 @@ struct Serve: AsyncParsableCommand {
         if let complaint = MetricsPath.complaint(about: metricsPath) {
             throw ValidationError("expected --metrics-path as \(complaint), found \"\(metricsPath)\"")
         }
-        guard (1...10_000).contains(maximumScrapes) else {
-            throw ValidationError("expected --maximum-scrapes from 1 to 10000, found \(maximumScrapes)")
+        guard (1...10_000).contains(maxScrapes) else {
+            throw ValidationError("expected --max-scrapes from 1 to 10000, found \(maxScrapes)")
         }
         do throws(UnknownOption) {
             _ = try JudgementOptions(inputFormat: inputFormat, timezone: timezone)
@@ -130,7 +133,8 @@ struct Serve: AsyncParsableCommand {
         configuration.durability = durability
         configuration.maximumBody = maxBody
         configuration.metricsPath = metricsPath
-        configuration.maximumScrapes = maximumScrapes
+        configuration.maximumScrapes = maxScrapes
+        configuration.createdSamples = !noCreatedSamples
         configuration.labels = labels
         configuration.followedFiles = follow.map(absolutePath)
         configuration.readsStandardInput = readsStandardInput

@@ -42,6 +42,8 @@ public struct ServeConfiguration: Sendable {
     public var metricsPath = MetricsPath.default
     /// How many scrapes are answered at once; more are answered 503.
     public var maximumScrapes = 100
+    /// Whether OpenMetrics and protobuf tell when each counter and histogram began.
+    public var createdSamples = true
     /// The files whose lines are followed, as absolute paths.
     public var followedFiles: [String] = []
     /// Whether standard input is read as lines until its end.

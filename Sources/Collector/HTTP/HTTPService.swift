@@ -29,7 +29,11 @@ struct HTTPService {
                 budget: ByteBudget(bytes: configuration.maximumBytesInFlight),
                 now: LedgerClock.system.now
             ),
-            metrics: MetricsRoute(registry, maximumScrapes: configuration.maximumScrapes),
+            metrics: MetricsRoute(
+                registry,
+                maximumScrapes: configuration.maximumScrapes,
+                createdSamples: configuration.createdSamples
+            ),
             metricsPath: configuration.metricsPath,
             readiness: readiness,
             registry

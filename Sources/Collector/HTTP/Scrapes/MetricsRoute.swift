@@ -14,16 +14,18 @@ struct MetricsRoute: Sendable {
     let registry: MetricsRegistry
     let metrics: ScrapeMetrics
     let slots: ScrapeSlots
+    let createdSamples: Bool
     let compressor = PageCompressor()
 
-    init(_ registry: MetricsRegistry, maximumScrapes: Int) {
+    init(_ registry: MetricsRegistry, maximumScrapes: Int, createdSamples: Bool) {
         self.registry = registry
+        self.createdSamples = createdSamples
         metrics = ScrapeMetrics(registry)
         slots = ScrapeSlots(limit: maximumScrapes, gauge: metrics.inFlight)
     }
 
     func respond(to request: Request, over connection: any Channel) async throws -> Response {
-        let scrape = try ScrapeRequest(request)
+        let scrape = try ScrapeRequest(request, createdSamples: createdSamples)
         guard let slot = slots.take() else {
             metrics.refused.add()
             throw Problem.tooManyScrapes()

@@ -13,8 +13,10 @@ struct ScrapeRequest: Sendable {
     /// How long the answer may take, in whole.
     var timeout: Duration
 
-    init(_ request: Request) throws(Problem) {
+    /// - Parameter createdSamples: whether OpenMetrics and protobuf tell when counters and histograms began.
+    init(_ request: Request, createdSamples: Bool) throws(Problem) {
         format = .negotiated(accept: request.headers[.accept])
+        format.createdSamples = createdSamples
         coding = .negotiated(acceptEncoding: request.headers[.acceptEncoding])
         names = try ScrapedNames.of(query: request.uri.query)
         timeout = ScrapeTimeout.of(HTTPField.Name(ScrapeTimeout.header).flatMap { request.headers[$0] })

@@ -108,6 +108,28 @@ extension EndToEnd {
             }
         }
 
+        @Test(
+            "tells when counters and histograms began, unless the operator wants fewer samples",
+            arguments: [true, false]
+        )
+        func created(isTold: Bool) async throws {
+            try await withService(options: isTold ? [] : ["--no-created-samples"]) { service in
+                let client = await service.client
+                let path = "/metrics?name[]=dnp_prefetch_failure&name[]=dnp_prefetch_fetch_duration_seconds"
+                let openMetrics = [("Accept", "application/openmetrics-text")]
+                for coding in ["identity", "gzip"] {
+                    let headers = openMetrics + [("Accept-Encoding", coding)]
+                    let page = try await client.scrape(headers, path: path, unpacks: true)
+                    #expect(page.headers["content-type"] == AcceptHeader.openMetrics)
+                    #expect(page.text.hasSuffix("# EOF\n"))
+                    let created = page.text.split(separator: "\n").filter { $0.contains("_created") }
+                    #expect(created.count == (isTold ? 4 : 0))
+                    #expect(page.text.contains("dnp_prefetch_failure_total{reason=\"AUTH\"} 0"))
+                }
+                #expect(try await client.scrape(path: path).text.contains("_created") == false)
+            }
+        }
+
         @Test("is where the operator wants it, and nowhere else")
         func path() async throws {
             try await withService(options: ["--metrics-path", "/probe/telemetry"]) { service in
@@ -130,7 +152,7 @@ extension EndToEnd {
             "is not started with a path or a number that cannot be meant",
             arguments: [
                 ["--metrics-path", "metrics"], ["--metrics-path", "/v1/events"], ["--metrics-path", "/{id}"],
-                ["--maximum-scrapes", "0"], ["--maximum-scrapes", "10001"],
+                ["--max-scrapes", "0"], ["--max-scrapes", "10001"],
             ]
         )
         func wrongUsage(options: [String]) async throws {

@@ -9,12 +9,17 @@ import NIOHTTP1
 struct TelemetryClient: Sendable {
     let port: Int
 
-    private static let http: HTTPClient = {
+    private static let http = client(.disabled)
+    /// Decompresses what comes, by a parser that has nothing to do with the service.
+    private static let unpacking = client(HTTPClient.Configuration.singletonConfiguration.decompression)
+
+    private static func client(_ decompression: HTTPClient.Decompression) -> HTTPClient {
         var configuration = HTTPClient.Configuration(timeout: .init(connect: .seconds(5)))
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 128
+        configuration.decompression = decompression
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
+    }
 
     /// Nobody listens there; nothing has been sent.
     struct NotConnected: Error {
@@ -43,12 +48,14 @@ struct TelemetryClient: Sendable {
         return try await request(path, method: "POST", headers: headers, body: body, chunked: chunked, within: limit)
     }
 
+    /// - Parameter unpacks: whether a body that comes compressed is given as it was before.
     func request(
         _ path: String,
         method: String = "GET",
         headers: HTTPHeaders = [:],
         body: [UInt8]? = nil,
         chunked: Bool = false,
+        unpacks: Bool = false,
         within limit: Duration
     ) async throws -> Answer {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
@@ -59,7 +66,7 @@ struct TelemetryClient: Sendable {
         }
         let response: HTTPClientResponse
         do {
-            response = try await Self.http.execute(request, timeout: TimeAmount(limit))
+            response = try await (unpacks ? Self.unpacking : Self.http).execute(request, timeout: TimeAmount(limit))
         } catch let error as IOError where error.errnoCode == ECONNREFUSED {
             throw NotConnected(reason: "\(error)")
         }

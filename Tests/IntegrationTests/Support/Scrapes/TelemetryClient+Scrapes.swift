@@ -3,11 +3,20 @@
 import NIOHTTP1
 
 extension TelemetryClient {
-    /// A page with these headers, as it comes.
-    func scrape(_ headers: [(String, String)] = [], method: String = "GET", path: String = "/metrics") async throws
-        -> Answer
-    {
-        try await request(path, method: method, headers: HTTPHeaders(headers), within: .seconds(30))
+    /// A page with these headers, as it comes, or as it was before it was compressed.
+    func scrape(
+        _ headers: [(String, String)] = [],
+        method: String = "GET",
+        path: String = "/metrics",
+        unpacks: Bool = false
+    ) async throws -> Answer {
+        try await request(
+            path,
+            method: method,
+            headers: HTTPHeaders(headers),
+            unpacks: unpacks,
+            within: .seconds(30)
+        )
     }
 
     /// The value of a sample without labels, on a page with that family alone.
