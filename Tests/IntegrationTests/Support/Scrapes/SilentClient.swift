@@ -4,7 +4,7 @@ import Glibc
 
 /// A client that asks for something several times and reads the answers late or never; its connection closes with it.
 ///
-/// The system takes some 3 MB that nobody reads, so that only a later answer is held up.
+/// It asks for more than the system takes that nobody reads, so that an answer is held up.
 final class SilentClient: Sendable {
     struct Failed: Error {
         let what: String
@@ -14,9 +14,25 @@ final class SilentClient: Sendable {
     /// As small as the system allows, so that little of an answer is under way unread.
     private static let receiveBuffer: Int32 = 4_096
 
-    private let descriptor: Int32
+    /// What the system keeps at most of what is sent over a connection and not read: the last number, in bytes.
+    private static let sendBuffers = "/proc/sys/net/ipv4/tcp_wmem"
 
-    init(port: Int, asking path: String = "/metrics", times: Int = 16, headers: [String] = []) throws {
+    private let descriptor: Int32
+    /// How many answers it asks for.
+    let times: Int
+
+    /// - Parameters:
+    ///   - bytes: the size of an answer.
+    ///   - spare: how many answers more than are needed it asks for.
+    init(
+        port: Int,
+        asking path: String = "/metrics",
+        answersOf bytes: Int,
+        spare: Int = 0,
+        headers: [String] = []
+    ) throws {
+        let kept = text(of: Self.sendBuffers).split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) }
+        times = (kept ?? 4 << 20) / max(bytes, 1) + 2 + spare
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failed(what: "socket", code: errno) }
         var size = Self.receiveBuffer
