@@ -76,7 +76,7 @@ struct Prometheus {
         }
     }
 
-    /// An instant query; the expression is a bare metric name.
+    /// An instant query that gives numbers; the expression has nothing that is to be escaped in an address.
     func query(_ expression: String) async throws -> [Element] {
         let answer = try await client.get("/api/v1/query?query=\(expression)")
         guard answer.status == 200 else { throw Answer.Unexpected(answer) }
