@@ -28,6 +28,10 @@ enum BenchmarkProgram {
 
     private static func run(_ options: Options) throws {
         signal(SIGPIPE, SIG_IGN)
+        let names = benchmarks.map { $0.name }
+        for name in options.only.sorted() where !names.contains(name) {
+            throw BenchmarkFailure("no benchmark is called \(name); there are \(names.joined(separator: ", "))")
+        }
         let room = BenchmarkRoom(options)
         var report = Report(machine: Machine())
         var failures = 0
