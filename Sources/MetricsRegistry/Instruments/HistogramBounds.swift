@@ -43,12 +43,11 @@ final class HistogramBounds: Sendable {
     /// The bucket of `value`: the number of bounds below it, since a bound belongs to its bucket.
     @inline(__always)
     func bucket(of value: Double) -> Int {
+        let wanted = SIMD8(repeating: value)
         var below = 0
         for lane in lanes {
-            var inLane = 0
-            for index in 0..<8 {
-                inLane += lane[index] < value ? 1 : 0
-            }
+            let isBelow = SIMD8<Int64>.zero.replacing(with: 1, where: lane .< wanted)
+            let inLane = Int(truncatingIfNeeded: isBelow.wrappedSum())
             below += inLane
             if inLane < 8 { break }
         }
