@@ -4,27 +4,16 @@ internal import CoreMetrics
 
 /// A `Counter` of swift-metrics.
 final class CounterReport: Report, CounterHandler {
-    let member: Counter
-    let family: ReportedFamily<Counter>
+    let reported: ReportedSeries<Counter>
 
-    init(_ member: Counter, of family: ReportedFamily<Counter>) {
-        self.member = member
-        self.family = family
-    }
+    init(_ reported: ReportedSeries<Counter>) { self.reported = reported }
 
     static func series(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Counter> {
-        let descriptor = MetricDescriptor.reported(
-            label,
-            options,
-            kind: .counter,
-            help: "A total that a library keeps through swift-metrics.",
-            suffix: "_total"
-        )
-        return registry.family(descriptor, of: Counter.self, shape: .wholeNumber)
+        registry.family(.reportedTotal(label, options), of: Counter.self, shape: .wholeNumber)
     }
 
     func increment(by amount: Int64) {
@@ -39,27 +28,16 @@ final class CounterReport: Report, CounterHandler {
 
 /// A `FloatingPointCounter` of swift-metrics.
 final class FractionalCounterReport: Report, FloatingPointCounterHandler {
-    let member: FractionalCounter
-    let family: ReportedFamily<FractionalCounter>
+    let reported: ReportedSeries<FractionalCounter>
 
-    init(_ member: FractionalCounter, of family: ReportedFamily<FractionalCounter>) {
-        self.member = member
-        self.family = family
-    }
+    init(_ reported: ReportedSeries<FractionalCounter>) { self.reported = reported }
 
     static func series(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<FractionalCounter> {
-        let descriptor = MetricDescriptor.reported(
-            label,
-            options,
-            kind: .counter,
-            help: "A total that a library keeps through swift-metrics.",
-            suffix: "_total"
-        )
-        return registry.family(descriptor, of: FractionalCounter.self, shape: .floatingPoint)
+        registry.family(.reportedTotal(label, options), of: FractionalCounter.self, shape: .floatingPoint)
     }
 
     func increment(by amount: Double) {

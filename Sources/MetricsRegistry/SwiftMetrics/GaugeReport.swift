@@ -4,13 +4,9 @@ internal import CoreMetrics
 
 /// A `Meter`, a `Gauge` or a `Recorder` that doesn't aggregate.
 final class GaugeReport: Report, MeterHandler, RecorderHandler {
-    let member: Gauge
-    let family: ReportedFamily<Gauge>
+    let reported: ReportedSeries<Gauge>
 
-    init(_ member: Gauge, of family: ReportedFamily<Gauge>) {
-        self.member = member
-        self.family = family
-    }
+    init(_ reported: ReportedSeries<Gauge>) { self.reported = reported }
 
     static func series(
         of label: String,

@@ -4,13 +4,9 @@ internal import CoreMetrics
 
 /// A `Recorder` that aggregates.
 final class RecorderReport: Report, RecorderHandler {
-    let member: Histogram
-    let family: ReportedFamily<Histogram>
+    let reported: ReportedSeries<Histogram>
 
-    init(_ member: Histogram, of family: ReportedFamily<Histogram>) {
-        self.member = member
-        self.family = family
-    }
+    init(_ reported: ReportedSeries<Histogram>) { self.reported = reported }
 
     static func series(
         of label: String,
@@ -42,13 +38,9 @@ final class RecorderReport: Report, RecorderHandler {
 
 /// A `Timer`, which counts in seconds whatever unit it would be displayed in.
 final class TimerReport: Report, TimerHandler {
-    let member: Histogram
-    let family: ReportedFamily<Histogram>
+    let reported: ReportedSeries<Histogram>
 
-    init(_ member: Histogram, of family: ReportedFamily<Histogram>) {
-        self.member = member
-        self.family = family
-    }
+    init(_ reported: ReportedSeries<Histogram>) { self.reported = reported }
 
     static func series(
         of label: String,

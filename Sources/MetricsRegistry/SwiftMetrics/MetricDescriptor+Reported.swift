@@ -19,4 +19,15 @@ extension MetricDescriptor {
         descriptor.hasOpenLabels = true
         return descriptor
     }
+
+    /// The family of a counter, with or without fractions.
+    static func reportedTotal(_ label: String, _ options: RegistryMetricsOptions) -> MetricDescriptor {
+        reported(
+            label,
+            options,
+            kind: .counter,
+            help: "A total that a library keeps through swift-metrics.",
+            suffix: "_total"
+        )
+    }
 }

@@ -4,10 +4,9 @@
 protocol Report: AnyObject, Sendable {
     associatedtype Member: Instrument
 
-    init(_ member: Member, of family: ReportedFamily<Member>)
+    init(_ reported: ReportedSeries<Member>)
 
-    var member: Member { get }
-    var family: ReportedFamily<Member> { get }
+    var reported: ReportedSeries<Member> { get }
 
     /// The family on the page for a label of swift-metrics.
     static func series(
@@ -18,6 +17,9 @@ protocol Report: AnyObject, Sendable {
 }
 
 extension Report {
+    var member: Member { reported.member }
+    var family: ReportedFamily<Member> { reported.family }
+
     /// Takes the series from the page; not one that came there under its name since, and not the overflow series, which
     /// others write to.
     func remove() {
@@ -30,19 +32,4 @@ extension Report {
         for value in member.labelValues { hash.combine(value) }
         return family.series.find(hash.value) { $0 === member } != nil
     }
-}
-
-/// The family that the reports of one label write to.
-final class ReportedFamily<Member: Instrument>: Sendable {
-    let series: InstrumentFamily<Member>
-    /// Where what can't be taken is counted.
-    let ignoredValues: Counter
-
-    init(_ series: InstrumentFamily<Member>, ignoredValues: Counter) {
-        self.series = series
-        self.ignoredValues = ignoredValues
-    }
-
-    /// How often series were removed: what was looked up before may be gone.
-    var generation: Int { series.generation }
 }

@@ -24,7 +24,7 @@ final class Reports<Handler: Report>: Sendable {
         let family = family(label)
         let generation = family.generation
         let labels = ReportedLabels.flat(dimensions, options.naming)
-        let handler = Handler(family.series.member(labels), of: family)
+        let handler = Handler(ReportedSeries(member: family.series.member(labels), family: family))
         if handler.member.labelValues == labels {
             cache.keep(handler, generation: generation, hash, label, dimensions)
         }

@@ -186,6 +186,7 @@ struct AcceptCase: Sendable, CustomTestStringConvertible {
         AcceptCase("a refused format", "text/plain;version=0.0.4;q=0,*/*", .openMetrics),
         AcceptCase("both texts refused", "text/plain;q=0,*/*;q=0.5", .openMetrics),
         AcceptCase("everything refused", "*/*;q=0", .text004),
+        AcceptCase("the only format that is named refused", "\(openMetrics);version=1.0.0;q=0", .text004),
         AcceptCase("all but text 1.0.0 refused", "*/*;q=0.000,text/plain;version=1.0.0;q=0.001", .text100),
         AcceptCase("text/*", "text/*;q=0.5,application/json", .text004),
         AcceptCase("application/*", "application/*", .openMetrics),
