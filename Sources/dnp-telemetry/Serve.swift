@@ -126,8 +126,7 @@ struct Serve: AsyncParsableCommand {
             throw ValidationError("no state directory: set --state-dir, $STATE_DIRECTORY, $XDG_STATE_HOME or $HOME")
         }
         var configuration = ServeConfiguration(stateDirectory: directory)
-        configuration.host = address.host
-        configuration.port = address.port
+        configuration.listeners = [Listener(.address(host: address.host, port: address.port))]
         configuration.journal = journal
         configuration.journalSocket = journalSocket
         configuration.durability = durability

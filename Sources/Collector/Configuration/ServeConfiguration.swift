@@ -16,10 +16,8 @@ public struct ServeConfiguration: Sendable {
         case off
     }
 
-    /// The address to listen on.
-    public var host = "127.0.0.1"
-    /// The port to listen on; 0 takes a free one.
-    public var port = 10910
+    /// Where the service listens, and for what.
+    public var listeners = [Listener(.address(host: "127.0.0.1", port: 10910))]
     /// The directory of the ledger and the key.
     public var stateDirectory: String
     /// Where events go besides the ledger.
@@ -38,6 +36,30 @@ public struct ServeConfiguration: Sendable {
     public var maximumBytesInFlight = 192 << 20
     /// How many connections are served at once; more wait to be accepted.
     public var maximumConnections = 1_024
+    /// How many connections of one client address are served at once; nil: as many as of all.
+    public var maximumConnectionsPerClient: Int?
+    /// How many requests of one client address are answered in a second; nil: any number.
+    public var clientRate: Double?
+    /// How many events of a token are taken in a second, by the token's name; others have no limit of their own.
+    public var tokenLimits: [String: Double] = [:]
+    /// In which time a request's head must have come.
+    public var headerTimeout = Duration.seconds(10)
+    /// In which time a request's body must have come.
+    public var bodyTimeout = Duration.seconds(60)
+    /// In which time an answer must have been taken.
+    public var responseTimeout = Duration.seconds(60)
+    /// How long a connection may be silent between requests.
+    public var idleTimeout = Duration.seconds(75)
+    /// How many bytes may wait for the ledger; more are answered 503.
+    public var maximumBacklog = 64 << 20
+    /// Above which time for a commit new events are answered 503 until it is shorter.
+    public var maximumCommitTime = Duration.seconds(5)
+    /// The directory of the tokens, one a file; nil: no tokens.
+    public var credentialsDirectory: String?
+    /// The file that tells of TLS, users and headers, in the form of Prometheus' exporter-toolkit.
+    public var webConfigurationFile: String?
+    /// Whether `POST /-/reload` reads the configuration anew.
+    public var hasReloadEndpoint = false
     /// The path of the metrics, see ``MetricsPath``.
     public var metricsPath = MetricsPath.default
     /// How many scrapes are answered at once; more are answered 503.
@@ -46,6 +68,8 @@ public struct ServeConfiguration: Sendable {
     public var createdSamples = true
     /// The files whose lines are followed, as absolute paths.
     public var followedFiles: [String] = []
+    /// The matches of the journal whose entries are read as lines: `FIELD=VALUE`, or `+` for "or"; empty: it is not read.
+    public var followedJournal: [String] = []
     /// Whether standard input is read as lines until its end.
     public var readsStandardInput = false
     /// Whether each followed file, and standard input, comes from a single device.

@@ -38,21 +38,29 @@ struct HTTPService {
             readiness: readiness,
             registry
         )
-        let host = configuration.host
+        let (host, port) = configuration.address
         application = Application(
             router: router,
             server: .http1(configuration: .init(idleTimeout: .seconds(75))),
             configuration: ApplicationConfiguration(
-                address: .hostname(host, port: configuration.port),
+                address: .hostname(host, port: port),
                 serverName: "dnp-telemetry",
                 backlog: 1_024,
                 availableConnectionsDelegate: CountedConnections(limit: configuration.maximumConnections, registry)
             ),
             onServerRunning: { channel in
                 let shown = host.contains(":") ? "[\(host)]" : host
-                onListening("http://\(shown):\(channel.localAddress?.port ?? configuration.port)")
+                onListening("http://\(shown):\(channel.localAddress?.port ?? port)")
             },
             logger: log
         )
+    }
+}
+
+extension ServeConfiguration {
+    /// The first address that is listened on.
+    fileprivate var address: (host: String, port: Int) {
+        for case .address(let host, let port) in listeners.map(\.endpoint) { return (host, port) }
+        return ("127.0.0.1", 10910)
     }
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place where the service listens, and what it answers there.
+///
+/// Written as an endpoint and attributes behind spaces: `127.0.0.1:10910`, `:10910` for every address,
+/// `unix:/run/dnp-telemetry/http.sock mode=0660 group=adm`, `systemd:lines serve=lines`, `[::1]:9090 serve=metrics`.
+public struct Listener: Hashable, Sendable {
+    /// Where it listens.
+    public enum Endpoint: Hashable, Sendable {
+        /// An address or a name and a port; port 0 takes a free one.
+        case address(host: String, port: Int)
+        /// A path in the file system, with its mode (octal) and its group where they are told.
+        case unix(path: String, mode: UInt16?, group: String?)
+        /// A socket that the service manager hands over under a name (`FileDescriptorName=`, systemd.socket(5)); nil takes
+        /// all that are handed over and have no listener of their own.
+        case inherited(name: String?)
+    }
+
+    /// What is answered.
+    public struct Services: OptionSet, Hashable, Sendable {
+        /// A bit for each service.
+        public let rawValue: UInt8
+
+        /// The services of these bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// `POST /v1/events`.
+        public static let ingest = Services(rawValue: 1)
+        /// The metrics.
+        public static let metrics = Services(rawValue: 2)
+        /// Lines of a stream socket, without HTTP; excludes the others.
+        public static let lines = Services(rawValue: 4)
+    }
+
+    /// Where it listens.
+    public var endpoint: Endpoint
+    /// What is answered.
+    public var services: Services
+
+    /// A listener for ingest and metrics, unless told otherwise.
+    public init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics]) {
+        self.endpoint = endpoint
+        self.services = services
+    }
+}
