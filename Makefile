@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev zlib1g-dev pkg-config
-TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus jq sqlite3 curl gzip openssl python3 python3-venv \
+TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager jq sqlite3 curl gzip openssl python3 python3-venv \
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 MINIMUM_SWIFT  := 6.2
 
@@ -51,7 +51,7 @@ test: swift test-packages .build-python/installed ## Run every test
 	@touch $@
 
 .PHONY: check
-check: swift test-packages ## Check what deploy/ and dashboards/ ship, against a real Prometheus
+check: swift test-packages ## Check what deploy/ and dashboards/ ship, with the real programs
 	@swift build --product dnp-telemetry
 	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
 

@@ -60,6 +60,12 @@ def answers(url):
         return False
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 def later_clock(directory, seconds):
     """A library that lets a process live some time ahead, so that what closes by the clock closes without waiting."""
     compiler = next((found for found in map(shutil.which, ("clang", "gcc", "cc")) if found), None)
@@ -134,9 +140,7 @@ class Prometheus:
     """Runs a configuration."""
 
     def __init__(self, configuration, directory):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.base = f"http://127.0.0.1:{port}"
         self.process = Process(
             [

@@ -1,0 +1,198 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The routes of deploy/alertmanager: tested with amtool for every alert, then run by a real Alertmanager.
+
+Every alert must come to the receiver of its severity. Alerts that are posted again and again, as Prometheus does, must
+reach a webhook once when they fire and once when they are resolved, and those that another one explains not at all.
+"""
+
+import http.server
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from processes import Failure, Process, answers, fetch, free_port, until  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "deploy" / "alertmanager" / "alertmanager.yml"
+ROUNDS = 3
+# Alerts as name, severity and instance, and those of them that must reach a receiver.
+POSTED = (
+    ("DnpTargetDown", "critical", "a:1"),
+    ("DnpJournalDown", "warning", "a:1"),  # a:1 is down
+    ("DnpLedgerNotCommitting", "critical", "a:1"),
+    ("DnpJournalDown", "warning", "b:1"),
+    ("DnpJournalLagging", "warning", "b:1"),  # for journald is down
+    ("DnpJournalLagging", "warning", "c:1"),
+    ("DnpLedgerNotCommitting", "critical", "c:1"),
+    ("DnpRequestsFailing", "warning", "c:1"),  # for the ledger cannot store
+    ("DnpSuccessBurnFast", "critical", ""),
+    ("DnpSuccessBurnSlow", "warning", ""),  # for the fast one fires
+    ("DnpIntegrityMismatch", "critical", ""),
+    ("DnpNew", "strange", "c:1"),
+    ("Another", "critical", "a:1"),  # not ours
+)
+RECEIVED = {
+    ("dnp-critical", "DnpTargetDown", "a:1"),
+    ("dnp-warning", "DnpJournalDown", "b:1"),
+    ("dnp-warning", "DnpJournalLagging", "c:1"),
+    ("dnp-critical", "DnpLedgerNotCommitting", "c:1"),
+    ("dnp-critical", "DnpSuccessBurnFast", ""),
+    ("dnp-critical", "DnpIntegrityMismatch", ""),
+    ("dnp-other", "DnpNew", "c:1"),
+}
+
+
+def severities():
+    """The alerts that are shipped, with their severities."""
+    found = {}
+    for path in sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yml")):
+        for rule in re.split(r"(?m)^      - (?=alert:|record:)", path.read_text())[1:]:
+            name, severity = re.match(r"alert: (\S+)", rule), re.search(r"severity: (\w+)", rule)
+            if name and not severity:
+                raise Failure(f"{path.name}: {name.group(1)} has no severity")
+            if name:
+                found[name.group(1)] = severity.group(1)
+    return found
+
+
+def check_routes(alerts):
+    """Every alert leads to the receiver of its severity, and the inhibitions name alerts that there are."""
+    cases = {**alerts, "DnpNew": "strange"}
+    for name, severity in cases.items():
+        receiver = f"dnp-{severity if name in alerts else 'other'}"
+        command = ["amtool", "config", "routes", "test", f"--config.file={SHIPPED}", f"--verify.receivers={receiver}"]
+        labels = [f"alertname={name}", f"severity={severity}", "job=dnp-telemetry", "instance=127.0.0.1:10910"]
+        done = subprocess.run(command + labels, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Failure(f"{name} ({severity}) does not lead to {receiver}: {done.stdout}{done.stderr}")
+    named = set(re.findall(r"\bDnp[A-Z]\w+", re.sub(r"#.*", "", SHIPPED.read_text())))
+    if named - alerts.keys():
+        raise Failure(f"alertmanager.yml names what is no alert: {sorted(named - alerts.keys())}")
+    return len(cases)
+
+
+class Webhook(http.server.ThreadingHTTPServer):
+    """Takes what Alertmanager sends, as (receiver, alert, instance) with its status."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Taker)
+        self.received = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def of(self, status):
+        return sorted(one for state, *one in list(self.received) if state == status)
+
+
+class Taker(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        for alert in message["alerts"]:
+            labels = alert["labels"]
+            one = (alert["status"], message["receiver"], labels["alertname"], labels.get("instance", ""))
+            self.server.received.append(one)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def configuration(directory, url):
+    """The shipped routes and inhibitions, with 0.3 s where they have minutes, and receivers that post to us."""
+    text, _, receivers = SHIPPED.read_text().partition("\nreceivers:\n")
+    text = re.sub(r"\b(group_wait|group_interval): \S+", r"\1: 300ms", text)
+    made = "\nreceivers:\n"
+    for name in re.findall(r"(?m)^  - name: (\S+)", receivers):
+        made += f"  - name: {name}\n    webhook_configs: [{{url: '{url}', send_resolved: true}}]\n"
+    # What is not ours is told nobody by the shipped file, and must not be told us as one of ours.
+    (directory / "alertmanager.yml").write_text(text + made)
+    return directory / "alertmanager.yml"
+
+
+def post(base, posted, ends=None):
+    alerts = []
+    for name, severity, instance in posted:
+        labels = {"alertname": name, "severity": severity, "job": "dnp-telemetry"}
+        if instance:
+            labels["instance"] = instance
+        alerts.append({"labels": labels, **({"endsAt": ends} if ends else {})})
+    fetch(f"{base}/api/v2/alerts", json.dumps(alerts).encode(), "application/json")
+
+
+def looks(base):
+    """How often it looked up whether a group was notified already."""
+    return int(re.search(r"(?m)^alertmanager_nflog_queries_total (\d+)", fetch(f"{base}/metrics")).group(1))
+
+
+def look_again(base, groups):
+    before = looks(base)
+    until("every group was looked at again", lambda: looks(base) >= before + 2 * groups)
+
+
+def run(directory):
+    webhook = Webhook()
+    base = f"http://127.0.0.1:{free_port()}"
+    process = Process(
+        [
+            shutil.which("prometheus-alertmanager") or "prometheus-alertmanager",
+            f"--config.file={configuration(directory, f'http://127.0.0.1:{webhook.server_port}/')}",
+            f"--storage.path={directory / 'data'}",
+            f"--web.listen-address={base.removeprefix('http://')}",
+            "--cluster.listen-address=",
+        ],
+        directory / "alertmanager.log",
+    )
+    try:
+        until("Alertmanager is ready", lambda: process.said() is not None and answers(f"{base}/-/ready"))
+        expected = sorted(list(one) for one in RECEIVED)
+        groups = len({(receiver, instance) for receiver, _, instance in RECEIVED})
+        for _ in range(ROUNDS):
+            post(base, POSTED)
+            look_again(base, groups)
+        until("the alerts are there", lambda: len(ours(webhook.of("firing"))) >= len(expected))
+        judge("firing", ours(webhook.of("firing")), expected)
+        ended = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1))
+        # What is explained ends first: with its cause it would be told as resolved though it was never told.
+        told = {(name, instance) for _, name, instance in RECEIVED}
+        post(base, [one for one in POSTED if (one[0], one[2]) not in told], ends=ended)
+        look_again(base, groups)
+        post(base, [one for one in POSTED if (one[0], one[2]) in told], ends=ended)
+        until("they are resolved", lambda: len(ours(webhook.of("resolved"))) >= len(expected))
+        judge("resolved", ours(webhook.of("resolved")), expected)
+    finally:
+        process.end()
+        webhook.shutdown()
+    return len(expected)
+
+
+def ours(received):
+    return [one for one in received if one[0] != "other"]
+
+
+def judge(status, received, expected):
+    if received != expected:
+        raise Failure(f"{status} alerts: expected {expected}, received {received}")
+
+
+def main():
+    try:
+        count = check_routes(severities())
+        with tempfile.TemporaryDirectory(prefix="dnp-alertmanager-") as directory:
+            received = run(pathlib.Path(directory))
+    except Failure as failure:
+        sys.exit(f"deploy/checks/alertmanager.py: {failure}")
+    print(f"alertmanager: {count} routes; {len(POSTED)} alerts posted {ROUNDS} times, {received} received once each")
+
+
+if __name__ == "__main__":
+    main()
