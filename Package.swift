@@ -115,7 +115,13 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
-        .testTarget(name: "JournaldTests", dependencies: ["Journald"], swiftSettings: strict),
+        .executableTarget(
+            name: "supervision-probe",
+            dependencies: ["Journald"],
+            path: "Tests/SupervisionProbe",
+            swiftSettings: strict
+        ),
+        .testTarget(name: "JournaldTests", dependencies: ["Journald", "supervision-probe"], swiftSettings: strict),
         .testTarget(
             name: "CollectorTests",
             dependencies: [
