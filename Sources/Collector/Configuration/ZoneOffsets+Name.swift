@@ -78,29 +78,14 @@ extension ZoneOffsets {
 
     /// The known name that is nearest to what was given; nil when none is near.
     private static func suggestion(for name: String) -> String? {
-        let given = Array(name.lowercased().replacing(" ", with: "_").utf8.prefix(80))
+        let given = Array(name.lowercased().replacing(" ", with: "_").utf8.prefix(NearestName.maximumLength))
         guard given.count >= 3 else { return nil }
         let candidates = TimeZone.knownTimeZoneIdentifiers.map { known in
             let whole = Array(known.lowercased().utf8)
             let city = whole.lastIndex(of: UInt8(ascii: "/")).map { Array(whole[($0 + 1)...]) } ?? whole
-            return (known, min(distance(given, whole), distance(given, city)))
+            return (known, min(NearestName.distance(given, whole), NearestName.distance(given, city)))
         }
         guard let (nearest, distance) = candidates.min(by: { ($0.1, $0.0) < ($1.1, $1.0) }) else { return nil }
         return distance <= max(1, given.count / 3) ? nearest : nil
-    }
-
-    /// How many bytes have to be inserted, deleted or replaced (Levenshtein's distance).
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var row = Array(0...right.count)
-        for (index, byte) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in right.indices {
-                let replaced = diagonal + (byte == right[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = min(replaced, row[column] + 1, row[column + 1] + 1)
-            }
-        }
-        return row.last ?? left.count
     }
 }

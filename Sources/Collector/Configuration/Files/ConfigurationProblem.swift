@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that is wrong with the configuration, and where.
+public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Where a value was told.
+    public enum Origin: Hashable, Sendable, CustomStringConvertible {
+        /// An option, by its name with dashes.
+        case option(String)
+        /// A variable of the environment, by its name.
+        case environment(String)
+        /// A file, with the line counted from 1 where one is known.
+        case file(String, line: Int?)
+
+        /// The option, the variable, or `file:line`.
+        public var description: String {
+            switch self {
+            case .option(let name), .environment(let name): name
+            case .file(let path, let line?): "\(path):\(line)"
+            case .file(let path, nil): path
+            }
+        }
+    }
+
+    /// Where.
+    public var origin: Origin
+    /// What was expected, what was found and what may have been meant.
+    public var message: String
+
+    /// A problem at a place.
+    public init(_ origin: Origin, _ message: String) {
+        self.origin = origin
+        self.message = message
+    }
+
+    /// `origin: message`.
+    public var description: String { "\(origin): \(message)" }
+}
+
+/// All that is wrong with the configuration.
+public struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Never empty; in the order in which a reader meets them.
+    public var problems: [ConfigurationProblem]
+
+    /// One problem a line.
+    public var description: String { problems.map(\.description).joined(separator: "\n") }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What may have been meant where a name is not known.
+enum NearestName {
+    /// How much of a given name is looked at, in bytes.
+    static let maximumLength = 80
+
+    /// The name that takes the fewest changes, when it takes few for its length; the first in order of equal ones.
+    static func of(_ given: String, in names: some Sequence<String>) -> String? {
+        let bytes = Array(given.lowercased().utf8.prefix(maximumLength))
+        guard bytes.count >= 2 else { return nil }
+        let candidates = names.map { ($0, distance(bytes, Array($0.lowercased().utf8))) }
+        guard let (nearest, distance) = candidates.min(by: { ($0.1, $0.0) < ($1.1, $1.0) }) else { return nil }
+        return distance <= max(1, bytes.count / 3) ? nearest : nil
+    }
+
+    /// How many bytes have to be inserted, deleted or replaced (Levenshtein's distance).
+    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var row = Array(0...right.count)
+        for (index, byte) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = index + 1
+            for column in right.indices {
+                let replaced = diagonal + (byte == right[column] ? 0 : 1)
+                diagonal = row[column + 1]
+                row[column + 1] = min(replaced, row[column] + 1, row[column + 1] + 1)
+            }
+        }
+        return row.last ?? left.count
+    }
+}
