@@ -7,6 +7,8 @@ SHELL := /bin/bash
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev zlib1g-dev pkg-config
 TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager jq sqlite3 curl gzip openssl python3 python3-venv \
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
+DEB_PACKAGES   := $(BUILD_PACKAGES) binutils chrpath dpkg-dev lintian mandoc python3
+BOOT_PACKAGES  := systemd systemd-container dbus curl iproute2 python3 util-linux
 MINIMUM_SWIFT  := 6.2
 
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
@@ -55,6 +57,17 @@ check: swift test-packages ## Check what deploy/ and dashboards/ ship, with the 
 	@swift build --product dnp-telemetry
 	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
 
+# A release build with the Swift runtime linked in, in a place of its own.
+.PHONY: deb
+deb: swift deb-packages ## Make the Debian package, in .build-deb
+	@swift build -c release --static-swift-stdlib --scratch-path .build-deb --product dnp-telemetry \
+		-Xlinker -z -Xlinker now
+	@bash deploy/debian/check "$$(bash deploy/debian/build .build-deb .build-deb)"
+
+.PHONY: booted
+booted: deb boot-packages ## Install the package in a booted systemd and show that it works there
+	@Tests/Booted/run .build-deb/dnp-telemetry_*.deb
+
 .PHONY: lint
 lint: swift ## Check the format of every Swift file
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
@@ -86,6 +99,14 @@ swift:
 .PHONY: build-packages
 build-packages:
 	@$(call install,$(BUILD_PACKAGES))
+
+.PHONY: deb-packages
+deb-packages:
+	@$(call install,$(DEB_PACKAGES))
+
+.PHONY: boot-packages
+boot-packages:
+	@$(call install,$(BOOT_PACKAGES))
 
 .PHONY: test-packages
 test-packages:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Posts events without a pause until its standard input ends, then prints as JSON what became of them.
+
+Half of the clients connect anew for each request, the others keep their connections. Every request is sent until it is
+acknowledged, with the same key. A key tells apart what one client sent twice.
+"""
+
+import http.client
+import json
+import sys
+import threading
+import time
+
+ADDRESS = ("127.0.0.1", 10910)
+BATCH = 20
+TRIES = 200
+
+
+class Client(threading.Thread):
+    def __init__(self, number, keeps, run, stop):
+        super().__init__()
+        self.number, self.keeps, self.run_id, self.stop = number, keeps, run, stop
+        self.connection = None
+        self.counts = {"requests": 0, "acknowledged": 0, "refused": 0, "broken": 0, "pushed_back": 0, "lost": 0}
+        self.longest = 0.0
+        self.failures = []
+
+    def run(self):
+        sent = 0
+        while not self.stop.is_set():
+            self.deliver(sent)
+            sent += 1
+
+    def deliver(self, index):
+        began = time.monotonic()
+        key = f"{self.run_id}-{self.number}-{index}"
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        body = "".join(
+            json.dumps({"event": "prefetch_scheduled", "timestamp": stamp, "scheduleId": f"{key}-{event}"}) + "\n"
+            for event in range(BATCH)
+        )
+        self.counts["requests"] += 1
+        for _ in range(TRIES):
+            if self.attempt(key, body):
+                self.longest = max(self.longest, time.monotonic() - began)
+                return
+            time.sleep(0.05)
+        self.counts["lost"] += 1
+        self.failures.append(f"{key}: not acknowledged in {TRIES} tries")
+
+    def attempt(self, key, body):
+        headers = {"Content-Type": "application/x-ndjson", "Idempotency-Key": key}
+        fresh = self.connection is None
+        try:
+            if fresh:
+                self.connection = http.client.HTTPConnection(*ADDRESS, timeout=30)
+                self.connection.connect()
+        except ConnectionRefusedError as error:
+            return self.failed("refused", error)
+        except OSError as error:
+            return self.failed("broken", error)
+        try:
+            self.connection.request("POST", "/v1/events", body, headers)
+            answer = self.connection.getresponse()
+            text = answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            # A connection that was kept may be closed while a request is on its way: the client sends it again.
+            return self.failed("broken" if fresh else "closed_while_kept", error)
+        if answer.will_close or not self.keeps:
+            self.disconnect()
+        if answer.status in (429, 503):
+            return self.failed("pushed_back", answer.status, disconnects=False)
+        if answer.status != 200:
+            return self.failed("other_answers", f"{answer.status} {text[:200]}", disconnects=False)
+        told = json.loads(text)
+        if told["accepted"] + told["duplicates"] != BATCH:
+            return self.failed("other_answers", text[:200], disconnects=False)
+        self.counts["acknowledged"] += BATCH
+        return True
+
+    def failed(self, kind, error, disconnects=True):
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if len(self.failures) < 5:
+            self.failures.append(f"{kind}: {error!r}")
+        if disconnects:
+            self.disconnect()
+        return False
+
+    def disconnect(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+
+def main():
+    stop = threading.Event()
+    clients = [Client(number, number % 2 == 1, sys.argv[1], stop) for number in range(4)]
+    for client in clients:
+        client.start()
+    sys.stdin.read()
+    stop.set()
+    for client in clients:
+        client.join()
+    total = {}
+    for client in clients:
+        for name, count in client.counts.items():
+            total[name] = total.get(name, 0) + count
+    total["longest_seconds"] = round(max(client.longest for client in clients), 3)
+    total["failures"] = [failure for client in clients for failure in client.failures]
+    print(json.dumps(total))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Start, stop, watchdog, reload."""
+
+import time
+
+from machine import Failure, until
+from service import (BASE, CONFIGURATION, UNIT, active, confirmed, counted, fetch, main_process, post, require, scheduled,
+                     status)
+
+
+def activation(machine):
+    """The first request starts the service"""
+    require(machine.show(UNIT, "ActiveState") == "inactive", "the service runs before anyone asked for it")
+    require(fetch(machine, "/-/ready"), "no answer")
+    require(active(machine), "the service is not active")
+
+
+def pipeline(machine):
+    """Events that are posted are on the page and in the journal, where each is explained"""
+    answer = post(machine, scheduled("first", 3))
+    require(answer["accepted"] == 3, f"not accepted: {answer}")
+    require(counted(machine) == 3, "not counted")
+    confirmed(machine)
+    lines = machine.run("journalctl -q -t dnp-telemetry -o cat DNP_EVENT=prefetch_scheduled").stdout.splitlines()
+    require(len(lines) == 3 and all(line.startswith('{"event":"prefetch_scheduled"') for line in lines), f"{lines}")
+    explained = machine.run("journalctl -q -x -t dnp-telemetry DNP_EVENT=prefetch_scheduled").stdout
+    require(explained.count("-- Subject: A prefetch was scheduled") == 3, explained)
+
+
+def lines(machine):
+    """The line socket takes lines of its group and of nobody else"""
+    before = counted(machine)
+    event = '{"event":"prefetch_scheduled","timestamp":"%s","scheduleId":"line"}\n' % time.strftime(
+        "%Y-%m-%dT%H:%M:%SZ", time.gmtime()
+    )
+    send = "curl -sS -m 5 --unix-socket /run/dnp-telemetry/lines.sock telnet://localhost"
+    as_nobody = "setpriv --reuid nobody --regid nogroup"
+    allowed = f"{as_nobody} --groups dnp-telemetry-lines {send}"
+    answer = machine.run(f"(cat; sleep 1) | {allowed}", stdin=event, check=False)
+    until(lambda: counted(machine) == before + 1, f"the line to be counted, after: {answer.stdout} {answer.stderr}", 10)
+    refused = machine.run(f"{as_nobody} --clear-groups {send}", stdin=event, check=False)
+    require(refused.returncode != 0, "another user may connect")
+
+
+def readiness(machine):
+    """It is started when the ledger is recovered: until then clients wait, and none is refused"""
+    before = counted(machine)
+    for _ in range(10):
+        machine.run(f"systemctl kill -s KILL {UNIT} && systemctl stop {UNIT} && systemctl start --no-block {UNIT}")
+        process = until(lambda: main_process(machine), "the process to start", 10, every=0)
+        machine.run(f"kill -STOP {process}")
+        if machine.show(UNIT, "ActiveState") == "activating":
+            break
+        machine.run(f"kill -CONT {process}")
+    else:
+        raise Failure("it could not be stopped before it was ready")
+    waiting = machine.start(["curl", "-sS", "-m", "30", f"{BASE}/metrics"], stdout=-1)
+    time.sleep(1)
+    require(machine.show(UNIT, "ActiveState") == "activating", "it is started and does not run")
+    require(waiting.poll() is None, "a client did not wait")
+    machine.run(f"kill -CONT {process}")
+    page = waiting.communicate(timeout=30)[0]
+    require(f"\ndnp_prefetch_scheduled_total {before}\n" in page, "the first page is not that of the recovered ledger")
+    until(lambda: active(machine), "the service to be active", 10)
+
+
+def watchdog(machine):
+    """A process that stands still is killed and started again, and counters go on"""
+    # The interval of the unit, made short.
+    machine.run("mkdir -p /run/systemd/system/dnp-telemetry.service.d")
+    machine.write("/run/systemd/system/dnp-telemetry.service.d/short.conf", "[Service]\nWatchdogSec=3\nTimeoutAbortSec=1\n")
+    machine.run(f"systemctl daemon-reload && systemctl restart {UNIT}")
+    before, process = counted(machine), main_process(machine)
+    time.sleep(7)
+    require(main_process(machine) == process, "the watchdog ended a process that works")
+    machine.run(f"kill -STOP {process}")
+    until(lambda: main_process(machine) not in (0, process), "the watchdog to start another process", 20)
+    require(counted(machine) == before, "the counter did not go on")
+    log = machine.run(f"journalctl -q -u {UNIT} -t systemd").stdout
+    require("Watchdog timeout" in log, log[-2000:])
+    machine.run(f"rm -r /run/systemd/system/dnp-telemetry.service.d && systemctl daemon-reload && systemctl restart {UNIT}")
+
+
+def reload(machine):
+    """A reload applies a changed setting without a restart, and names a wrong one"""
+    process, settings = main_process(machine), machine.path(CONFIGURATION).read_text()
+    body = "--data-binary @/usr/share/common-licenses/GPL-3 -H 'Content-Type: text/plain'"
+    require(status(machine, "/v1/events", body) == "200", "the body is refused before")
+    machine.write(CONFIGURATION, settings + "\nmax-body: 1KiB\n")
+    machine.run(f"systemctl reload {UNIT}")
+    until(lambda: status(machine, "/v1/events", body) == "413", "the new limit to hold", 10)
+    machine.write(CONFIGURATION, settings + "\nmax-bodi: 1KiB\n")
+    machine.run(f"systemctl reload {UNIT}", check=False)
+    until(lambda: "max-bodi" in machine.run(f"journalctl -q -u {UNIT}").stdout, "the wrong key to be named", 10)
+    require(status(machine, "/v1/events", body) == "413", "a wrong file changed something")
+    machine.write(CONFIGURATION, settings)
+    machine.run(f"systemctl reload {UNIT}")
+    until(lambda: status(machine, "/v1/events", body) == "200", "the old limit to hold", 10)
+    require(main_process(machine) == process, "it was restarted")
+
+
+def status_text(machine):
+    """systemctl status shows what it does"""
+    post(machine, scheduled("status", 100))
+    until(lambda: machine.show(UNIT, "StatusText"), "a status text", 15)
+
+
+def burst(machine):
+    """200,000 events posted at once each stand in the journal once"""
+    from service import samples, sequences
+    for start in range(0, 200_000, 10_000):
+        answer = post(machine, scheduled("burst", 10_000, start))
+        require(answer["accepted"] == 10_000, f"not accepted: {answer['accepted']}")
+    confirmed(machine, 120)
+    numbers = sequences(machine)
+    total = counted(machine)
+    require(len(numbers) == len(set(numbers)), "entries stand twice")
+    require(len(numbers) == total, f"expected {total} entries, found {len(numbers)}")
+    lost = samples(machine)["dnp_telemetry_journal_entries_lost_total"]
+    dropped = machine.run("journalctl -q MESSAGE_ID=a596d6fe7bfa4994828e72309e95d61e", check=False).stdout
+    require(lost == 0 and not dropped.strip(), f"{lost} entries were dropped first: {dropped}")
