@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Three collectors behind HAProxy count exactly what was sent, while one of them dies and returns, and another moves.
+
+Many installations send batches again until they are acknowledged, and all of them later once more, as a client does that
+lost the answer. On the way one collector is killed, stays away while the others are served, and is started
+again; another is taken to another directory and port. Then every total on the pages and in VictoriaMetrics, which has
+it from Prometheus, must be what was sent.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import pathlib
+import re
+import signal
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from fleets import Fleet  # noqa: E402
+from processes import Failure, fetch, until  # noqa: E402
+
+INSTALLATIONS = 300
+SENDERS = 12
+ROUNDS = 3
+SECONDS = 90
+FAMILIES = {
+    "scheduled": "dnp_prefetch_scheduled_total",
+    "executed": "dnp_prefetch_executed_total",
+    "success": "dnp_prefetch_success_total",
+    "failure": "dnp_prefetch_failure_total",
+    "used": "dnp_prefetch_used_for_notification_total",
+}
+
+
+def stamp(seconds):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def batch(installation, number, now):
+    """The events of one cycle; each fourth fails."""
+    begin = now - 86400 * (number + 1) + installation
+    kinds = [("prefetch_scheduled", {"scheduledFor": stamp(begin + 720)}), ("prefetch_executed", {})]
+    if (installation + number) % 4 == 3:
+        kinds.append(("prefetch_failure", {"reason": ("NETWORK", "AUTH", "SYSTEM")[installation % 3]}))
+    else:
+        kinds += [("prefetch_success", {}), ("prefetch_used_for_notification", {})]
+    of = {"scheduleId": f"cycle-{number}", "installationId": f"device-{installation}"}
+    return [{"event": kind, "timestamp": stamp(begin + at), **of, **more} for at, (kind, more) in enumerate(kinds)]
+
+
+class Senders:
+    """Installations that send until they are acknowledged."""
+
+    def __init__(self, fleet):
+        self.fleet, self.lock, self.deadline = fleet, threading.Lock(), time.monotonic() + SECONDS
+        self.sent, self.attempts = collections.Counter(), collections.Counter()
+        self.acknowledged, self.faults = set(), []
+        self.go_on = threading.Event()
+
+    def run(self, number):
+        now = time.time()
+        mine = range(number, INSTALLATIONS, SENDERS)
+        self.send([(cycle, one) for cycle in range(ROUNDS - 1) for one in mine], now)
+        # The last round is for when a collector is back and another moves, and tells all that was told before again.
+        self.go_on.wait(SECONDS)
+        self.send([(cycle, one) for cycle in reversed(range(ROUNDS)) for one in mine], now)
+
+    def send(self, batches, now):
+        waiting, again = collections.deque(batches), set()
+        while waiting and not self.faults:
+            if time.monotonic() > self.deadline:
+                raise Failure(f"{len(waiting)} batches were not acknowledged in time")
+            # What is refused is sent again after the others.
+            cycle, installation = waiting.popleft()
+            if not self.attempt(installation, cycle, batch(installation, cycle, now)):
+                waiting.append((cycle, installation))
+                time.sleep(0.02)
+            elif installation % 4 == 0 and (cycle, installation) not in again:
+                again.add((cycle, installation))
+                waiting.append((cycle, installation))
+
+    def attempt(self, installation, cycle, events):
+        headers = {"X-Installation": f"installation-{installation:016x}"}
+        if installation % 2:
+            headers["Idempotency-Key"] = f"{installation}-{cycle}"
+        body = json.dumps(events).encode()
+        status, answered, content = self.fleet.post(body, headers)
+        with self.lock:
+            self.attempts[status] += 1
+        if status != 200:
+            if status not in (0, 502, 503, 504) or (status == 503 and not answered.get("Retry-After")):
+                self.faults.append(f"an answer that no client waits for: {status} {content.decode(errors='replace')}")
+            return False
+        if json.loads(content)["rejected"]:
+            self.faults.append(f"events were rejected: {content.decode()}")
+        with self.lock:
+            if (installation, cycle) in self.acknowledged:
+                return True
+            self.acknowledged.add((installation, cycle))
+            for event in events:
+                self.sent[event["event"].removeprefix("prefetch_").removesuffix("_for_notification")] += 1
+        return True
+
+
+def totals(fleet):
+    """The sums over the pages of all collectors."""
+    sums = collections.Counter()
+    for collector in fleet.collectors.values():
+        for name, value in re.findall(r"(?m)^(\w+)(?:\{[^}]*\})? ([\d.e+]+)$", fetch(f"{collector.base}/metrics")):
+            sums[name] += float(value)
+    return sums
+
+
+def recorded(database):
+    return {labels["event"]: value for labels, value in database.query("job:dnp_lifecycle:total")}
+
+
+def disturb(fleet, senders):
+    """One collector is killed and comes back, another moves, while everyone sends."""
+    killed = fleet.collectors["collector-2"]
+    until("there is something to lose", lambda: len(senders.acknowledged) > INSTALLATIONS / 3)
+    killed.process.end(signal.SIGKILL)
+    others, refused = len(senders.acknowledged), senders.attempts[503]
+    until(
+        "the others are served and its installations are told to wait",
+        lambda: len(senders.acknowledged) > others + INSTALLATIONS / 3 and senders.attempts[503] > refused + 20,
+    )
+    held = until("they are recorded", lambda: {one: n for one, n in recorded(fleet.prometheus).items() if n > 0})
+    until("Prometheus knows that one is down", lambda: fleet.prometheus.query('up{job="dnp-telemetry"} == 0'))
+    until("the total is recorded without it", lambda: fleet.prometheus.query("job:dnp_collectors_up:ratio < 1"))
+    now = recorded(fleet.prometheus)
+    if any(now[event] < value for event, value in held.items()):
+        raise Failure(f"the total fell when a collector died: {held}, then {now}")
+    killed.start()
+    fleet.reaches(["collector-2"])
+    senders.go_on.set()
+    fleet.move("collector-3")
+
+
+def judge(fleet, senders):
+    expected = dict(senders.sent)
+    sums = totals(fleet)
+    pages = {event: sums[name] for event, name in FAMILIES.items()}
+    if pages != expected:
+        raise Failure(f"the pages: expected {expected}, found {pages}")
+    if sums["dnp_telemetry_events_accepted_total"] != sum(expected.values()):
+        raise Failure(f"accepted {sums['dnp_telemetry_events_accepted_total']} of {sum(expected.values())} events")
+    if not sums["dnp_telemetry_events_duplicate_total"]:
+        raise Failure("no event came twice, so nothing was proven")
+    for name, collector in fleet.collectors.items():
+        if "dnp_telemetry_events_accepted_total 0\n" in fetch(f"{collector.base}/metrics"):
+            raise Failure(f"{name} got nothing")
+
+    def stored():
+        found = recorded(fleet.victoria)
+        return {event: found.get(event) for event in expected} == expected
+
+    try:
+        until("VictoriaMetrics has the totals", stored, 30)
+    except Failure as failure:
+        raise Failure(f"{failure}: expected {expected}, found {recorded(fleet.victoria)}") from failure
+    fallen = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
+    if not fallen or fallen[0][1] != 0:
+        raise Failure(f"the recorded totals fell on the way: {fallen}")
+    series = fleet.victoria.query('count(last_over_time(dnp_prefetch_executed_total{job="dnp-telemetry"}[10m]))')
+    if [value for _, value in series] != [len(fleet.collectors)]:
+        raise Failure(f"expected one series for each collector, found {series}")
+
+
+def run(binary, directory):
+    fleet = Fleet(binary, directory, interval="1s")
+    try:
+        fleet.start()
+        until("the totals are recorded at 0", lambda: set(FAMILIES) <= recorded(fleet.prometheus).keys())
+        senders = Senders(fleet)
+        with concurrent.futures.ThreadPoolExecutor(SENDERS) as pool:
+            running = [pool.submit(senders.run, number) for number in range(SENDERS)]
+            try:
+                disturb(fleet, senders)
+            except BaseException:
+                senders.deadline = 0
+                senders.go_on.set()
+                raise
+            for one in running:
+                one.result()
+        if senders.faults:
+            raise Failure("; ".join(senders.faults))
+        judge(fleet, senders)
+        return senders
+    finally:
+        fleet.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("binary", help="the executable dnp-telemetry")
+    binary = pathlib.Path(parser.parse_args().binary).resolve()
+    with tempfile.TemporaryDirectory(prefix="dnp-fleet-") as directory:
+        try:
+            senders = run(binary, pathlib.Path(directory))
+        except Failure as failure:
+            sys.exit(f"deploy/checks/fleet.py: {failure}")
+    attempts = ", ".join(f"{count} {status or 'cut off'}" for status, count in sorted(senders.attempts.items()))
+    print(
+        f"fleet: {sum(senders.sent.values())} events of {INSTALLATIONS} installations counted once each, one of three "
+        f"collectors killed, one moved (answers: {attempts})"
+    )
+
+
+if __name__ == "__main__":
+    main()
