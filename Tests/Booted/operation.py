@@ -24,7 +24,7 @@ def pipeline(machine):
     lines = machine.run("journalctl -q -t dnp-telemetry -o cat DNP_EVENT=prefetch_scheduled").stdout.splitlines()
     require(len(lines) == 3 and all(line.startswith('{"event":"prefetch_scheduled"') for line in lines), f"{lines}")
     explained = machine.run("journalctl -q -x -t dnp-telemetry DNP_EVENT=prefetch_scheduled").stdout
-    require(explained.count("-- Subject: A prefetch was scheduled") == 3, explained)
+    require(explained.count("Subject: A prefetch was scheduled") == 3, explained)
 
 
 def lines(machine):
