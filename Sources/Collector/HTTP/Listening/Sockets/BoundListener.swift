@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A socket that listens; nothing is accepted from it yet.
+struct BoundListener: Sendable {
+    /// What was asked for.
+    let listener: Listener
+    /// Non-blocking and not inherited by other programs. Whoever accepts from it closes it.
+    let descriptor: Int32
+    /// Where it really listens.
+    let place: ListeningPlace
+    /// The file of the socket, where we made it; removed when listening ends.
+    let file: SocketFile?
+    /// Whether the service manager handed it over, and may hand it to the next process.
+    let isInherited: Bool
+
+    /// Gives up listening.
+    func close() {
+        _ = Glibc.close(descriptor)
+        file?.remove()
+    }
+}
+
+/// A socket that the service manager has handed over (sd_listen_fds(3)).
+struct InheritedSocket: Hashable, Sendable {
+    /// Its `FileDescriptorName=`.
+    let name: String
+    let descriptor: Int32
+}
+
+/// Where a socket listens.
+enum ListeningPlace: Hashable, Sendable, CustomStringConvertible {
+    case internet(host: String, port: Int)
+    case unix(path: String)
+
+    var description: String {
+        switch self {
+        case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}
