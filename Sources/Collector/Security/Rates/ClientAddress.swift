@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+
+/// Who a connection comes from, as far as a limit tells clients apart: an IPv4 address, or the first 64 bits of an IPv6
+/// address, since that much is one subscriber's (RFC 6177).
+struct ClientAddress: Hashable, Sendable {
+    private let high: UInt64
+    private let isVersion6: Bool
+
+    /// An IPv4 address, its first byte the highest.
+    init(version4 address: UInt32) {
+        self.init(high: UInt64(address), isVersion6: false)
+    }
+
+    /// The two halves of an IPv6 address; one that stands for an IPv4 address (RFC 4291, 2.5.5.2) is that address.
+    init(version6 high: UInt64, _ low: UInt64) {
+        if high == 0, low >> 32 == 0xFFFF {
+            self.init(version4: UInt32(truncatingIfNeeded: low))
+        } else {
+            self.init(high: high, isVersion6: true)
+        }
+    }
+
+    /// Nil for what has no address: a client of a Unix socket is of this machine, and its file's mode says who may come.
+    init?(_ address: SocketAddress?) {
+        guard let address else { return nil }
+        let bytes = unsafe address.withSockAddr { pointer, size in
+            unsafe Array(UnsafeRawBufferPointer(start: pointer, count: size))
+        }
+        // Behind family and port (ip(7)); behind the flow information too (ipv6(7)).
+        switch (address, bytes.count) {
+        case (.v4, 8...): self.init(version4: UInt32(truncatingIfNeeded: Self.number(bytes[4..<8])))
+        case (.v6, 24...): self.init(version6: Self.number(bytes[8..<16]), Self.number(bytes[16..<24]))
+        default: return nil
+        }
+    }
+
+    private init(high: UInt64, isVersion6: Bool) {
+        self.high = high
+        self.isVersion6 = isVersion6
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Reads the tokens of a directory, as `LoadCredential=` of a unit or a secret of a container gives them: a file
+/// `token-NAME` each, with a line feed at its end or not.
+///
+/// swift-configuration's `DirectoryFilesProvider` does not suit: it reads every file whole whatever its size, waits on
+/// pipes, takes all white space off, and cannot list what it found.
+enum TokenDirectory {
+    static let prefix = "token-"
+    /// How many tokens there may be.
+    static let maximumTokens = 256
+    /// How many names a directory may hold that are looked through.
+    static let maximumNames = 10_000
+
+    /// What changes when a token does.
+    static func stamp(_ directory: String) -> [String: FileStamp] {
+        var stamps = ["": FileStamp(directory)]
+        for name in (try? fileNames(directory)) ?? [] { stamps[name] = FileStamp("\(directory)/\(name)") }
+        return stamps
+    }
+
+    /// - Throws: the first file that cannot be taken, by its path and without its content.
+    static func read(_ directory: String) throws(ConfigurationProblem) -> [BearerToken] {
+        var tokens: [BearerToken] = []
+        for fileName in try fileNames(directory) {
+            let path = "\(directory)/\(fileName)"
+            let name = String(fileName.dropFirst(prefix.count))
+            guard BearerToken.isName(name) else {
+                throw ConfigurationProblem(
+                    .file(path, line: nil),
+                    "expected a name of 1 to \(BearerToken.maximumName) letters, digits, \".\", \"_\" and \"-\" "
+                        + "behind \"\(prefix)\""
+                )
+            }
+            let bytes = try content(path)
+            if let complaint = BearerToken.complaint(about: bytes) {
+                throw ConfigurationProblem(.file(path, line: nil), complaint)
+            }
+            if let same = tokens.first(where: { $0.bytes == bytes }) {
+                throw ConfigurationProblem(
+                    .file(path, line: nil),
+                    "expected a token of its own, found that of \(prefix)\(same.name)"
+                )
+            }
+            tokens.append(BearerToken(name: name, bytes: bytes))
+        }
+        return tokens
+    }
+
+    private static func content(_ path: String) throws(ConfigurationProblem) -> [UInt8] {
+        do throws(SmallFile.Failure) {
+            var bytes = try SmallFile.read(path, maximumSize: BearerToken.lengths.upperBound + 2)
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            return bytes
+        } catch {
+            throw ConfigurationProblem(.file(path, line: nil), error.description)
+        }
+    }
+
+    /// The names of the files of tokens, in order.
+    private static func fileNames(_ directory: String) throws(ConfigurationProblem) -> [String] {
+        guard let stream = unsafe opendir(directory) else {
+            throw ConfigurationProblem(
+                .file(directory, line: nil),
+                "expected the directory of the credentials, which cannot be read (errno \(errno))"
+            )
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        var seen = 0
+        while let entry = unsafe readdir(stream) {
+            seen += 1
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name.hasPrefix(prefix) { names.append(name) }
+            guard names.count <= maximumTokens, seen <= maximumNames else {
+                throw ConfigurationProblem(
+                    .file(directory, line: nil),
+                    "expected at most \(maximumTokens) tokens among \(maximumNames) files, found more"
+                )
+            }
+        }
+        return names.sorted()
+    }
+}
