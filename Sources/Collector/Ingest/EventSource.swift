@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where bytes came from; a label of `dnp_telemetry_events_received_total` and, with the format, the ledger's origin.
+/// Raw values are stored in the ledger.
 enum EventSource: UInt8, CaseIterable, Sendable {
     /// Nobody sent it: the service itself says it.
     case collector = 0
     case http = 1
     case stdin = 2
     case file = 3
+    case journal = 4
+    /// The Unix stream socket of lines.
+    case socket = 5
 
     var name: String {
         switch self {
@@ -14,6 +18,8 @@ enum EventSource: UInt8, CaseIterable, Sendable {
         case .http: "http"
         case .stdin: "stdin"
         case .file: "file"
+        case .journal: "journal"
+        case .socket: "socket"
         }
     }
 }
@@ -47,7 +53,7 @@ struct EventOrigin: Hashable, Sendable {
     /// Those that there are: lines come from everywhere, JSON over HTTP, verdicts from ticks.
     static let allCases = [
         EventOrigin(.http, .json), EventOrigin(.http, .ndjson), EventOrigin(.http, .log), EventOrigin(.stdin, .log),
-        EventOrigin(.file, .log), .tick,
+        EventOrigin(.file, .log), EventOrigin(.journal, .log), EventOrigin(.socket, .log), .tick,
     ]
 
     init(_ source: EventSource, _ format: EventFormat) {

@@ -6,6 +6,8 @@ internal import TelemetryEvents
 
 /// The fields of an event's journal entry (SPEC 9).
 enum EventJournalEntry {
+    /// By which `journalctl -t` selects the entries.
+    static let identifier = "dnp-telemetry"
     static let ledgerField: JournalField = "DNP_LEDGER"
     static let sequenceField: JournalField = "DNP_SEQ"
     static let event: JournalField = "DNP_EVENT"

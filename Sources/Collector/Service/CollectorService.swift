@@ -86,6 +86,7 @@ public enum CollectorService {
             room: room,
             writer: writer,
             metrics: FollowMetrics(registry),
+            journalMetrics: JournalSourceMetrics(registry),
             log: log
         )
         let readiness = Readiness()

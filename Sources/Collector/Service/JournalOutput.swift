@@ -57,7 +57,7 @@ extension JournalOutput {
         socket: String
     ) throws -> JournalOutput {
         let configuration = JournalDeliveryConfiguration(
-            identifier: "dnp-telemetry",
+            identifier: EventJournalEntry.identifier,
             streamField: EventJournalEntry.ledgerField,
             stream: ledger.id,
             sequenceField: EventJournalEntry.sequenceField,

@@ -21,6 +21,15 @@ public struct JournalField: Sendable {
         self.init(valid: name)
     }
 
+    /// A field to read or to select by: also one that journald itself adds, whose name begins with an underscore.
+    ///
+    /// - Throws: ``JournalFieldError`` when no entry can have a field of this name.
+    public init(reading name: String) throws(JournalFieldError) {
+        if let error = Self.error(in: String(name.hasPrefix("_") ? name.dropFirst() : name[...])) { throw error }
+        guard name.utf8.count <= 64 else { throw .tooLong(name: name, bytes: name.utf8.count) }
+        self.init(valid: name)
+    }
+
     private init(valid name: String) {
         assignment = Array(name.utf8) + [UInt8(ascii: "=")]
         terminated = name.utf8.map { CChar(bitPattern: $0) } + [0]
@@ -73,4 +82,8 @@ extension JournalField {
     public static let priority: JournalField = "PRIORITY"
     /// The name that `journalctl -t` selects by.
     public static let syslogIdentifier: JournalField = "SYSLOG_IDENTIFIER"
+    /// The name of the process that wrote the entry, as the kernel knows it (15 bytes at most); journald adds it.
+    public static let command = JournalField(valid: "_COMM")
+    /// When the entry was written, in microseconds since 1970, where that is known and not when journald took it.
+    public static let sourceRealtime = JournalField(valid: "_SOURCE_REALTIME_TIMESTAMP")
 }

@@ -61,6 +61,11 @@ final class JournalHandle {
         try Self.check("sd_journal_seek_tail", unsafe sd_journal_seek_tail(journal))
     }
 
+    func seek(realtime microseconds: UInt64) throws(JournalReaderError) {
+        let result = unsafe sd_journal_seek_realtime_usec(journal, microseconds)
+        try Self.check("sd_journal_seek_realtime_usec", result)
+    }
+
     /// - Returns: Whether the text has the form of a cursor.
     func seek(cursor: String) throws(JournalReaderError) -> Bool {
         let result = unsafe sd_journal_seek_cursor(journal, cursor)

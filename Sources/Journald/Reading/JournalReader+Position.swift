@@ -13,6 +13,14 @@ extension JournalReader {
         begin(at: .tail)
     }
 
+    /// Goes in front of the first entry that journald took at a time or later.
+    ///
+    /// - Parameter realtimeMicroseconds: The time in microseconds since 1970.
+    public func seek(realtimeMicroseconds: UInt64) throws(JournalReaderError) {
+        try handle.seek(realtime: realtimeMicroseconds)
+        begin(at: .time(realtimeMicroseconds))
+    }
+
     /// Goes to the entry of a cursor, so that ``next()`` reads the one behind it.
     ///
     /// - Returns: Whether that entry is there. When it is gone (or doesn't match), ``next()`` reads the first entry

@@ -13,12 +13,22 @@ extension JournalReader {
     }
 
     /// One of the current entry's values, or nil when the entry has no such field.
-    public func value(of field: JournalField) throws(JournalReaderError) -> [UInt8]? {
+    ///
+    /// - Parameter maximumBytes: How much of it is taken.
+    public func value(
+        of field: JournalField,
+        maximumBytes: Int = .max
+    ) throws(JournalReaderError) -> [UInt8]? {
         try withValue(of: field) { value in
             var bytes: [UInt8] = []
-            bytes.append(span: value)
+            bytes.append(span: value.extracting(first: max(0, maximumBytes)))
             return bytes
         }
+    }
+
+    /// Whether the current entry has a field.
+    public func hasValue(of field: JournalField) throws(JournalReaderError) -> Bool {
+        try withValue(of: field) { _ in true } ?? false
     }
 
     /// One of the current entry's values as a decimal number, or nil when it isn't one.
@@ -28,7 +38,7 @@ extension JournalReader {
     }
 
     /// Whether one of the current entry's values is the given one.
-    func hasValue(_ expected: [UInt8], of field: JournalField) throws(JournalReaderError) -> Bool {
+    public func hasValue(_ expected: [UInt8], of field: JournalField) throws(JournalReaderError) -> Bool {
         try withValue(of: field) { $0.elementsEqual(expected) } ?? false
     }
 

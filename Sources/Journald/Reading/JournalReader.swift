@@ -10,6 +10,7 @@ public final class JournalReader {
     enum Origin {
         case head
         case tail
+        case time(UInt64)
         case cursor(String)
     }
 
@@ -67,6 +68,7 @@ public final class JournalReader {
         switch origin {
         case .head: try seekToHead()
         case .tail: try seekToTail()
+        case .time(let microseconds): try seek(realtimeMicroseconds: microseconds)
         case .cursor(let cursor): try seek(cursor: cursor)
         }
     }

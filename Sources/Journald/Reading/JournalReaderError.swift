@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Why a journal can't be read.
 public enum JournalReaderError: Error, Hashable, CustomStringConvertible {
     /// libsystemd couldn't open the journal.
@@ -10,6 +12,12 @@ public enum JournalReaderError: Error, Hashable, CustomStringConvertible {
     case call(String, SystemError)
     /// Reading failed again after the journal had been opened anew at its last entry.
     case unreadable(attempts: Int, SystemError)
+
+    /// Whether one entry alone can't be read: it is damaged, or compressed in a way that libsystemd doesn't know here.
+    public var isOfOneEntry: Bool {
+        guard case .call(_, let error) = self else { return false }
+        return error.code == EBADMSG || error.code == EPROTONOSUPPORT
+    }
 
     /// What was expected, what was found and what to do.
     public var description: String {

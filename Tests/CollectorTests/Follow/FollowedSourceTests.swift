@@ -35,7 +35,7 @@ struct FollowedSourceTests {
                 pseudonyms: FixedPseudonym(),
                 identityKey: EventText.identityKey
             )
-            let intake = LogIntake(
+            let intake = LogIntake<FilePosition>(
                 decoder,
                 origin: EventOrigin(.file, .log),
                 source: name,

@@ -55,6 +55,7 @@ struct DocumentedMetricsTests {
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = JournalMetrics(registry)
         _ = FollowMetrics(registry)
+        _ = JournalSourceMetrics(registry)
         _ = HTTPMetrics(registry, routes: [])
         _ = ScrapeMetrics(registry)
         registry.collector("ledger") {}

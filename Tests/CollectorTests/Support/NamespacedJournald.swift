@@ -12,15 +12,17 @@ final class NamespacedJournald: Sendable {
     private let name = "collector-tests-" + UUID().uuidString.prefix(8)
     private let process = Process()
 
-    private var socket: String { JournalLocation.namespace(name).socketPath }
+    var location: JournalLocation { .namespace(name) }
+    private var socket: String { location.socketPath }
     private var runDirectory: String { "/run/systemd/journal.\(name)" }
     private var configurationDirectory: String { "/run/systemd/journald@\(name).conf.d" }
 
-    init() throws {
+    /// - Parameter settings: lines of journald.conf(5).
+    init(settings: String = "RateLimitIntervalSec=0") throws {
         for directory in ["/var/log/journal", runDirectory, configurationDirectory] {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }
-        let settings = "[Journal]\nStorage=persistent\nRateLimitIntervalSec=0\n"
+        let settings = "[Journal]\nStorage=persistent\n\(settings)\n"
         try Files.write(Array(settings.utf8), to: "\(configurationDirectory)/tests.conf", mode: 0o644)
         process.executableURL = URL(fileURLWithPath: Self.program)
         process.arguments = [name]
@@ -49,6 +51,37 @@ final class NamespacedJournald: Sendable {
             location: .namespace(name),
             socket: socket
         )
+    }
+
+    /// Logs entries, each with a message and other fields, and waits until they stand in the journal.
+    func log(_ messages: [[UInt8]], identifier: String = "app", _ fields: [(JournalField, String)] = []) throws {
+        let socket = try connected()
+        var buffer = JournalEntryBuffer(constant: [(.syslogIdentifier, identifier)] + fields)
+        for (index, message) in messages.enumerated() {
+            try buffer.append(sequence: UInt64(index)) { $0.append(.message, message) }
+            if !buffer.isFull, index < messages.count - 1 { continue }
+            while case .wouldBlock = socket.send(buffer.bytes) { _ = socket.waitUntilWritable(milliseconds: 100) }
+            buffer.removeAll()
+        }
+        try journalctl("--sync")
+    }
+
+    func log(_ messages: String..., identifier: String = "app") throws {
+        try log(messages.map { Array($0.utf8) }, identifier: identifier)
+    }
+
+    private func connected() throws -> JournalSocket {
+        for _ in 0..<10_000 {
+            if let socket = try? JournalSocket(path: socket) { return socket }
+            _ = poll(nil, 0, 1)
+        }
+        return try JournalSocket(path: socket)
+    }
+
+    /// Runs journalctl on the namespace.
+    @discardableResult
+    func journalctl(_ arguments: String...) throws -> [UInt8] {
+        try Program.run("/usr/bin/journalctl", ["--namespace=\(name)", "-q", "--no-pager"] + arguments)
     }
 
     /// The entries of the service that match, as `journalctl -o json` prints them.

@@ -47,9 +47,9 @@ final class FollowedSource: Sendable {
     func wake() { waking.yield() }
 
     /// Follows until told to end; what was read is stored then.
-    func run(_ intake: consuming LogIntake, stop: SourceStop) async {
+    func run(_ intake: consuming LogIntake<FilePosition>, stop: SourceStop) async {
         var intake = intake
-        do throws(LogIntake.Ended) {
+        do throws(IntakeEnded) {
             for await _ in wakeUps {
                 if stop.isRequested { break }
                 var chunk = await step { follower in
@@ -86,7 +86,7 @@ final class FollowedSource: Sendable {
         return chunk
     }
 
-    private func setLag(_ intake: borrowing LogIntake) {
+    private func setLag(_ intake: borrowing LogIntake<FilePosition>) {
         let stored = intake.stored ?? start
         metrics.lag.set(follower.withLock { $0.tail.lag(behind: stored) })
     }

@@ -8,28 +8,24 @@ internal import TelemetryEvents
 ///
 /// Lines without events are counted with the next row; a row without events is written when much was read or some time
 /// has passed. A row that could not be stored is tried again until it is, or the service stops.
-struct LogIntake {
-    /// The writer has stopped, or the service stops while the ledger stores nothing: what follows is not taken.
-    struct Ended: Error {}
-
+struct LogIntake<Place: SourcePlace> {
     /// How much is read at most between two rows, in bytes.
-    private static let bytesBetweenRows = 1 << 20
+    private static var bytesBetweenRows: Int { 1 << 20 }
     /// How much time passes at most between two rows while the position moves, in microseconds.
-    private static let timeBetweenRows: Int64 = 5_000_000
+    private static var timeBetweenRows: Int64 { 5_000_000 }
     /// After how much silence the decoder gives up waiting, in microseconds.
-    private static let silence: Int64 = 1_000_000
+    private static var silence: Int64 { 1_000_000 }
     /// From which size on the decoder's state may lack something, in bytes.
-    private static let largeState = 32 << 10
-    private static let pauseAfterFailure = Duration.seconds(1)
+    private static var largeState: Int { 32 << 10 }
 
     private let writer: GroupCommit<IngestProcessor>
     private let origin: EventOrigin
     private let source: UInt64
     private let stop: SourceStop
     private var decoder: LogDecoder
-    private var position: FilePosition?
+    private var position: Place?
     /// The last position that stands in the ledger since the start.
-    private(set) var stored: FilePosition?
+    private(set) var stored: Place?
     /// The lines that are in no row yet.
     private var lines = LogLineCounts()
     private var bytes = 0
@@ -60,9 +56,14 @@ struct LogIntake {
     }
 
     /// Takes whole lines; the last one of all may lack its line feed.
-    mutating func take(_ read: [UInt8], bytesRead: Int, position: FilePosition? = nil) async throws(Ended) {
+    mutating func take(
+        _ read: [UInt8],
+        carriers: [LineCarrier] = [],
+        bytesRead: Int,
+        position: Place? = nil
+    ) async throws(IntakeEnded) {
         let now = LedgerClock.system.now()
-        let decoded = decoder.decode(read.span, readAt: Timestamp(microseconds: now))
+        let decoded = decoder.decode(read.span, readAt: Timestamp(microseconds: now), carriers: carriers)
         lines += decoded.lines
         bytes += bytesRead
         self.position = position
@@ -73,7 +74,7 @@ struct LogIntake {
     }
 
     /// Does what is due while nothing is read.
-    mutating func idle() async throws(Ended) {
+    mutating func idle() async throws(IntakeEnded) {
         let now = LedgerClock.system.now()
         if mayHold, now - readAt >= Self.silence {
             mayHold = false
@@ -84,14 +85,14 @@ struct LogIntake {
     }
 
     /// The input has ended: nothing waits any longer.
-    mutating func end() async throws(Ended) {
+    mutating func end() async throws(IntakeEnded) {
         let now = LedgerClock.system.now()
         mayHold = false
         try await store(decoder.flush(readAt: Timestamp(microseconds: now)), now)
     }
 
     /// The service stops: what was read is stored, and what waits goes on after the next start.
-    mutating func pause() async throws(Ended) {
+    mutating func pause() async throws(IntakeEnded) {
         let now = LedgerClock.system.now()
         if hasMoved { try await store(nothing(now), now) }
     }
@@ -105,12 +106,12 @@ struct LogIntake {
         decoder.decode([UInt8]().span, readAt: Timestamp(microseconds: now))
     }
 
-    private mutating func store(_ decoded: DecodedEvents, _ now: Int64) async throws(Ended) {
+    private mutating func store(_ decoded: DecodedEvents, _ now: Int64) async throws(IntakeEnded) {
         var decoded = decoded
         let saved = position.map { place in
             SourcePosition(source: source, bytes: place.encoded(with: state(now, &decoded)))
         }
-        try await submit(.reading(decoded, origin: origin, lines: lines, position: saved))
+        _ = try await writer.store(.reading(decoded, origin: origin, lines: lines, position: saved), unless: stop)
         stored = position
         lines = LogLineCounts()
         bytes = 0
@@ -125,23 +126,6 @@ struct LogIntake {
         guard state.count > Self.largeState else { return state }
         decoded.append(decoder.flush(readAt: Timestamp(microseconds: now)))
         return decoder.state
-    }
-
-    private func submit(_ submission: IngestSubmission) async throws(Ended) {
-        while true {
-            let pause: Duration
-            do throws(SubmissionError) {
-                _ = try await writer.submit(submission)
-                return
-            } catch {
-                switch error {
-                case .stopped: throw Ended()
-                case .overloaded(let retryAfter): pause = retryAfter
-                case .failed: pause = Self.pauseAfterFailure
-                }
-            }
-            guard await stop.sleep(pause) else { throw Ended() }
-        }
     }
 }
 

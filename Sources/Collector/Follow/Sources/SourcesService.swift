@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Journald
 internal import Logging
 internal import MetricsRegistry
 internal import NIOPosix
 internal import ServiceLifecycle
 internal import TelemetryEvents
 
-/// Everything that is read continuously: followed files and standard input.
+/// Everything that is read continuously: followed files, the journal and standard input.
 struct SourcesService: Service {
     private let configuration: ServeConfiguration
     private let writer: GroupCommit<IngestProcessor>
@@ -15,6 +16,7 @@ struct SourcesService: Service {
     private let key: InstallationKey
     private let log: Logger
     private let files: [File]
+    private let journal: Journal?
     private let threads: NIOThreadPool
     private let stop = SourceStop()
 
@@ -24,12 +26,19 @@ struct SourcesService: Service {
         let isPlaced: Bool
     }
 
-    /// - Throws: `CollectorError` when one of the files can never be followed.
+    private struct Journal: Sendable {
+        let source: FollowedJournal
+        let decoder: LogDecoder
+        let isPlaced: Bool
+    }
+
+    /// - Throws: `CollectorError` when one of the files can never be followed, or the journal cannot be read.
     init(
         _ configuration: ServeConfiguration,
         room: LedgerRoom,
         writer: GroupCommit<IngestProcessor>,
         metrics: FollowMetrics,
+        journalMetrics: JournalSourceMetrics,
         log: Logger
     ) throws(CollectorError) {
         self.configuration = configuration
@@ -60,10 +69,53 @@ struct SourcesService: Service {
                 log: log
             )
             let options = configuration.logOptions(ofSource: path, room.key)
-            let decoder = LogDecoder.resumed(place?.state, options, room.key, room.identityKey, series, log, path)
+            let decoder = LogDecoder.resumed(place?.state, options, room, series.gaps, log, path)
             files.append(File(source: source, decoder: decoder, isPlaced: place != nil))
         }
         self.files = files
+        journal =
+            configuration.followedJournal.isEmpty
+            ? nil : try Self.journal(configuration, room, journalMetrics, log)
+    }
+
+    private static func journal(
+        _ configuration: ServeConfiguration,
+        _ room: LedgerRoom,
+        _ metrics: JournalSourceMetrics,
+        _ log: Logger
+    ) throws(CollectorError) -> Journal {
+        let matches: [JournalMatch]
+        do throws(JournalMatchError) {
+            matches = try JournalMatch.condition(configuration.followedJournal)
+        } catch {
+            throw CollectorError("cannot follow the journal: \(error)")
+        }
+        if let problem = FollowedJournal.problem(.machine) {
+            throw CollectorError("cannot follow the journal: \(problem)")
+        }
+        let saved = room.projection.sources.position(of: FollowedJournal.source(room.key))
+        let place = saved.flatMap { JournalPosition.decode($0) }
+        if saved != nil, place == nil {
+            metrics.gaps.add()
+            log.warning(
+                """
+                the position in the followed journal cannot be read, and it is followed from its end: what was logged \
+                since is not read; nothing needs doing
+                """
+            )
+        }
+        let source = FollowedJournal(
+            .machine,
+            matches: matches,
+            position: place?.position,
+            pseudonyms: room.key,
+            metrics: metrics,
+            log: log
+        )
+        let name = JournalPosition.sourceName
+        let options = configuration.logOptions(ofSource: name, room.key)
+        let decoder = LogDecoder.resumed(place?.state, options, room, metrics.gaps, log, name)
+        return Journal(source: source, decoder: decoder, isPlaced: place != nil)
     }
 
     /// The position of a file stands in the ledger and cannot be read.
@@ -86,8 +138,18 @@ struct SourcesService: Service {
                 if !files.isEmpty { group.addTask { await Self.watch(watch) } }
                 for file in files {
                     let name = FollowedSource.source(file.source.path, key)
-                    let intake = intake(file.decoder, .file, name, isPlaced: file.isPlaced)
+                    let intake: LogIntake<FilePosition> = intake(file.decoder, .file, name, isPlaced: file.isPlaced)
                     group.addTask { [stop] in await file.source.run(intake, stop: stop) }
+                }
+                if let journal {
+                    let name = FollowedJournal.source(key)
+                    let intake: LogIntake<JournalPosition> = intake(
+                        journal.decoder,
+                        .journal,
+                        name,
+                        isPlaced: journal.isPlaced
+                    )
+                    group.addTask { [stop] in await journal.source.run(intake, stop: stop) }
                 }
                 if configuration.readsStandardInput {
                     let decoder = LogDecoder(
@@ -95,7 +157,7 @@ struct SourcesService: Service {
                         pseudonyms: key,
                         identityKey: identityKey
                     )
-                    let intake = intake(decoder, .stdin, 0, isPlaced: true)
+                    let intake: LogIntake<FilePosition> = intake(decoder, .stdin, 0, isPlaced: true)
                     let input = StandardInputSource(threads: threads, log: log)
                     group.addTask { [stop] in await input.run(intake, stop: stop) }
                 }
@@ -109,12 +171,12 @@ struct SourcesService: Service {
         try? await threads.shutdownGracefully()
     }
 
-    private func intake(
+    private func intake<Place: SourcePlace>(
         _ decoder: LogDecoder,
         _ source: EventSource,
         _ name: UInt64,
         isPlaced: Bool
-    ) -> LogIntake {
+    ) -> LogIntake<Place> {
         LogIntake(
             decoder,
             origin: EventOrigin(source, .log),
@@ -130,34 +192,5 @@ struct SourcesService: Service {
         thread.start()
         try? await thread.runIfActive { watch.run() }
         try? await thread.shutdownGracefully()
-    }
-}
-
-extension LogDecoder {
-    /// A decoder that goes on where one was; anew where its state cannot be read.
-    fileprivate static func resumed(
-        _ state: [UInt8]?,
-        _ options: LogDecoderOptions,
-        _ key: InstallationKey,
-        _ identityKey: IdentityKey,
-        _ metrics: FollowMetrics.Series,
-        _ log: Logger,
-        _ path: String
-    ) -> LogDecoder {
-        if let state {
-            do throws(LogStateError) {
-                return try LogDecoder(restoring: state, options, pseudonyms: key, identityKey: identityKey)
-            } catch {
-                metrics.gaps.add()
-                log.warning(
-                    """
-                    what was known of the cycles in a followed file cannot be read (\(error)): events of cycles that \
-                    began before may be lost; nothing needs doing
-                    """,
-                    metadata: ["file": "\(path)"]
-                )
-            }
-        }
-        return LogDecoder(options, pseudonyms: key, identityKey: identityKey)
     }
 }

@@ -24,10 +24,10 @@ struct StandardInputSource: Sendable {
     let threads: NIOThreadPool
     let log: Logger
 
-    func run(_ intake: consuming LogIntake, stop: SourceStop) async {
+    func run(_ intake: consuming LogIntake<FilePosition>, stop: SourceStop) async {
         var intake = intake
         var cutter = LineCutter()
-        do throws(LogIntake.Ended) {
+        do throws(IntakeEnded) {
             reading: while !stop.isRequested {
                 let piece = (try? await threads.runIfActive { Self.read() }) ?? .end
                 switch piece {

@@ -9,7 +9,7 @@
 /// Divides what is read into whole lines, in bounded memory.
 ///
 /// A line that is too long is handed on with its beginning, which is still too long for the decoder, and without its
-/// rest. A gap of NUL bytes, as a crash or a truncation under a writer leaves it, ends a line.
+/// rest. A gap of NUL bytes, as a crash or a truncation under a writer leaves it in a file, ends a line.
 struct LineCutter: Sendable {
     /// The most bytes of a line: one more than the decoder takes.
     static let longestLine = 64 << 10 + 1
@@ -19,14 +19,17 @@ struct LineCutter: Sendable {
     private(set) var held: [UInt8] = []
     /// Whether the rest of a line that is too long is being passed over.
     private(set) var isSkipping: Bool
+    private let dividesAtGaps: Bool
 
-    init(isSkipping: Bool = false) {
+    /// - Parameter dividesAtGaps: whether a gap of NUL bytes ends a line.
+    init(isSkipping: Bool = false, dividesAtGaps: Bool = true) {
         self.isSkipping = isSkipping
+        self.dividesAtGaps = dividesAtGaps
     }
 
     /// Appends the lines that end in `bytes` and holds the rest back.
     mutating func cut(_ bytes: [UInt8], into lines: inout [UInt8]) {
-        let text = hasGap(bytes) ? withoutGaps(bytes) : bytes
+        let text = dividesAtGaps && hasGap(bytes) ? withoutGaps(bytes) : bytes
         var rest = text[...]
         if isSkipping {
             guard let end = rest.firstIndex(of: Self.newline) else { return }
@@ -53,7 +56,7 @@ struct LineCutter: Sendable {
             lines += held
             lines.append(Self.newline)
         }
-        self = LineCutter()
+        self = LineCutter(dividesAtGaps: dividesAtGaps)
     }
 
     private func hasGap(_ bytes: [UInt8]) -> Bool {

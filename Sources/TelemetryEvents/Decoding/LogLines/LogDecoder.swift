@@ -30,8 +30,19 @@ public struct LogDecoder: Sendable {
     /// Decodes whole lines; each ends with a line feed, but for the last one of the log.
     ///
     /// Events whose cycle is not known yet come with a later call.
-    public mutating func decode(_ bytes: Span<UInt8>, readAt: Timestamp) -> DecodedEvents {
-        binder.bind(parser.parse(bytes, readAt: readAt), readAt: readAt)
+    ///
+    /// - Parameter carriers: what carried the lines, in their order; none for lines that stand for themselves.
+    public mutating func decode(
+        _ bytes: Span<UInt8>,
+        readAt: Timestamp,
+        carriers: [LineCarrier] = []
+    ) -> DecodedEvents {
+        binder.bind(parser.parse(bytes, readAt: readAt, carriers: carriers), readAt: readAt)
+    }
+
+    /// The place in the log, from 0, of the first line whose event has not come out yet; nil when none waits.
+    public var firstWaitingLine: Int? {
+        binder.binding.devices.lazy.flatMap(\.held).map(\.line).min()
     }
 
     /// Gives up waiting: every event that was held back comes out.

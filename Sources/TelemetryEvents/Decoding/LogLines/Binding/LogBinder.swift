@@ -62,7 +62,7 @@ public struct LogBinder: Sendable {
 
     /// A line that was there before, behind another one, and is older than the last one is a repetition too.
     private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
-        guard let stamp = parsed.stamp else { return .new }
+        guard parsed.fingerprint != 0, let stamp = parsed.stamp else { return .new }
         let isOlder = stamp.wallMicroseconds < lastStamp
         lastStamp = stamp.wallMicroseconds
         let namesItsCycle = parsed.schedule != 0 || parsed.message.due != nil

@@ -16,6 +16,9 @@ public struct LogParser: Sendable {
     private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
     private var readAt = Timestamp(microseconds: 0)
     private var pending = PendingEventLines()
+    private var carriers: [LineCarrier] = []
+    /// The carrier of the line that is parsed.
+    private var carrier = 0
 
     /// The lines so far.
     public private(set) var counts = LogLineCounts()
@@ -38,9 +41,17 @@ public struct LogParser: Sendable {
 
     /// Parses whole lines; each ends with a line feed, but for the last one of the log.
     ///
-    /// - Parameter readAt: the receiver's clock, which the limits on the timestamps of JSON events refer to.
-    public mutating func parse(_ bytes: Span<UInt8>, readAt: Timestamp) -> ParsedLog {
+    /// - Parameters:
+    ///   - readAt: the receiver's clock, which the limits on the timestamps of JSON events refer to.
+    ///   - carriers: what carried the lines, in their order; none for lines that stand for themselves.
+    public mutating func parse(
+        _ bytes: Span<UInt8>,
+        readAt: Timestamp,
+        carriers: [LineCarrier] = []
+    ) -> ParsedLog {
         self.readAt = readAt
+        self.carriers = carriers
+        carrier = 0
         lastDevice = (0, 0..<0)
         parsed = ParsedLog()
         parsed.messages.reserveCapacity(bytes.count / 72)
@@ -59,6 +70,7 @@ public struct LogParser: Sendable {
 
     private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
         parsed.lines.read += 1
+        while carrier < carriers.count, carriers[carrier].end <= line.lowerBound { carrier += 1 }
         let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
         if unwrapped.isEvent, !unwrapped.isInScratch {
             if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) { decodePendingEvents(bytes) }
@@ -93,6 +105,7 @@ public struct LogParser: Sendable {
         entry.schedule = 0
         entry.line = lineIndex
         entry.fingerprint = fingerprint(of: line, bytes)
+        if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !line.device.isEmpty { nameDevice(line.device, bytes) }
         if !entry.message.scheduleId.isEmpty {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
@@ -102,7 +115,13 @@ public struct LogParser: Sendable {
         parsed.messages.append(entry)
     }
 
-    /// What a line that is told again is known by; 0 without a stamp. Each eight bytes are multiplied in: whoever makes two
+    /// Takes what the line does not tell from what carried it.
+    private mutating func complete(with carrier: LineCarrier) {
+        if entry.stamp == nil { entry.stamp = carrier.stamp }
+        if entry.process == 0 { entry.process = carrier.stream }
+    }
+
+    /// What a line that is told again is known by; 0 without a stamp of its own. Each eight bytes are multiplied in: whoever makes two
     /// lines of one log collide leaves one of his own out.
     private func fingerprint(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> UInt64 {
         guard let stamp = line.stamp else { return 0 }

@@ -26,7 +26,7 @@ struct ParsedMessage: Sendable {
     var deviceName: Event.Text = 0..<0
     /// The keyed hash of the schedule id; 0 without one.
     var schedule: UInt64 = 0
-    /// What a line that is told again is known by; 0 without a stamp.
+    /// What a line that is told again is known by; 0 without a stamp of its own.
     var fingerprint: UInt64 = 0
     /// The place of the line in the log, from 0.
     var line = 0

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import EventLedger
+internal import Journald
+internal import Logging
+internal import MetricsRegistry
+internal import NIOPosix
+internal import Synchronization
+internal import TelemetryEvents
+
+/// The followed journal as a running source, with a thread of its own: reads, decodes, stores, and waits for more.
+final class FollowedJournal: Sendable {
+    /// How long the thread waits for entries before it looks whether the service stops.
+    private static let patience = Duration.milliseconds(200)
+
+    private let follower: Mutex<JournalFollower>
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let location: JournalLocation
+    private let metrics: JournalSourceMetrics
+    private let log: Logger
+
+    init(
+        _ location: JournalLocation,
+        matches: [JournalMatch],
+        position: JournalPosition?,
+        pseudonyms: any Pseudonymising,
+        tailInterval: Int64 = JournalFollower.tailInterval,
+        metrics: JournalSourceMetrics,
+        log: Logger
+    ) {
+        self.location = location
+        self.metrics = metrics
+        self.log = log
+        follower = Mutex(
+            JournalFollower(
+                location,
+                matches: matches,
+                position: position,
+                pseudonyms: pseudonyms,
+                tailInterval: tailInterval
+            )
+        )
+    }
+
+    /// What the position is kept under.
+    static func source(_ pseudonyms: any Pseudonymising) -> UInt64 {
+        pseudonyms.pseudonym(of: Array(JournalPosition.sourceName.utf8).span).high
+    }
+
+    /// Why this process cannot read a journal; nil when it can.
+    static func problem(_ location: JournalLocation) -> JournalReaderError? {
+        do throws(JournalReaderError) {
+            _ = try JournalReader(location, scope: [.localOnly])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Follows until told to end; what was read is stored then.
+    func run(_ intake: consuming LogIntake<JournalPosition>, stop: SourceStop) async {
+        thread.start()
+        var intake = intake
+        do throws(IntakeEnded) {
+            while !stop.isRequested {
+                if let batch = await next(stop) {
+                    metrics.entries.add(UInt64(batch.entries))
+                    metrics.skipped.add(UInt64(batch.skipped))
+                    setLag(isStored: false)
+                    try await intake.take(
+                        batch.lines,
+                        carriers: batch.carriers,
+                        bytesRead: batch.lines.count + batch.count,
+                        position: batch.position
+                    )
+                    setLag(isStored: batch.isAtEnd)
+                } else {
+                    try await intake.idle()
+                }
+            }
+            try await intake.pause()
+        } catch {
+            log.info("the followed journal waits for the next start")
+        }
+        try? await thread.runIfActive { [self] in follower.withLock { $0.close() } }
+        try? await thread.shutdownGracefully()
+    }
+
+    /// Reads on the thread, and tells what was met.
+    private func next(_ stop: SourceStop) async -> JournalBatch? {
+        let result = try? await thread.runIfActive { [self] in
+            follower.withLock { follower in
+                let batch = follower.next(
+                    now: LedgerClock.system.now(),
+                    monotonic: Int64(clamping: LedgerClock.system.monotonic() / 1_000),
+                    wait: Self.patience
+                )
+                return (batch, follower.takeNotices(), follower.failures, follower.isReading)
+            }
+        }
+        guard let (batch, notices, failures, isReading) = result else { return nil }
+        metrics.failures.restore(to: failures)
+        for notice in notices { tell(notice) }
+        if !isReading {
+            setLag(isStored: false)
+            _ = await stop.sleep(Self.patience)
+        }
+        return batch
+    }
+
+    private func setLag(isStored: Bool) {
+        guard !isStored, let readUntil = follower.withLock({ $0.readUntil }) else { return metrics.lag.set(0) }
+        metrics.lag.set(max(0, Double(LedgerClock.system.now() - readUntil) / 1e6))
+    }
+
+    private func tell(_ notice: JournalFollower.Notice) {
+        switch notice {
+        case .empty:
+            log.warning(
+                """
+                \(location) has no entry: expected journald's files below /var/log/journal or /run/log/journal; looking \
+                again until there are some
+                """
+            )
+        case .found: log.notice("\(location) has entries now")
+        case .gap:
+            metrics.gaps.add()
+            log.warning(
+                """
+                the last entry that was read of \(location) is gone, and those behind it may be: lines may be missing; \
+                reading goes on with what is left; give journald more room (SystemMaxUse=) where this comes again
+                """
+            )
+        case .unreadable(let entries):
+            metrics.gaps.add(UInt64(entries))
+            log.warning(
+                "entries of \(location) cannot be read and are passed over; see journalctl --verify",
+                metadata: ["entries": "\(entries)"]
+            )
+        case .failed(let problem): log.error("cannot read \(location): \(problem); trying again")
+        case .readable: log.notice("\(location) is readable again")
+        }
+    }
+}
