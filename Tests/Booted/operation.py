@@ -45,15 +45,20 @@ def lines(machine):
 def readiness(machine):
     """It is started when the ledger is recovered: until then clients wait, and none is refused"""
     before = counted(machine)
-    for _ in range(10):
-        machine.run(f"systemctl kill -s KILL {UNIT} && systemctl stop {UNIT} && systemctl start --no-block {UNIT}")
-        process = until(lambda: main_process(machine), "the process to start", 10, every=0)
-        machine.run(f"kill -STOP {process}")
+    # Stopped as soon as it has the ledger open; a recovery that is done by then is tried again.
+    stop = (
+        f"systemctl kill -s KILL {UNIT}; systemctl stop {UNIT}; systemctl start --no-block {UNIT};"
+        f" until process=$(systemctl show -P MainPID {UNIT}) && [[ $process != 0 ]]; do :; done;"
+        " until readlink /proc/$process/fd/* 2>/dev/null | grep -q ledger.sqlite; do :; done;"
+        " kill -STOP $process; echo $process"
+    )
+    for _ in range(30):
+        process = machine.run(stop, timeout=20).stdout.strip()
         if machine.show(UNIT, "ActiveState") == "activating":
             break
         machine.run(f"kill -CONT {process}")
     else:
-        raise Failure("it could not be stopped before it was ready")
+        raise Failure("it was ready each time before it could be stopped")
     waiting = machine.start(["curl", "-sS", "-m", "30", f"{BASE}/metrics"], stdout=-1)
     time.sleep(1)
     require(machine.show(UNIT, "ActiveState") == "activating", "it is started and does not run")
