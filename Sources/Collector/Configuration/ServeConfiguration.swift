@@ -2,6 +2,7 @@
 
 public import EventLedger
 internal import Journald
+public import Logging
 public import TelemetryEvents
 
 /// How the service runs.
@@ -80,6 +81,10 @@ public struct ServeConfiguration: Sendable {
     public var wrapper: LogWrapper?
     /// What the metrics of the lifecycle are told apart by, besides their own labels.
     public var labels: [LifecycleLabel] = []
+    /// The lowest level of the service's own log.
+    public var logLevel = Logger.Level.notice
+    /// Whether there is no start screen.
+    public var isQuiet = false
     /// How long batches stay in the ledger once nothing needs them, in seconds.
     public var retentionSeconds: Int64 = 0
 

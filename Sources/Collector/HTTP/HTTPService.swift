@@ -17,6 +17,7 @@ struct HTTPService {
         writer: GroupCommit<IngestProcessor>,
         registry: MetricsRegistry,
         readiness: Readiness,
+        reload: ReloadRoute?,
         log: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) {
@@ -36,6 +37,7 @@ struct HTTPService {
             ),
             metricsPath: configuration.metricsPath,
             readiness: readiness,
+            reload: reload,
             registry
         )
         let (host, port) = configuration.address

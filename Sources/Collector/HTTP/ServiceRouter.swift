@@ -13,15 +13,21 @@ enum ServiceRouter {
         metrics: MetricsRoute,
         metricsPath: String,
         readiness: Readiness,
+        reload: ReloadRoute?,
         _ registry: MetricsRegistry
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
-        let paths = ["/v1/events", metricsPath, "/-/healthy", "/-/ready"]
+        let pages = [metricsPath, "/-/healthy", "/-/ready"]
+        let actions = ["/v1/events"] + (reload == nil ? [] : ["/-/reload"])
+        let paths = pages + actions
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: ProblemMiddleware(metrics: HTTPMetrics(registry, routes: paths), paths: paths))
         router.post("/v1/events") { request, _ in try await events.respond(to: request) }
-        refuse([.get, .put, .delete, .patch], at: "/v1/events", allowed: "POST", router)
-        for path in paths.dropFirst() {
+        if let reload { router.post("/-/reload") { _, _ in try reload.respond() } }
+        for path in actions {
+            refuse([.get, .put, .delete, .patch], at: RouterPath(path), allowed: "POST", router)
+        }
+        for path in pages {
             refuse([.post, .put, .delete, .patch], at: RouterPath(path), allowed: "GET, HEAD", router)
         }
         router.get(RouterPath(metricsPath)) { request, context in

@@ -20,14 +20,18 @@ public enum CollectorService {
     ///
     /// - Parameters:
     ///   - configuration: how to run.
+    ///   - reread: reads the configuration again, at each reload.
     ///   - log: the service's own log.
+    ///   - level: the lowest level of that log, which a reload changes.
     ///   - report: given, before anything is counted, what puts the metrics of libraries on the service's page; a program
     ///     that runs one service hands it to `MetricsSystem.bootstrap(_:)`.
     ///   - announce: called once when it listens.
     /// - Throws: an error whose description tells the operator what to do.
     public static func run(
         _ configuration: ServeConfiguration,
+        reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
         log: Logger,
+        level: LiveLogHandler.Level,
         report: (any MetricsFactory) -> Void = { _ in },
         announce: @escaping @Sendable (StartScreen) -> Void
     ) async throws {
@@ -90,12 +94,15 @@ public enum CollectorService {
             log: log
         )
         let readiness = Readiness()
+        let live = LiveConfiguration(configuration)
+        let reloader = Reloader(live, reread: reread, level: level, registry, now: clock.now, log: log)
         let http = HTTPService(
             configuration: configuration,
             room: room,
             writer: writer,
             registry: registry,
             readiness: readiness,
+            reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
             log: log
         ) { base in
             announce(
@@ -116,6 +123,7 @@ public enum CollectorService {
                 .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
                 .init(service: JournalService(output: output)),
                 .init(service: http.application),
+                .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),
                 .init(service: ReadinessService(readiness: readiness)),
             ],

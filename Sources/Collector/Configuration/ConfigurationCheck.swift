@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a configuration, found without starting anything.
+public struct ConfigurationCheck: Sendable {
+    /// The file that was read.
+    public let file: String
+    /// What keeps the service from starting with it.
+    public let problems: [ConfigurationProblem]
+    /// What looks like a mistake and is none for certain.
+    public let warnings: [ConfigurationProblem]
+
+    /// Reads it all.
+    public init(_ reader: SettingsReader) {
+        file = reader.file ?? ""
+        warnings = reader.unknownVariables
+        do throws(ConfigurationProblems) {
+            _ = try reader.read()
+            problems = []
+        } catch {
+            problems = error.problems
+        }
+    }
+
+    /// A line for each problem, and the verdict.
+    public func text(isBrief: Bool) -> [UInt8] {
+        var lines = problems.map { "error: \($0)" }
+        if !isBrief {
+            lines += warnings.map { "warning: \($0)" }
+            let count = problems.count
+            lines.append(count == 0 ? "\(file): ok" : "\(file): \(count) \(count == 1 ? "problem" : "problems")")
+        }
+        return Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    /// `{"file":...,"verdict":"ok|invalid","problems":[{"file":...,"line":...,"setting":...,"message":...}],"warnings":[]}`
+    public func json() -> [UInt8] {
+        var text = JSONText()
+        text.object { text in
+            text.name("file")
+            text.value(file)
+            text.name("verdict")
+            text.value(problems.isEmpty ? "ok" : "invalid")
+            for (name, list) in [("problems", problems), ("warnings", warnings)] {
+                text.name(name)
+                text.array { text in for problem in list { Self.write(problem, to: &text) } }
+            }
+        }
+        return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private static func write(_ problem: ConfigurationProblem, to text: inout JSONText) {
+        text.object { text in
+            switch problem.origin {
+            case .option(let name):
+                text.name("option")
+                text.value(name)
+            case .environment(let name):
+                text.name("variable")
+                text.value(name)
+            case .file(let path, let line):
+                text.name("file")
+                text.value(path)
+                text.name("line")
+                text.value(line.map { Int64($0) })
+            }
+            text.name("message")
+            text.value(problem.message)
+        }
+    }
+}

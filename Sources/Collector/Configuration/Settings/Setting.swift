@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One setting of the service, under one name: `max-body` is the option `--max-body`, the variable
+/// `DNP_TELEMETRY_MAX_BODY` and the key `max-body` of the configuration file.
+public struct Setting: Sendable {
+    /// How it is written.
+    public enum Form: Hashable, Sendable {
+        /// One value.
+        case value
+        /// Several values: the option repeated, a list in the file, commas in the environment.
+        case list
+        /// True or false; as an option `--name` and `--no-name`.
+        case flag
+    }
+
+    /// The name, in words with dashes.
+    public let name: String
+    /// How it is written.
+    public let form: Form
+    /// What stands for a value in the help.
+    public let placeholder: String
+    /// The default as it would be written; nothing for an empty one, a description where it is not fixed.
+    public let standard: String
+    /// What it means, one sentence.
+    public let help: String
+    /// Whether it changes with a reload, without a restart.
+    public let isLive: Bool
+    /// Whether values are paths, which are relative to where they are written.
+    let isPath: Bool
+
+    let apply: @Sendable ([String], inout ServeConfiguration) throws(SettingComplaint) -> Void
+    let isEqual: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
+    let carry: @Sendable (_ from: ServeConfiguration, inout ServeConfiguration) -> Void
+
+    /// The variable of the environment.
+    public var variable: String {
+        Self.variablePrefix + name.uppercased().replacing("-", with: "_")
+    }
+
+    /// What all variables begin with.
+    public static let variablePrefix = "DNP_TELEMETRY_"
+}
+
+extension Setting {
+    typealias Place<Value> = any WritableKeyPath<ServeConfiguration, Value> & Sendable
+
+    /// A setting of one value.
+    static func value<Value: Equatable & Sendable>(
+        _ name: String,
+        _ place: Place<Value>,
+        _ placeholder: String,
+        standard: String,
+        isLive: Bool = false,
+        isPath: Bool = false,
+        _ help: String,
+        _ read: @escaping @Sendable (String) throws(SettingComplaint) -> Value
+    ) -> Setting {
+        Setting(
+            name: name,
+            form: .value,
+            placeholder: placeholder,
+            standard: standard,
+            help: help,
+            isLive: isLive,
+            isPath: isPath,
+            apply: { texts, configuration throws(SettingComplaint) in
+                guard let text = texts.first, texts.count == 1 else {
+                    throw SettingComplaint("expected one value, found \(texts.count)")
+                }
+                configuration[keyPath: place] = try read(text)
+            },
+            isEqual: { $0[keyPath: place] == $1[keyPath: place] },
+            carry: { $1[keyPath: place] = $0[keyPath: place] }
+        )
+    }
+
+    /// A setting of several values, each once unless they may repeat.
+    static func list<Value: Hashable & Sendable>(
+        _ name: String,
+        _ place: Place<[Value]>,
+        _ placeholder: String,
+        standard: String = "",
+        isPath: Bool = false,
+        mayRepeat: Bool = false,
+        _ help: String,
+        _ read: @escaping @Sendable (String) throws(SettingComplaint) -> Value
+    ) -> Setting {
+        Setting(
+            name: name,
+            form: .list,
+            placeholder: placeholder,
+            standard: standard,
+            help: help,
+            isLive: false,
+            isPath: isPath,
+            apply: { texts, configuration throws(SettingComplaint) in
+                configuration[keyPath: place] = try Self.values(texts, mayRepeat: mayRepeat, read)
+            },
+            isEqual: { $0[keyPath: place] == $1[keyPath: place] },
+            carry: { $1[keyPath: place] = $0[keyPath: place] }
+        )
+    }
+
+    /// A setting that is true or false.
+    static func flag(
+        _ name: String,
+        _ place: Place<Bool>,
+        standard: Bool = false,
+        _ help: String
+    ) -> Setting {
+        Setting(
+            name: name,
+            form: .flag,
+            placeholder: "",
+            standard: "\(standard)",
+            help: help,
+            isLive: false,
+            isPath: false,
+            apply: { texts, configuration throws(SettingComplaint) in
+                guard let text = texts.first, texts.count == 1 else {
+                    throw SettingComplaint("expected true or false, found \(texts.count) values")
+                }
+                configuration[keyPath: place] = try SettingText.flag(text)
+            },
+            isEqual: { $0[keyPath: place] == $1[keyPath: place] },
+            carry: { $1[keyPath: place] = $0[keyPath: place] }
+        )
+    }
+
+    /// The most values of a list.
+    static let maximumValues = 256
+
+    /// Reads each text; none may come twice, unless told otherwise.
+    static func values<Value: Hashable>(
+        _ texts: [String],
+        mayRepeat: Bool = false,
+        _ read: (String) throws(SettingComplaint) -> Value
+    ) throws(SettingComplaint) -> [Value] {
+        guard texts.count <= maximumValues else {
+            throw SettingComplaint("expected at most \(maximumValues) values, found \(texts.count)")
+        }
+        var values: [Value] = []
+        for (index, text) in texts.enumerated() {
+            do throws(SettingComplaint) {
+                let value = try read(text)
+                guard mayRepeat || !values.contains(value) else {
+                    throw SettingComplaint("found \"\(text.prefix(200))\" twice")
+                }
+                values.append(value)
+            } catch {
+                var complaint = error
+                complaint.index = index
+                throw complaint
+            }
+        }
+        return values
+    }
+}

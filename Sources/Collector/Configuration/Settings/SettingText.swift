@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the texts of settings mean.
+enum SettingText {
+    private static let sizes = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("", 1)]
+    private static let durations: [(String, Int64)] = [
+        ("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+    private static let rates = [("/s", 1.0), ("/m", 60), ("/h", 3_600)]
+
+    /// Bytes: `65536`, `64KiB`, `32MiB`, `1GiB`.
+    static func size(_ text: String, _ range: ClosedRange<Int>) throws(SettingComplaint) -> Int {
+        for (unit, factor) in sizes where text.hasSuffix(unit) {
+            guard let number = digits(text.dropLast(unit.count)) else { break }
+            let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
+            if !overflow, range.contains(bytes) { return bytes }
+            break
+        }
+        throw SettingComplaint(
+            expected: "bytes from \(shown(range.lowerBound)) to \(shown(range.upperBound)), such as 32MiB",
+            found: text
+        )
+    }
+
+    /// A time: `250ms`, `10s`, `5m`, `1h`, `7d`.
+    static func duration(_ text: String, _ range: ClosedRange<Duration>) throws(SettingComplaint) -> Duration {
+        for (unit, factor) in durations where text.hasSuffix(unit) {
+            guard let number = digits(text.dropLast(unit.count)) else { continue }
+            let (milliseconds, overflow) = Int64(number).multipliedReportingOverflow(by: factor)
+            if !overflow, range.contains(.milliseconds(milliseconds)) { return .milliseconds(milliseconds) }
+            break
+        }
+        if text == "0", range.contains(.zero) { return .zero }
+        throw SettingComplaint(
+            expected: "a time from \(shown(range.lowerBound)) to \(shown(range.upperBound)), such as 10s",
+            found: text
+        )
+    }
+
+    /// So many a second: `500/s`, `30/m`, `100/h`.
+    static func rate(_ text: String) throws(SettingComplaint) -> Double {
+        for (unit, seconds) in rates where text.hasSuffix(unit) {
+            if let number = digits(text.dropLast(unit.count)), (1...1_000_000_000).contains(number) {
+                return Double(number) / seconds
+            }
+        }
+        throw SettingComplaint(expected: "a rate such as 500/s, 30/m or 100/h", found: text)
+    }
+
+    static func count(_ text: String, _ range: ClosedRange<Int>) throws(SettingComplaint) -> Int {
+        guard let number = digits(text[...]), range.contains(number) else {
+            throw SettingComplaint(
+                expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+                found: text
+            )
+        }
+        return number
+    }
+
+    static func flag(_ text: String) throws(SettingComplaint) -> Bool {
+        switch text.lowercased() {
+        case "true", "yes", "on": return true
+        case "false", "no", "off": return false
+        default: throw SettingComplaint(expected: "true or false", found: text)
+        }
+    }
+
+    /// One of a few words.
+    static func choice<Value: RawRepresentable<String>>(
+        _ text: String,
+        _ values: [Value]
+    ) throws(SettingComplaint) -> Value {
+        if let value = values.first(where: { $0.rawValue == text }) { return value }
+        let words = values.map(\.rawValue)
+        let suggestion = NearestName.of(text, in: words).map { "; did you mean \($0)?" } ?? ""
+        let list = words.joined(separator: ", ")
+        throw SettingComplaint(
+            SettingComplaint(expected: "one of \(list)", found: text).message + suggestion
+        )
+    }
+
+    /// `off`, or what the closure reads.
+    static func unlessOff<Value>(
+        _ text: String,
+        _ read: (String) throws(SettingComplaint) -> Value
+    ) throws(SettingComplaint) -> Value? {
+        text == "off" ? nil : try read(text)
+    }
+
+    /// A whole number without a sign; nil for anything else, and for one that is too large.
+    private static func digits(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return Int(text)
+    }
+
+    /// Bytes in the largest unit that leaves a whole number.
+    static func shown(_ bytes: Int) -> String {
+        let unit = sizes.dropLast().last { bytes >= $0.1 && bytes % $0.1 == 0 }
+        return unit.map { "\(bytes / $0.1)\($0.0)" } ?? "\(bytes)"
+    }
+
+    /// A time in the largest unit that leaves a whole number.
+    static func shown(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        if milliseconds == 0 { return "0" }
+        let unit = durations.last { milliseconds % $0.1 == 0 }
+        return unit.map { "\(milliseconds / $0.1)\($0.0)" } ?? "\(milliseconds)ms"
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Configuration
+internal import Foundation
+internal import Synchronization
+
+/// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
+///
+/// Reading it again reads the file again, as a reload does.
+public struct SettingsReader: Sendable {
+    /// The values that options gave, by the setting's name; true and false for flags.
+    public var options: [String: [String]]
+    /// The environment.
+    public var environment: [String: String]
+    /// The configuration file; nil: none.
+    public var file: String?
+
+    /// - Parameter file: relative paths are taken from the working directory.
+    public init(options: [String: [String]] = [:], environment: [String: String], file: String? = nil) {
+        self.options = options
+        self.environment = environment
+        self.file = file.map { Self.absolute($0, in: FileManager.default.currentDirectoryPath) }
+    }
+
+    /// What is told all in all.
+    ///
+    /// - Throws: all that is wrong with it, each with its place.
+    public func read() throws(ConfigurationProblems) -> ServeConfiguration {
+        var problems: [ConfigurationProblem] = []
+        let told = file.map { SettingsFile.read($0, &problems) } ?? SettingsFile()
+        var configuration = ServeConfiguration(
+            stateDirectory: StateDirectory.default(environment: environment) ?? ""
+        )
+        configuration.zone = .machine
+        configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+        let layers = Layers(self, told)
+        for setting in Settings.all {
+            guard let found = layers.texts(of: setting) else { continue }
+            let texts = setting.isPath ? found.texts.map { absolute($0, found.layer) } : found.texts
+            do throws(SettingComplaint) {
+                try setting.apply(texts, &configuration)
+            } catch {
+                problems.append(
+                    ConfigurationProblem(origin(setting, found.layer, told, error.index), error.message)
+                )
+            }
+        }
+        if configuration.stateDirectory.isEmpty {
+            problems.append(
+                ConfigurationProblem(
+                    .option("--state-dir"),
+                    "no state directory: set --state-dir, $STATE_DIRECTORY, $XDG_STATE_HOME or $HOME"
+                )
+            )
+        }
+        guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
+        return configuration
+    }
+
+    /// Variables that look like settings and are none, but for those that Kubernetes makes for a service of this name.
+    ///
+    /// They are no errors, since others may set them.
+    public var unknownVariables: [ConfigurationProblem] {
+        let known = Set(Settings.all.map(\.variable) + [Self.fileVariable])
+        return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
+            .filter { !$0.hasPrefix("DNP_TELEMETRY_PORT") && !$0.hasPrefix("DNP_TELEMETRY_SERVICE_") }
+            .sorted()
+            .map { name in
+                let suggestion = NearestName.of(name, in: known).map { "; did you mean \($0)?" } ?? ""
+                return ConfigurationProblem(.environment(name), "no setting has this variable\(suggestion)")
+            }
+    }
+
+    /// The variable that names the file where no option does.
+    public static let fileVariable = Setting.variablePrefix + "CONFIG"
+
+    private func origin(
+        _ setting: Setting,
+        _ layer: Layer,
+        _ file: SettingsFile,
+        _ index: Int
+    ) -> ConfigurationProblem.Origin {
+        switch layer {
+        case .options: .option("--\(setting.name)")
+        case .environment: .environment(setting.variable)
+        case .file: file.origin(of: setting.name, index)
+        }
+    }
+
+    /// A path in the file is relative to the file's directory, others to the working directory.
+    private func absolute(_ path: String, _ layer: Layer) -> String {
+        let directory =
+            switch layer {
+            case .file: file.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+            case .options, .environment: String?.none
+            }
+        return Self.absolute(path, in: directory ?? FileManager.default.currentDirectoryPath)
+    }
+
+    private static func absolute(_ path: String, in directory: String) -> String {
+        guard !path.isEmpty, path != "-" else { return path }
+        return URL(fileURLWithPath: path, relativeTo: URL(fileURLWithPath: directory, isDirectory: true))
+            .standardizedFileURL.path
+    }
+}
+
+extension SettingsReader {
+    /// Where a value comes from.
+    fileprivate enum Layer: String {
+        case options, environment, file
+    }
+
+    /// The layers as swift-configuration reads them.
+    private struct Layers {
+        let reader: ConfigReader
+        let provenance = Provenance()
+
+        init(_ settings: SettingsReader, _ file: SettingsFile) {
+            let environment = settings.environment.filter { !$0.value.isEmpty }
+            reader = ConfigReader(
+                providers: [
+                    InMemoryProvider(name: Layer.options.rawValue, values: Self.values(settings.options)),
+                    EnvironmentVariablesProvider(environmentVariables: environment)
+                        .prefixKeys(with: ConfigKey(["dnp", "telemetry"])),
+                    InMemoryProvider(name: Layer.file.rawValue, values: Self.values(file.texts)),
+                ],
+                accessReporter: provenance
+            )
+        }
+
+        private static func values(_ texts: [String: [String]]) -> [AbsoluteConfigKey: ConfigValue] {
+            var values: [AbsoluteConfigKey: ConfigValue] = [:]
+            for (name, texts) in texts {
+                guard let setting = Settings.byName[name] else { continue }
+                let content: ConfigContent =
+                    if setting.form != .list, texts.count == 1 { .string(texts[0]) } else { .stringArray(texts) }
+                values[AbsoluteConfigKey([name])] = ConfigValue(content, isSecret: false)
+            }
+            return values
+        }
+
+        /// What is told of a setting, and by which layer; nil where none tells it.
+        func texts(of setting: Setting) -> (texts: [String], layer: Layer)? {
+            let key = ConfigKey([setting.name])
+            let texts =
+                setting.form == .list
+                ? reader.stringArray(forKey: key)
+                : reader.string(forKey: key).map { [$0] }
+            return texts.map { ($0, provenance.last) }
+        }
+    }
+
+    /// Notes which layer gave the value that was read last.
+    private final class Provenance: AccessReporter {
+        private let layer = Mutex(Layer.options)
+
+        var last: Layer { layer.withLock { $0 } }
+
+        func report(_ event: AccessEvent) {
+            guard let provider = event.providerResults.last?.providerName else { return }
+            let found: Layer =
+                if provider.contains("[\(Layer.options.rawValue)]") {
+                    .options
+                } else if provider.contains("[\(Layer.file.rawValue)]") {
+                    .file
+                } else {
+                    .environment
+                }
+            layer.withLock { $0 = found }
+        }
+    }
+}

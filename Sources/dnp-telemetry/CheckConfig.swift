@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Collector
+import Foundation
+
+struct CheckConfig: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check-config",
+        abstract: "Say what is wrong with the configuration, with the line.",
+        discussion: """
+            Reads the file and the environment as serve would, and names every problem with its place. Without a file it \
+            takes $DNP_TELEMETRY_CONFIG, else /etc/dnp-telemetry/config.yml. Nothing is started or changed.
+
+            EXAMPLES
+              dnp-telemetry check-config
+              dnp-telemetry check-config new.yml && cp new.yml /etc/dnp-telemetry/config.yml
+              dnp-telemetry check-config new.yml --format json | jq -r '.problems[] | "\\(.file):\\(.line) \\(.message)"'
+
+            EXIT STATUS
+              0   the service would start with it
+              1   something is wrong with it
+              2   the file cannot be read, or the output cannot be written
+              64  wrong usage
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Configuration file.", valueName: "file"), completion: .file())
+    var file: String?
+
+    @Option(help: "Form of the result: text or json (one object).")
+    var format = ResultFormat.text
+
+    @Flag(help: "Print only problems.")
+    var quiet = false
+
+    func run() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+        let path = file ?? named ?? "/etc/dnp-telemetry/config.yml"
+        guard FileManager.default.isReadableFile(atPath: path) else {
+            Terminal.say("Error: \(path): it cannot be read; name a configuration file")
+            throw ExitCode(2)
+        }
+        let check = ConfigurationCheck(SettingsReader(environment: environment, file: path))
+        switch format {
+        case .json: try Terminal.print(check.json())
+        case .text: try Terminal.print(check.text(isBrief: quiet))
+        }
+        if !check.problems.isEmpty { throw ExitCode(1) }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Collector
+
+@Suite("The configuration")
+struct SettingsReaderTests {
+    private func read(
+        _ yaml: String? = nil,
+        environment: [String: String] = [:],
+        options: [String: [String]] = [:]
+    ) throws -> ServeConfiguration {
+        try reader(yaml, environment, options).read()
+    }
+
+    private func problems(
+        _ yaml: String? = nil,
+        environment: [String: String] = [:],
+        options: [String: [String]] = [:]
+    ) throws -> [String] {
+        let reader = try reader(yaml, environment, options)
+        do throws(ConfigurationProblems) {
+            _ = try reader.read()
+            return []
+        } catch {
+            let directory = reader.file.map { $0.dropLast("config.yml".count) } ?? ""
+            return error.problems.map { $0.description.replacing(directory, with: "") }
+        }
+    }
+
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func reader(
+        _ yaml: String?,
+        _ environment: [String: String],
+        _ options: [String: [String]]
+    ) throws -> SettingsReader {
+        if let yaml { try Files.write(Array(yaml.utf8), to: directory.file("config.yml")) }
+        return SettingsReader(
+            options: options,
+            environment: ["HOME": "/home"].merging(environment) { $1 },
+            file: yaml.map { _ in directory.file("config.yml") }
+        )
+    }
+
+    @Test("is that of the documented defaults where nothing is told")
+    func defaults() throws {
+        let configuration = try read()
+        #expect(configuration.stateDirectory == "/home/.local/state/dnp-telemetry")
+        let untold = ["state-dir", "credentials-dir", "timezone", "input-format", "web-config"]
+        for setting in Settings.all where !untold.contains(setting.name) && !setting.standard.isEmpty {
+            var other = ServeConfiguration(stateDirectory: "/elsewhere")
+            try setting.apply([setting.standard], &other)
+            #expect(setting.isEqual(other, configuration), "\(setting.name)")
+        }
+    }
+
+    @Test("is told by options before the environment, by that before the file")
+    func layers() throws {
+        let yaml = "max-body: 1KiB\nmax-scrapes: 2\nlisten:\n- :1\n- :2\nquiet: yes\n"
+        let environment = [
+            "DNP_TELEMETRY_MAX_BODY": "2KiB", "DNP_TELEMETRY_LISTEN": ":3,:4", "DNP_TELEMETRY_QUIET": "",
+        ]
+        let file = try read(yaml)
+        #expect(file.maximumBody == 1_024 && file.maximumScrapes == 2 && file.isQuiet)
+        #expect(
+            file.listeners.map(\.endpoint) == [.address(host: "0.0.0.0", port: 1), .address(host: "0.0.0.0", port: 2)]
+        )
+        let both = try read(yaml, environment: environment)
+        #expect(both.maximumBody == 2_048 && both.maximumScrapes == 2 && both.isQuiet)
+        #expect(
+            both.listeners.map(\.endpoint) == [.address(host: "0.0.0.0", port: 3), .address(host: "0.0.0.0", port: 4)]
+        )
+        let all = try read(yaml, environment: environment, options: ["max-body": ["3KiB"], "quiet": ["false"]])
+        #expect(all.maximumBody == 3_072 && all.maximumScrapes == 2 && !all.isQuiet)
+    }
+
+    @Test("a list may be one value, and paths of the file are relative to it")
+    func paths() throws {
+        let configuration = try read("follow: logs/app.log\nweb-config: /etc/web.yml\n")
+        #expect(configuration.followedFiles == [directory.file("logs/app.log")])
+        #expect(configuration.webConfigurationFile == "/etc/web.yml")
+    }
+
+    @Test("every problem is told, each with its place")
+    func allProblems() throws {
+        let yaml = """
+            max-body: 1kb
+            max-boddy: 1
+            listen:
+              - ":1"
+              - nowhere
+            label: [platform, platform]
+            durability:
+            quiet: {}
+            max-scrapes: [1]
+            """
+        let found = try problems(
+            yaml,
+            environment: ["DNP_TELEMETRY_JOURNAL": "jurnald"],
+            options: ["log-level": ["loud"]]
+        )
+        #expect(
+            found == [
+                "config.yml:2: unknown key \"max-boddy\"; did you mean max-body?",
+                "config.yml:7: durability has no value; leave the line out for the default",
+                "config.yml:8: quiet: expected one value, found keys and values",
+                "config.yml:9: max-scrapes: expected one value, found a list",
+                "config.yml:5: expected host:port such as 127.0.0.1:10910, unix:/path or systemd:name, found \"nowhere\"",
+                "DNP_TELEMETRY_JOURNAL: expected one of journald, stdout, off, found \"jurnald\"; did you mean journald?",
+                "config.yml:1: expected bytes from 1 to 64MiB, such as 32MiB, found \"1kb\"",
+                "config.yml:6: found \"platform\" twice",
+                "--log-level: expected one of trace, debug, info, notice, warning, error, critical, found \"loud\"",
+            ]
+        )
+    }
+
+    @Test("a file that is missing or no mapping is told")
+    func unusableFiles() throws {
+        #expect(try problems("- a\n") == ["config.yml:1: expected settings as name: value, found a list"])
+        let missing = SettingsReader(environment: ["HOME": "/home"], file: directory.file("none.yml"))
+        #expect(throws: ConfigurationProblems.self) { try missing.read() }
+    }
+
+    @Test("a variable that looks like a setting and is none is told, but not those of Kubernetes")
+    func unknownVariables() throws {
+        let reader = SettingsReader(environment: [
+            "DNP_TELEMETRY_MAX_BODDY": "1", "DNP_TELEMETRY_SERVICE_HOST": "10.0.0.1", "DNP_TELEMETRY_PORT": "tcp://1",
+            "DNP_TELEMETRY_CONFIG": "x", "DNP_TELEMETRY_MAX_BODY": "1", "OTHER": "1",
+        ])
+        #expect(
+            reader.unknownVariables.map(\.description) == [
+                "DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?"
+            ]
+        )
+    }
+
+    @Test("token-limit names each token once")
+    func tokenLimits() throws {
+        #expect(try read("token-limit: [ios=500/s, a=b=30/m]\n").tokenLimits == ["ios": 500, "a=b": 0.5])
+        #expect(
+            try problems("token-limit: [ios=500/s, ios=1/s, x]\n") == ["config.yml:1: found \"ios\" twice"]
+        )
+    }
+
+    @Test("a reload changes what can change alive and names the rest")
+    func reload() throws {
+        let running = try read("max-body: 1KiB\nlisten: ':1'\n")
+        let read = try read("max-body: 2KiB\nlisten: ':2'\nlog-level: debug\n")
+        let result = Settings.reloaded(running, with: read)
+        #expect(result.configuration.maximumBody == 2_048)
+        #expect(result.configuration.logLevel == .debug)
+        #expect(result.configuration.listeners == running.listeners)
+        #expect(result.changed == ["max-body", "log-level"])
+        #expect(result.waiting == ["listen"])
+        let again = Settings.reloaded(result.configuration, with: read)
+        #expect(again.changed.isEmpty && again.waiting == ["listen"])
+    }
+}
