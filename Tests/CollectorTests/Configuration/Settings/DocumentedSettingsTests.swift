@@ -13,7 +13,6 @@ struct DocumentedSettingsTests {
         while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
         let readme = try Files.read(root.deletingLastPathComponent().appendingPathComponent("README.md").path)
         let rows = String(decoding: readme, as: UTF8.self).split(separator: "\n").drop { $0 != "### Settings" }
-            .dropFirst(2)
             .drop { !$0.hasPrefix("| setting |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
         let expected = Settings.all.map { setting in
             let standard = setting.standard.isEmpty ? "" : "`\(setting.standard)`"
