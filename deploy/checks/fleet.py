@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three collectors behind HAProxy count exactly what was sent, while one of them dies and returns, and another moves.
 
-Many installations send batches again until they are acknowledged, and all of them later once more, as a client does that
-lost the answer. On the way one collector is killed, stays away while the others are served, and is started
+Many installations send batches again until they are acknowledged, and all of them later once more, as a client does
+that lost the answer. On the way one collector is killed, stays away while the others are served, and is started
 again; another is taken to another directory and port. Then every total on the pages and in VictoriaMetrics, which has
 it from Prometheus, must be what was sent.
 """
