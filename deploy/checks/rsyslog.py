@@ -24,6 +24,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import agents  # noqa: E402
 import events  # noqa: E402
 import journals  # noqa: E402
 from processes import Failure, Process, Service, until  # noqa: E402
@@ -198,6 +199,7 @@ def run(binary, directory, own):
             raise Failure("the journal does not have the events that were posted")
         if lines(REST):
             raise Failure(f"the system's own log got {lines(REST)[:3]}")
+        agents.compare(list(entries.values()))
         validate = subprocess.run([binary, "validate", "--format", "json", HERE], capture_output=True, text=True)
         if json.loads(validate.stdout)["lines"]["recognised"] != accepted + here:
             raise Failure(f"dnp-telemetry validate does not read the file: {validate.stdout[-500:]}")
