@@ -12,12 +12,13 @@ public struct ConfigurationCheck: Sendable {
     /// Reads it all.
     public init(_ reader: SettingsReader) {
         file = reader.file ?? ""
-        warnings = reader.unknownVariables
         do throws(ConfigurationProblems) {
-            _ = try reader.read()
-            problems = []
+            let security = SecurityCheck(try reader.read())
+            problems = security.problems
+            warnings = reader.unknownVariables + security.warnings
         } catch {
             problems = error.problems
+            warnings = reader.unknownVariables
         }
     }
 

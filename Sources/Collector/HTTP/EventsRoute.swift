@@ -13,9 +13,10 @@ struct EventsRoute: Sendable {
     let identityKey: IdentityKey
     let writer: GroupCommit<IngestProcessor>
     let budget: ByteBudget
+    let security: RequestSecurity
     let now: @Sendable () -> Int64
 
-    func respond(to request: Request) async throws -> Response {
+    func respond(to request: Request, token: String?) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
         let lease = ByteBudget.Lease(budget)
@@ -32,6 +33,7 @@ struct EventsRoute: Sendable {
                 try decode(body, isCompressed: isCompressed, format, lease, request)
             }
         guard !decoded.isBlank else { throw Problem.emptyBody }
+        try security.charge(decoded.events.count + decoded.rejected, token: token)
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         switch try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch)) {
         case .keyReused: throw Problem.idempotencyKeyReused

@@ -18,6 +18,7 @@ struct HTTPService {
         registry: MetricsRegistry,
         readiness: Readiness,
         reload: ReloadRoute?,
+        access: RequestSecurity,
         log: Logger,
         onListening: @escaping @Sendable (String) -> Void
     ) {
@@ -28,6 +29,7 @@ struct HTTPService {
                 identityKey: room.identityKey,
                 writer: writer,
                 budget: ByteBudget(bytes: configuration.maximumBytesInFlight),
+                security: access,
                 now: LedgerClock.system.now
             ),
             metrics: MetricsRoute(
@@ -38,6 +40,7 @@ struct HTTPService {
             metricsPath: configuration.metricsPath,
             readiness: readiness,
             reload: reload,
+            access: access,
             registry
         )
         let (host, port) = configuration.address

@@ -16,6 +16,8 @@ struct Problem: Error {
     var retryAfter: Int?
     /// The methods that the path has.
     var allow: String?
+    /// How to tell who one is.
+    var authenticate: String?
     /// More members of the object, encoded, each with a comma in front.
     var members = ""
 
@@ -28,6 +30,7 @@ struct Problem: Error {
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         if let allow { headers[.allow] = allow }
+        if let authenticate { headers[.wwwAuthenticate] = authenticate }
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
     }
 }

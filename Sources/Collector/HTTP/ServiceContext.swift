@@ -7,6 +7,8 @@ internal import NIOCore
 struct ServiceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let connection: any Channel
+    /// The name of the token that the request came with.
+    var token: String?
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -14,6 +14,7 @@ enum ServiceRouter {
         metricsPath: String,
         readiness: Readiness,
         reload: ReloadRoute?,
+        access: RequestSecurity,
         _ registry: MetricsRegistry
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
@@ -21,8 +22,12 @@ enum ServiceRouter {
         let actions = ["/v1/events"] + (reload == nil ? [] : ["/-/reload"])
         let paths = pages + actions
         router.add(middleware: MetricsMiddleware())
+        router.add(middleware: HeadersMiddleware(rules: access.rules))
         router.add(middleware: ProblemMiddleware(metrics: HTTPMetrics(registry, routes: paths), paths: paths))
-        router.post("/v1/events") { request, _ in try await events.respond(to: request) }
+        router.add(middleware: AccessMiddleware(security: access, eventsPath: "/v1/events"))
+        router.post("/v1/events") { request, context in
+            try await events.respond(to: request, token: context.token)
+        }
         if let reload { router.post("/-/reload") { _, _ in try reload.respond() } }
         for path in actions {
             refuse([.get, .put, .delete, .patch], at: RouterPath(path), allowed: "POST", router)

@@ -95,7 +95,16 @@ public enum CollectorService {
         )
         let readiness = Readiness()
         let live = LiveConfiguration(configuration)
-        let reloader = Reloader(live, reread: reread, level: level, registry, now: clock.now, log: log)
+        let securityMetrics = SecurityMetrics(registry)
+        let watch = try SecurityWatch(configuration, metrics: securityMetrics, log: log)
+        let reloader = Reloader(
+            live,
+            reread: watch.rereading(reread),
+            level: level,
+            registry,
+            now: clock.now,
+            log: log
+        )
         let http = HTTPService(
             configuration: configuration,
             room: room,
@@ -103,6 +112,7 @@ public enum CollectorService {
             registry: registry,
             readiness: readiness,
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
+            access: RequestSecurity(rules: watch.rules, configuration: live, metrics: securityMetrics),
             log: log
         ) { base in
             announce(
@@ -122,6 +132,7 @@ public enum CollectorService {
             services: [
                 .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
                 .init(service: JournalService(output: output)),
+                .init(service: watch),
                 .init(service: http.application),
                 .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),

@@ -57,6 +57,7 @@ struct DocumentedMetricsTests {
         _ = FollowMetrics(registry)
         _ = JournalSourceMetrics(registry)
         _ = HTTPMetrics(registry, routes: [])
+        _ = SecurityMetrics(registry)
         _ = ScrapeMetrics(registry)
         registry.collector("ledger") {}
         _ = CountedConnections(limit: 1, registry)

@@ -37,10 +37,13 @@ struct Prometheus {
 
     private let client: TelemetryClient
 
-    /// - Parameter features: what is to be enabled (`--enable-feature`).
+    /// - Parameters:
+    ///   - features: what is to be enabled (`--enable-feature`).
+    ///   - access: more of the job's configuration, one line of YAML each.
     static func with<Value>(
         scraping port: Int,
         features: [String] = [],
+        access: [String] = [],
         _ body: (Prometheus) async throws -> Value
     ) async throws -> Value {
         try MissingDependency.require(executable: "/usr/bin/prometheus", package: "prometheus")
@@ -50,7 +53,7 @@ struct Prometheus {
                 scrape_configs:
                 - job_name: dnp
                   static_configs: [{targets: ["127.0.0.1:\(port)"]}]
-                """
+                """ + access.map { "\n  \($0)" }.joined()
             try Data(configuration.utf8).write(to: URL(fileURLWithPath: "\(directory)/prometheus.yml"))
             let own = try FreePort.any()
             let process = try ChildProcess(

@@ -17,6 +17,8 @@ actor Service {
         var namespace: MountNamespace?
         /// A clock that the next start runs by; see ``LaterClock``.
         var clock: LaterClock?
+        /// Whether a start waits for `/-/ready`, which not everybody may ask where there are users or TLS.
+        var asksWhetherReady = true
     }
 
     /// The process ended, or said something else, when it should have come up.
@@ -78,7 +80,7 @@ actor Service {
             }
             settings.listen = "127.0.0.1:\(port)"
         }
-        try await waitUntilReady()
+        if settings.asksWhetherReady { try await waitUntilReady() }
     }
 
     func waitUntilReady() async throws {
@@ -140,6 +142,7 @@ func withService<Value>(
     listen: String = "127.0.0.1:0",
     options: [String] = [],
     in namespace: MountNamespace? = nil,
+    asksWhetherReady: Bool = true,
     prepare: (String) async throws -> Void = { _ in },
     _ body: (Service) async throws -> Value
 ) async throws -> Value {
@@ -153,7 +156,8 @@ func withService<Value>(
                 journal: journal,
                 listen: listen,
                 options: options,
-                namespace: namespace
+                namespace: namespace,
+                asksWhetherReady: asksWhetherReady
             ),
             logs: directory
         )

@@ -22,7 +22,7 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
-    /// Nil for what has no address: a client of a Unix socket is of this machine, and its file's mode says who may come.
+    /// Nil for what has no address: a client of a Unix socket is on this machine, and the mode says who may come.
     init?(_ address: SocketAddress?) {
         guard let address else { return nil }
         let bytes = unsafe address.withSockAddr { pointer, size in

@@ -4,8 +4,8 @@ internal import Crypto
 
 /// The tokens that are valid, kept as keyed hashes.
 ///
-/// What is shown is hashed under a key of this process and compared with every token, whole, so that neither the time nor
-/// the memory tells how much of a guess was right.
+/// What is shown is hashed under a key of this process and compared with every token, whole, so that the time does not
+/// tell how much of a guess was right.
 struct TokenSet: Sendable {
     /// The names in order.
     let names: [String]

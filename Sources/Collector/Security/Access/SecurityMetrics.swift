@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import MetricsRegistry
+
+/// Who was let in, who was not, and what rules are in force.
+struct SecurityMetrics: Sendable {
+    /// Why a request was answered 401.
+    enum Refusal: String, CaseIterable {
+        /// Nothing was shown.
+        case missing
+        /// What was shown has no form that is understood, or is not of the kind that is needed.
+        case malformed
+        /// A token that is none.
+        case token
+        /// A user or a password that is none.
+        case password
+    }
+
+    /// Which limit a request met.
+    enum Limit: String, CaseIterable {
+        case client, token
+        case webConfiguration = "web_config"
+        /// Too many passwords wait to be checked.
+        case passwords
+    }
+
+    let tls: TLSMetrics
+    private let unauthorized: CounterFamily
+    private let limited: CounterFamily
+    private let tokenEvents: CounterFamily
+    private let webReloads: CounterFamily
+    private let tokenReloads: CounterFamily
+
+    init(_ registry: MetricsRegistry) {
+        tls = TLSMetrics(registry)
+        unauthorized = registry.counter(
+            "dnp_telemetry_http_unauthorized_total",
+            help: "Requests answered 401, by reason.",
+            labels: ["reason"]
+        )
+        limited = registry.counter(
+            "dnp_telemetry_http_limited_total",
+            help: "Requests refused because of a rate, by the limit that they met.",
+            labels: ["limit"]
+        )
+        tokenEvents = registry.counter(
+            "dnp_telemetry_token_events_total",
+            help: "Events received with a token, refused ones included, by the token's name.",
+            labels: ["token"]
+        )
+        webReloads = registry.counter(
+            "dnp_telemetry_web_config_reloads_total",
+            help: "Changes of the web configuration or a file that it names, by whether they could be taken.",
+            labels: ["result"]
+        )
+        tokenReloads = registry.counter(
+            "dnp_telemetry_token_reloads_total",
+            help: "Changes of the tokens, by whether they could be taken.",
+            labels: ["result"]
+        )
+        for reason in Refusal.allCases { _ = unauthorized.with(reason.rawValue) }
+        for limit in Limit.allCases { _ = limited.with(limit.rawValue) }
+        for result in ["success", "failure"] {
+            _ = webReloads.with(result)
+            _ = tokenReloads.with(result)
+        }
+    }
+
+    func unauthorized(_ reason: Refusal) {
+        unauthorized.with(reason.rawValue).add()
+    }
+
+    func limited(_ limit: Limit) {
+        limited.with(limit.rawValue).add()
+    }
+
+    func received(_ events: Int, token: String) {
+        tokenEvents.with(token).add(UInt64(max(0, events)))
+    }
+
+    func use(_ rules: SecurityRules) {
+        tls.use(rules.tls)
+        for name in rules.tokens.names { _ = tokenEvents.with(name) }
+    }
+
+    func reloaded(_ reading: SecurityFiles.Reading) {
+        let family =
+            switch reading.subject {
+            case .webConfiguration: webReloads
+            case .tokens: tokenReloads
+            }
+        family.with(reading.problem == nil ? "success" : "failure").add()
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOSSL
+internal import NIOTLS
+
+/// Stands behind TLS: lets a connection go on once its client's certificate has an allowed name, counts handshakes, and
+/// keeps their errors, which anybody can cause, from the log.
+final class HandshakeHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let allowedNames: Set<String>?
+    private let metrics: TLSMetrics
+    private var isComplete = false
+    private var isCounted = false
+
+    init(allowedNames: Set<String>?, metrics: TLSMetrics) {
+        self.allowedNames = allowedNames
+        self.metrics = metrics
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            guard isAllowed(context) else {
+                count(.refused)
+                context.close(promise: nil)
+                return
+            }
+            isComplete = true
+            count(.completed)
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isComplete { context.fireChannelRead(data) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !isComplete else { return context.fireErrorCaught(error) }
+        count(.failed)
+        context.close(promise: nil)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        count(.failed)
+        context.fireChannelInactive()
+    }
+
+    private func isAllowed(_ context: ChannelHandlerContext) -> Bool {
+        guard let allowedNames else { return true }
+        guard let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self),
+            let certificate = handler.peerCertificate
+        else { return false }
+        return !allowedNames.isDisjoint(with: CertificateNames.of(certificate))
+    }
+
+    /// Each connection counts once.
+    private func count(_ result: TLSMetrics.Result) {
+        if !isCounted { metrics.count(result) }
+        isCounted = true
+    }
+}

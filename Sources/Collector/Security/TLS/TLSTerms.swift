@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOSSL
+
+/// How new connections are encrypted, and what is asked of a client's certificate.
+struct TLSTerms: Sendable {
+    let context: NIOSSLContext
+    /// Whether any certificate of a client will do, whoever signed it.
+    let takesAnyCertificate: Bool
+    /// The alternative names of which a client's certificate must have one; nil: any.
+    let allowedNames: Set<String>?
+    /// When the server's certificate ends, in seconds since 1970.
+    let certificateEnds: Int64
+
+    /// The largest file of certificates or of a key, in bytes.
+    static let maximumFile = 1 << 20
+
+    /// Reads the certificates and the key.
+    ///
+    /// - Parameter path: the file of the settings, for messages.
+    init(_ settings: TLSSettings, path: String) throws(ConfigurationProblem) {
+        let chain = try Self.certificates(settings.certificate, "cert", path)
+        let key = try Self.key(settings.key, path)
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(key)
+        )
+        configuration.minimumTLSVersion = settings.minimumVersion
+        configuration.maximumTLSVersion = settings.maximumVersion
+        configuration.applicationProtocols = ["http/1.1"]
+        if let suites = settings.cipherSuites { configuration.cipherSuiteValues = suites }
+        if let curves = settings.curves { configuration.curves = curves }
+        switch settings.clientAuthentication {
+        case .none: configuration.certificateVerification = .none
+        case .requested, .verifiedIfGiven: configuration.certificateVerification = .optionalVerification
+        case .required, .requiredAndVerified: configuration.certificateVerification = .noHostnameVerification
+        }
+        if let authorities = settings.clientAuthorities {
+            configuration.trustRoots = .certificates(try Self.certificates(authorities, "client_ca", path))
+            configuration.sendCANameList = settings.clientAuthentication.isVerified
+        } else if !settings.clientAuthentication.isVerified {
+            configuration.trustRoots = .certificates([])
+        }
+        do {
+            context = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw ConfigurationProblem(
+                .file(path, line: nil),
+                "tls_server_config: expected a certificate and the key that belongs to it, found what TLS cannot use"
+            )
+        }
+        takesAnyCertificate = [.requested, .required].contains(settings.clientAuthentication)
+        allowedNames = settings.allowedNames
+        certificateEnds = Int64(chain.first?.notValidAfter ?? 0)
+    }
+
+    private static func certificates(
+        _ source: TLSSettings.Source,
+        _ key: String,
+        _ path: String
+    ) throws(ConfigurationProblem) -> [NIOSSLCertificate] {
+        let (bytes, origin) = try content(source, key, path)
+        guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+            throw ConfigurationProblem(origin, "\(key): expected certificates in PEM, found none that can be read")
+        }
+        return certificates
+    }
+
+    private static func key(
+        _ source: TLSSettings.Source,
+        _ path: String
+    ) throws(ConfigurationProblem) -> NIOSSLPrivateKey {
+        let (bytes, origin) = try content(source, "key", path)
+        guard let key = try? NIOSSLPrivateKey(bytes: bytes, format: .pem) else {
+            throw ConfigurationProblem(origin, "key: expected a key in PEM without a passphrase, found none")
+        }
+        return key
+    }
+
+    private static func content(
+        _ source: TLSSettings.Source,
+        _ key: String,
+        _ path: String
+    ) throws(ConfigurationProblem) -> ([UInt8], ConfigurationProblem.Origin) {
+        switch source {
+        case .inline(let text): return (Array(text.utf8), .file(path, line: nil))
+        case .file(let file):
+            do throws(SmallFile.Failure) {
+                return (try SmallFile.read(file, maximumSize: maximumFile), .file(file, line: nil))
+            } catch {
+                throw ConfigurationProblem(.file(file, line: nil), "\(key)_file: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import MetricsRegistry
+internal import NIOPosix
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// Looks at the files of the rules once a second and puts what they say in force, within three seconds of a change.
+///
+/// It looks by itself and not when a request comes, so that no request waits for a file and the first one after a
+/// revocation is refused already.
+final class SecurityWatch: Service {
+    /// The rules in force.
+    let rules: LiveSecurityRules
+    private let files: Mutex<SecurityFiles>
+    private let metrics: SecurityMetrics
+    private let log: Logger
+
+    /// - Throws: when something that is needed at the start cannot be taken.
+    init(_ configuration: ServeConfiguration, metrics: SecurityMetrics, log: Logger) throws(ConfigurationProblem) {
+        let files = try SecurityFiles(
+            webConfiguration: configuration.webConfigurationFile,
+            credentials: configuration.credentialsDirectory
+        )
+        rules = LiveSecurityRules(files.rules)
+        self.files = Mutex(files)
+        self.metrics = metrics
+        self.log = log
+        metrics.use(files.rules)
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while (try? await Task.sleep(for: .seconds(1))) != nil {
+                try? await NIOThreadPool.singleton.runIfActive { self.look() }
+            }
+        }
+    }
+
+    /// Lets a reload read the files of the rules too, at once; what cannot be taken of them is a problem of the reload.
+    func rereading(
+        _ reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration
+    ) -> @Sendable () throws(ConfigurationProblems) -> ServeConfiguration {
+        { () throws(ConfigurationProblems) in
+            let configuration = try reread()
+            let problems = self.apply { $0.reread() }
+            guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
+            return configuration
+        }
+    }
+
+    private func look() {
+        for problem in apply({ $0.look() }) { log.error("what was read before stays in force: \(problem)") }
+    }
+
+    private func apply(_ read: (inout SecurityFiles) -> [SecurityFiles.Reading]) -> [ConfigurationProblem] {
+        let readings = files.withLock { files in
+            let readings = read(&files)
+            if !readings.isEmpty {
+                rules.replace(with: files.rules)
+                metrics.use(files.rules)
+            }
+            return readings
+        }
+        for reading in readings {
+            metrics.reloaded(reading)
+            if reading.problem == nil { log.notice("the \(reading.subject.words) was read anew") }
+        }
+        return readings.compactMap(\.problem)
+    }
+}
+
+extension SecurityFiles.Reading.Subject {
+    fileprivate var words: String {
+        switch self {
+        case .webConfiguration: "web configuration"
+        case .tokens: "set of tokens"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The keys and values of one section of a `web.config.yml`. A key without a value counts as left out.
+struct WebSection {
+    let path: String
+    /// Where the section begins.
+    let line: Int
+    private let entries: [String: YAMLNode.Entry]
+
+    init(_ node: YAMLNode, keys: [String], path: String) throws(ConfigurationProblem) {
+        self.path = path
+        line = node.line
+        entries = try node.entries(keys, path).filter { $0.value.value.value != .empty }
+    }
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    func problem(_ key: String, _ message: String) -> ConfigurationProblem {
+        ConfigurationProblem(.file(path, line: entries[key]?.line ?? line), "\(key): \(message)")
+    }
+
+    func section(_ key: String, keys: [String]) throws(ConfigurationProblem) -> WebSection? {
+        guard let entry = entries[key] else { return nil }
+        return try WebSection(entry.value, keys: keys, path: path)
+    }
+
+    /// The entries of a mapping whose keys are free.
+    func mapping(_ key: String) throws(ConfigurationProblem) -> [YAMLNode.Entry] {
+        guard let entry = entries[key] else { return [] }
+        guard case .mapping(let entries) = entry.value.value else {
+            throw problem(key, "expected keys and values, found \(entry.value.safeKind)")
+        }
+        return entries
+    }
+
+    /// A text; nil where it is left out or empty.
+    func text(_ key: String) throws(ConfigurationProblem) -> String? {
+        guard let entry = entries[key] else { return nil }
+        guard case .scalar(let text) = entry.value.value else {
+            throw problem(key, "expected a single value, found \(entry.value.safeKind)")
+        }
+        return text.isEmpty ? nil : text
+    }
+
+    /// A truth, in the words of YAML 1.1, which the toolkit reads.
+    func truth(_ key: String) throws(ConfigurationProblem) -> Bool? {
+        guard let text = try text(key) else { return nil }
+        switch text {
+        case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON": return true
+        case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF": return false
+        default: throw problem(key, "expected true or false, found \"\(text.prefix(80))\"")
+        }
+    }
+
+    /// What a name stands for.
+    func named<Value>(_ key: String, _ names: [String: Value]) throws(ConfigurationProblem) -> Value? {
+        guard let text = try text(key) else { return nil }
+        return try value(of: text, names, line: entries[key]?.line ?? line, key)
+    }
+
+    /// What each name of a list stands for; nil where the list is left out or empty.
+    func list<Value>(_ key: String, _ names: [String: Value]) throws(ConfigurationProblem) -> [Value]? {
+        guard let texts = try texts(key) else { return nil }
+        var values: [Value] = []
+        for (text, line) in texts { values.append(try value(of: text, names, line: line, key)) }
+        return values
+    }
+
+    /// The texts of a list; nil where it is left out or empty.
+    func texts(_ key: String) throws(ConfigurationProblem) -> [(text: String, line: Int)]? {
+        guard let entry = entries[key] else { return nil }
+        let texts = try entry.value.texts(path)
+        return texts.isEmpty ? nil : texts
+    }
+
+    private func value<Value>(
+        of text: String,
+        _ names: [String: Value],
+        line: Int,
+        _ key: String
+    ) throws(ConfigurationProblem) -> Value {
+        if let value = names[text] { return value }
+        let suggestion = NearestName.of(text, in: names.keys).map { "; did you mean \($0)?" } ?? ""
+        let expected =
+            names.count > 6 ? "a name that Go's crypto/tls has" : names.keys.sorted().joined(separator: ", ")
+        throw ConfigurationProblem(
+            .file(path, line: line),
+            "\(key): expected \(expected), found \"\(text.prefix(80))\"\(suggestion)"
+        )
+    }
+}
+
+extension YAMLNode {
+    /// What kind of value it is, without its text, which may be a secret.
+    var safeKind: String {
+        if case .scalar = value { "a single value" } else { kind }
+    }
+}

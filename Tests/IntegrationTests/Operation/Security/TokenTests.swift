@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import NIOHTTP1
+import Testing
+
+extension EndToEnd {
+    @Suite("tokens")
+    struct Tokens {
+        private static let ios = "ios-0123456789abcdef"
+        private static let ci = "ci-fedcba9876543210"
+
+        private func write(_ text: String, _ path: String) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        }
+
+        /// A service with the tokens `ios` and `ci` in a directory that the body gets.
+        private func with(_ options: [String] = [], _ body: (Service, String) async throws -> Void) async throws {
+            try await withTemporaryDirectory { directory in
+                try write(Self.ios + "\n", "\(directory)/token-ios")
+                try write(Self.ci, "\(directory)/token-ci")
+                try await withService(options: ["--credentials-dir", directory] + options) { service in
+                    try await body(service, directory)
+                }
+            }
+        }
+
+        private func post(
+            _ batch: EventBatch,
+            _ authorization: String?,
+            to path: String = "/v1/events",
+            _ service: Service
+        ) async throws -> Answer {
+            var headers: HTTPHeaders = ["Content-Type": "application/x-ndjson"]
+            if let authorization { headers.add(name: "Authorization", value: authorization) }
+            return try await service.client.request(
+                path,
+                method: "POST",
+                headers: headers,
+                body: batch.ndjson,
+                within: .seconds(30)
+            )
+        }
+
+        @Test("events need one of them, nothing else does, and who shows none or a wrong one is told so")
+        func needed() async throws {
+            let batch = EventFactory(prefix: "token").cycles(0..<10)
+            try await with { service, _ in
+                for (authorization, challenge) in [
+                    (nil, #"Bearer realm="dnp-telemetry""#),
+                    ("Bearer", #"Bearer realm="dnp-telemetry""#),
+                    ("Basic aW9zOmlvcy0wMTIzNDU2Nzg5YWJjZGVm", #"Bearer realm="dnp-telemetry""#),
+                    ("Bearer wrong", #"Bearer realm="dnp-telemetry", error="invalid_token""#),
+                    ("Bearer \(Self.ios)x", #"Bearer realm="dnp-telemetry", error="invalid_token""#),
+                    ("Bearer \(Self.ios.dropLast())", #"Bearer realm="dnp-telemetry", error="invalid_token""#),
+                    ("Bearer \(Self.ios), Bearer \(Self.ci)", #"Bearer realm="dnp-telemetry", error="invalid_token""#),
+                ] as [(String?, String)] {
+                    let answer = try await post(batch, authorization, service)
+                    #expect(answer.status == 401, "\(authorization ?? "")")
+                    #expect(answer.headers["www-authenticate"] == challenge)
+                    #expect(try answer.problem().status == 401)
+                    #expect(!answer.text.contains(Self.ios))
+                }
+                for path in ["/metrics", "/-/healthy", "/-/ready"] {
+                    #expect(try await service.client.get(path).status == 200)
+                }
+                #expect(try await service.client.metrics().sum("dnp_telemetry_events_received_total") == 0)
+
+                #expect(try await post(batch, "Bearer \(Self.ios)", service).receipt().accepted == batch.count)
+                #expect(try await post(batch, "bearer  \(Self.ci)", service).receipt().duplicates == batch.count)
+                let page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_token_events_total", ["token": "ios"]) == Double(batch.count))
+                #expect(page.value("dnp_telemetry_token_events_total", ["token": "ci"]) == Double(batch.count))
+                #expect(page.series("dnp_telemetry_token_events_total").count == 2)
+                #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "missing"]) == 1)
+                #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "malformed"]) == 2)
+                #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "token"]) == 4)
+            }
+        }
+
+        @Test("no way of writing the path gets round them")
+        func paths() async throws {
+            let batch = EventFactory(prefix: "path").cycles(0..<2)
+            try await with { service, directory in
+                let file = "\(directory)/batch"
+                try Data(batch.ndjson).write(to: URL(fileURLWithPath: file))
+                let port = await service.client.port
+                for path in [
+                    "/v1/events", "//v1/events", "/v1//events", "/v1/events/", "/v1/events//", "/v1/%65vents",
+                    "/%761/events",
+                    "/v1/events?x=1", "/v1/./events", "/-/../v1/events", "/v1/events;a=b", "/V1/events",
+                    "/v1/events%20",
+                    "/v1%2Fevents", "/metrics/../v1/events", "/v1/events#x",
+                ] {
+                    let answer = try await Curl.get(
+                        "http://127.0.0.1:\(port)\(path)",
+                        "-H",
+                        "Content-Type: application/x-ndjson",
+                        "--data-binary",
+                        "@\(file)"
+                    )
+                    #expect([401, 404, 405].contains(answer.status), "\(path): \(answer.status ?? 0)")
+                }
+                #expect(try await service.client.metrics().sum("dnp_telemetry_events_received_total") == 0)
+            }
+        }
+
+        @Test("a token that is exchanged, added or taken away holds without a restart, a broken one changes nothing")
+        func rotation() async throws {
+            let batch = EventFactory(prefix: "rotate").cycles(0..<2)
+            try await with { service, directory in
+                let new = "ios-second-0123456789"
+                try write(new, "\(directory)/token-ios")
+                try await eventually("the new token is taken") {
+                    try await post(batch, "Bearer \(new)", service).status == 200
+                }
+                #expect(try await post(batch, "Bearer \(Self.ios)", service).status == 401)
+                #expect(try await post(batch, "Bearer \(Self.ci)", service).status == 200)
+
+                try write("short", "\(directory)/token-ci")
+                try await eventually("the broken file is counted") {
+                    try await service.client.metrics()
+                        .value("dnp_telemetry_token_reloads_total", ["result": "failure"]) == 1
+                }
+                #expect(try await post(batch, "Bearer \(Self.ci)", service).status == 200)
+                #expect(
+                    await service.log.contains("\(directory)/token-ci: expected a token of 16 to 4096 bytes, found 5")
+                )
+
+                for name in ["token-ios", "token-ci"] {
+                    try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
+                }
+                try await eventually("no token is taken any more") {
+                    try await post(batch, "Bearer \(Self.ci)", service).status == 401
+                }
+                #expect(try await post(batch, "Bearer \(new)", service).status == 401)
+                #expect(try await post(batch, nil, service).status == 401)
+            }
+        }
+
+        @Test("one over its limit is told when to come again, the others are not held up")
+        func limit() async throws {
+            let factory = EventFactory(prefix: "limit")
+            try await with(["--token-limit", "ci=5/s"]) { service, _ in
+                #expect(try await post(factory.cycles(0..<100), "Bearer \(Self.ci)", service).status == 200)
+                let answer = try await post(factory.cycles(100..<101), "Bearer \(Self.ci)", service)
+                #expect(answer.status == 429)
+                #expect(try answer.problem().detail.contains("--token-limit"))
+                let wait = try #require(answer.headers["retry-after"].flatMap { Int($0) })
+                #expect((60...110).contains(wait))
+                #expect(try await post(factory.cycles(0..<100), "Bearer \(Self.ios)", service).status == 200)
+                #expect(
+                    try await service.client.metrics().value("dnp_telemetry_http_limited_total", ["limit": "token"])
+                        == 1
+                )
+            }
+        }
+
+        @Test("are never in the log, on the page, in the ledger or in an answer")
+        func secret() async throws {
+            let batch = EventFactory(prefix: "secret").cycles(0..<2)
+            try await with(["--log-level", "trace"]) { service, directory in
+                _ = try await post(batch, "Bearer \(Self.ios)", service).receipt()
+                let wrong = try await post(batch, "Bearer \(Self.ios)-not", service)
+                try write(Self.ci + " with a space", "\(directory)/token-ci")
+                try await eventually("the broken file is counted") {
+                    try await service.client.metrics()
+                        .value("dnp_telemetry_token_reloads_total", ["result": "failure"]) == 1
+                }
+                let state = await service.settings.stateDirectory
+                let stored = try FileManager.default.contentsOfDirectory(atPath: state).map {
+                    text(of: "\(state)/\($0)")
+                }
+                let page = try await service.client.get("/metrics").text
+                for place in [await service.wholeLog, page, wrong.text] + stored {
+                    #expect(!place.contains(Self.ios) && !place.contains(Self.ci))
+                }
+            }
+        }
+
+        @Test("a file that holds no token keeps the service from starting, and is named without its content")
+        func unusable() async throws {
+            try await withTemporaryDirectory { directory in
+                try write("sesame open", "\(directory)/token-a")
+                let command = try await Command.run([
+                    try Service.binary(), "serve", "--listen", "127.0.0.1:0", "--journal", "off", "--state-dir",
+                    "\(directory)/state", "--credentials-dir", directory,
+                ])
+                #expect(command.status != .code(0))
+                #expect(command.error.contains("\(directory)/token-a: expected a token of 16 to 4096 bytes, found 11"))
+                #expect(!command.error.contains("sesame"))
+            }
+        }
+    }
+}
