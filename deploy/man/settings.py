@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings, as the table in the README tells them: a page of section 5, and a file to begin with."""
+"""The settings as the table in the README tells them, and as the executable knows them."""
 
 import pathlib
 import re
-import textwrap
 
 import mdoc
 
@@ -16,16 +15,55 @@ FILES = [
 ]
 
 
-def rows():
-    """Key, default and meaning of each setting."""
-    section = re.search(r"^### Settings\n(.*?)(?=^#)", README.read_text() + "\n#", re.M | re.S)
-    for line in (section.group(1) if section else "").splitlines():
-        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| "))]
-        if line.startswith("| `"):
-            yield cells
+class Setting:
+    def __init__(self, name, standard, meaning, reload):
+        self.name, self.meaning, self.is_live = name, meaning, reload == "alive"
+        # A default that is not fixed is told in words.
+        self.is_fixed = bool(standard) and not re.search(r"\s|\$", standard)
+        self.standard = standard
+
+
+def rows(heading, columns):
+    """The rows of the table below a heading of the README, without the marks of code."""
+    section = README.read_text().split(f"\n{heading}\n")[1].split("\n#")[0]
+    for line in section.split("\n| --- |")[1].splitlines()[1:]:
+        if not line.startswith("|"):
+            break
+        cells = [cell.replace("`", "").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        yield (cells + [""] * columns)[:columns]
+
+
+def settings():
+    """Every setting, in the order of the README."""
+    return [Setting(*row) for row in rows("### Settings", 4)]
+
+
+def listeners():
+    """Forms of a listener, with what each means."""
+    return list(rows("### Listeners", 2))
+
+
+def lists(tool):
+    """The settings that are lists: those whose option may be repeated."""
+    serve = next(command for command in tool["subcommands"] if command["commandName"] == "serve")
+    return {a["preferredName"]["name"] for a in serve["arguments"] if a["isRepeating"] and "preferredName" in a}
 
 
 def page():
     yield ".Bl -tag -width Ds"
-    yield ".It Ic listen"
+    for setting in settings():
+        yield f".It Ic {mdoc.word(setting.name)}"
+        yield from mdoc.text(setting.meaning)
+        if setting.standard:
+            yield from mdoc.text(f"The default is {setting.standard}.")
+        if setting.is_live:
+            yield "Changes with a reload."
+    yield ".El"
+
+
+def forms():
+    yield ".Bl -tag -width Ds"
+    for form, meaning in listeners():
+        yield f".It {mdoc.escaped(form)}"
+        yield from mdoc.text(meaning[:1].upper() + meaning[1:] + ".")
     yield ".El"

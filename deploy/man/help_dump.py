@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the executable tells of its commands and options."""
+
+import json
+import subprocess
+
+
+def read(executable):
+    """The command with its commands, as swift-argument-parser prints them."""
+    told = subprocess.run(
+        [executable, "--experimental-dump-help"], capture_output=True, check=True, text=True, timeout=30
+    )
+    return json.loads(told.stdout)["command"]
