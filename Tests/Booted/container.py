@@ -71,8 +71,8 @@ def container(machine):
         machine.run(f"ip netns pids container | xargs -r kill -{number.value}")
         output, log = process.communicate(timeout=20)
     except (Failure, subprocess.TimeoutExpired) as failure:
-        process.kill()
-        raise Failure(f"{failure}\n{process.communicate()[1][-3000:]}") from None
+        machine.run("ip netns pids container | xargs -r kill -9", check=False)
+        raise Failure(f"{failure}\n{process.communicate(timeout=20)[1][-3000:]}") from None
     require(process.returncode == 0, f"it ended with {process.returncode}: {log[-2000:]}")
     require('"event":"prefetch_scheduled"' in output, f"the event is not on standard output: {output[-2000:]}")
     machine.run(f"ip netns del container; rm -r {last['VOLUME']}.container")
