@@ -39,6 +39,12 @@ struct InputBytes: ~Copyable {
     }
 
     var name: String { file.name }
+    var isCompressed: Bool { gzip != nil }
+
+    /// Waits for bytes of an input that is not compressed, or for its end; false when neither comes in time.
+    func wait(milliseconds: Int32) -> Bool {
+        headOffset < head.count || file.wait(milliseconds: milliseconds)
+    }
 
     /// Replaces bytes of the buffer from `start` on; returns how many, 0 at the end.
     mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {

@@ -9,6 +9,8 @@ struct InputFile: ~Copyable {
     let name: String
     /// How many bytes it holds, where that is known.
     let size: Int?
+    /// Whether it gives its content once, as it comes: a pipe, a socket or a terminal.
+    let isStream: Bool
     private let descriptor: Int32
     private let isOwned: Bool
     private let interruption: Interruption?
@@ -23,6 +25,7 @@ struct InputFile: ~Copyable {
         isOwned = isNamed
         name = isNamed ? path : "standard input"
         size = Self.rest(of: descriptor)
+        isStream = lseek(descriptor, 0, SEEK_CUR) < 0
         self.interruption = isNamed ? nil : interruption
     }
 
@@ -62,6 +65,12 @@ struct InputFile: ~Copyable {
             if count >= 0 { return count }
             if errno != EINTR { throw InputError(input: name, problem: Self.sentence(for: errno)) }
         }
+    }
+
+    /// Waits for bytes, or the end; false when neither comes in time.
+    borrowing func wait(milliseconds: Int32) -> Bool {
+        var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&descriptor, 1, milliseconds) > 0
     }
 
     /// Waits for bytes where the input may be interrupted; false once it is.

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// A log that is decoded here, because it comes bit by bit or is too large for one body: what its lines say stands in
+/// lines before them, so its pieces mean nothing by themselves. Its events leave as lines of JSON.
+struct DecodedLog: Sendable {
+    /// The digits of a pseudonym that stands for a schedule id.
+    private static let redacted = Array("redacted-h".utf8)
+    /// The longest installation id that a collector takes, in bytes.
+    private static let longestName = 256
+    /// Identities mean something within one run only, and the same log has to make the same lines each time.
+    private static let key = IdentityKey(0x646e_702d_7365_6e64, 0x6c6f_6361_6c2d_6b65)
+
+    private var decoder: LogDecoder
+    private let names = RawNames()
+    private let isLive: Bool
+    /// The line of the input before the first of the log.
+    private let lineOffset: UInt64
+
+    /// - Parameters:
+    ///   - isLive: whether lines come as they are written.
+    ///   - lineOffset: how many lines of the input come before it.
+    init(_ options: JudgementOptions, isLive: Bool, lineOffset: UInt64) {
+        self.isLive = isLive
+        self.lineOffset = lineOffset
+        var lines = options.lines
+        lines.isLive = isLive
+        lines.tellsUntimedLines = !isLive
+        decoder = LogDecoder(lines, pseudonyms: names, identityKey: Self.key)
+    }
+
+    var counts: LogLineCounts { decoder.counts }
+
+    /// Decodes whole lines.
+    mutating func decode(_ lines: [UInt8], readAt: Timestamp) throws(InputError) -> DecodedLines {
+        try encode(decoder.decode(lines.span, readAt: readAt))
+    }
+
+    /// Lets out what waited for lines that did not come.
+    mutating func flush(readAt: Timestamp) throws(InputError) -> DecodedLines {
+        try encode(decoder.flush(readAt: readAt))
+    }
+
+    private func encode(_ decoded: DecodedEvents) throws(InputError) -> DecodedLines {
+        if let line = decoded.untimedLines.first {
+            throw InputError(
+                input: "line \(lineOffset + UInt64(line) + 1)",
+                problem: "it has no time, and a log of more than \(SendCutter.wholeLog >> 20) MiB is sent in pieces, to "
+                    + "which a time would be given that nobody knows; cut the log into one file for each run"
+            )
+        }
+        var lines = DecodedLines(last: lineOffset + decoder.counts.read)
+        lines.rejected = decoded.rejections.map { ("line \(lineOffset + UInt64($0.index) + 1)", $0.description) }
+        lines.rejectedTotal = UInt64(decoded.rejected)
+        let bytes = decoded.events.bytes
+        for index in 0..<decoded.events.count {
+            let record = bytes.span.extracting(decoded.events.record(at: index))
+            var cursor = EventCursor()
+            guard let event = try? cursor.next(in: record) else { continue }
+            lines.events.append(line(of: event, record))
+        }
+        return lines
+    }
+
+    private func line(of event: Event, _ record: Span<UInt8>) -> [UInt8] {
+        var event = event
+        let installation = event.installation
+        event.installation = nil
+        var line: [UInt8] = []
+        if let schedule = scheduleId(of: event, record) {
+            var texts = (0..<record.count).map { record[$0] }
+            texts += schedule
+            event.scheduleId = record.count..<texts.count
+            CanonicalJSON.append(event, in: texts.span, to: &line)
+        } else {
+            CanonicalJSON.append(event, in: record, to: &line)
+        }
+        guard let installation else { return line }
+        line.removeLast()
+        var member = JSONText()
+        member.name("installationId")
+        member.value(name(of: installation))
+        line.append(UInt8(ascii: ","))
+        line += member.bytes
+        line.append(UInt8(ascii: "}"))
+        return line
+    }
+
+    /// The schedule id that was replaced, since something personal stood in it.
+    private func scheduleId(of event: Event, _ record: Span<UInt8>) -> [UInt8]? {
+        let text = event.scheduleId.map { record[$0] }
+        guard text.starts(with: Self.redacted),
+            let hash = UInt64(String(decoding: text.dropFirst(Self.redacted.count), as: UTF8.self), radix: 16)
+        else { return nil }
+        return names.name(hash)
+    }
+
+    /// A device's own name; a name of ours for one of several processes side by side, which have none.
+    private func name(of installation: Pseudonym) -> String {
+        if let name = names.name(installation.high), name.count <= Self.longestName,
+            let text = String(validating: name, as: UTF8.self)
+        {
+            return text
+        }
+        var digits: [UInt8] = []
+        installation.appendHex(to: &digits)
+        return "process-" + String(decoding: digits, as: UTF8.self)
+    }
+}
+
+/// What came of some lines of a log.
+struct DecodedLines: Sendable {
+    /// Events as JSON, without line feeds.
+    var events: [[UInt8]] = []
+    /// The number of the last line read.
+    var last: UInt64
+    /// The first refused events, with their lines.
+    var rejected: [(place: String, reason: String)] = []
+    var rejectedTotal: UInt64 = 0
+
+    init(last: UInt64) { self.last = last }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import TelemetryEvents
+
+/// Cuts an input into the bodies of requests, in bounded memory.
+///
+/// A document leaves whole. Lines of events leave as they are, many at a time. A log leaves whole where it is small, so that
+/// the collector decodes it like any other; a larger one, and one that is still being written, is decoded here.
+struct SendCutter: Sendable {
+    /// What a collector decompresses of one body by default, in bytes.
+    static let largestDocument = 64 << 20
+    /// Up to which size a log is sent whole, in bytes.
+    static let wholeLog = 16 << 20
+
+    /// When something was read.
+    struct Moment: Sendable {
+        /// Since the start.
+        var elapsed: Duration
+        var wall: Timestamp
+    }
+
+    private enum State: Sendable {
+        case undecided([UInt8])
+        case document([UInt8])
+        case events
+        case log([UInt8], since: Duration)
+        case decoding(DecodedLog, isSilent: Bool)
+    }
+
+    private let options: JudgementOptions
+    private let isLive: Bool
+    private var state = State.undecided([])
+    private var cutter = LineCutter()
+    private var batches = LineBatches()
+    private var keys = BatchKeys()
+    private var ready: [SendBatch] = []
+    private var lastRead = Duration.zero
+    /// The lines before the log that is read.
+    private var lineOffset: UInt64 = 0
+    /// The lines that were decoded here.
+    private(set) var decodedLines = LogLineCounts()
+    /// All lines, and what was refused here.
+    private(set) var account = SendAccount()
+
+    /// - Parameter isLive: whether the input may be written while it is read.
+    init(_ options: JudgementOptions, isLive: Bool) {
+        self.options = options
+        self.isLive = isLive
+    }
+
+    /// Takes what was read, and gives the batches that are full.
+    mutating func take(_ bytes: [UInt8], at now: Moment) throws(InputError) -> [SendBatch] {
+        lastRead = now.elapsed
+        try add(bytes, now)
+        return takeReady()
+    }
+
+    /// Gives what has waited long enough; for a live input while nothing is read.
+    mutating func tick(at now: Moment) throws(InputError) -> [SendBatch] {
+        guard isLive else { return [] }
+        switch state {
+        case .undecided, .document: break
+        case .events: addBatch(batches.due(now: now.elapsed, &keys))
+        case .log(let bytes, let since) where now.elapsed - since >= LineBatches.longestWait:
+            try beginDecoding(bytes, isLive: true, now)
+            addBatch(batches.due(now: now.elapsed, &keys))
+        case .log: break
+        case .decoding(var log, let isSilent):
+            if !isSilent, now.elapsed - lastRead >= LineBatches.longestWait {
+                let lines = try log.flush(readAt: now.wall)
+                state = .decoding(log, isSilent: true)
+                add(lines, now)
+            }
+            addBatch(batches.due(now: now.elapsed, &keys))
+        }
+        return takeReady()
+    }
+
+    /// The input has ended.
+    mutating func finish(at now: Moment) throws(InputError) -> [SendBatch] {
+        if case .undecided(let bytes) = state { try decide(bytes, isWhole: true, now) }
+        var last: [UInt8] = []
+        cutter.finish(into: &last)
+        if !last.isEmpty { try addLines(last, now) }
+        switch state {
+        case .undecided: break
+        case .document(let bytes): whole(.document, bytes, .document)
+        case .events: break
+        case .log(let bytes, _): whole(.log, bytes, .log(first: lineOffset + 1))
+        case .decoding(var log, _):
+            let lines = try log.flush(readAt: now.wall)
+            state = .decoding(log, isSilent: true)
+            add(lines, now)
+        }
+        addBatch(batches.take(&keys))
+        return takeReady()
+    }
+
+    private mutating func takeReady() -> [SendBatch] {
+        defer { ready = [] }
+        return ready
+    }
+
+    private mutating func add(_ bytes: [UInt8], _ now: Moment) throws(InputError) {
+        switch state {
+        case .undecided(var held):
+            state = .document([])
+            held += bytes
+            try decide(held, isWhole: false, now)
+        case .document(var held):
+            state = .document([])
+            held += bytes
+            guard held.count <= Self.largestDocument else {
+                throw InputError(
+                    input: "the JSON document",
+                    problem: "it is larger than \(Self.largestDocument >> 20) MiB; write one event on each line, "
+                        + "as `jq -c '.events[]? // .[]?'` does"
+                )
+            }
+            state = .document(held)
+        case .events, .log, .decoding:
+            var lines: [UInt8] = []
+            cutter.cut(bytes, into: &lines)
+            if !lines.isEmpty { try addLines(lines, now) }
+        }
+    }
+
+    private mutating func decide(_ bytes: [UInt8], isWhole: Bool, _ now: Moment) throws(InputError) {
+        let mayBeEvents = options.wrapper == nil || options.wrapper == .events
+        guard let found = mayBeEvents ? InputForm(bytes, isWhole: isWhole) : .log else {
+            state = .undecided(bytes)
+            return
+        }
+        switch found {
+        case .document:
+            state = .document([])
+        case .events: state = .events
+        case .log: state = options.wrapper == .events ? .events : .log([], since: now.elapsed)
+        }
+        try add(bytes, now)
+    }
+
+    private mutating func addLines(_ lines: [UInt8], _ now: Moment) throws(InputError) {
+        switch state {
+        case .undecided, .document: break
+        case .events: try addEvents(lines, now)
+        case .log(var held, let since):
+            state = .events
+            account.lines += UInt64(lines.count { $0 == UInt8(ascii: "\n") })
+            held += lines
+            if held.count > Self.wholeLog {
+                try beginDecoding(held, isLive: false, now)
+            } else {
+                state = .log(held, since: since)
+            }
+        case .decoding(var log, _):
+            state = .events
+            account.lines += UInt64(lines.count { $0 == UInt8(ascii: "\n") })
+            try decode(&log, lines, now)
+        }
+    }
+
+    /// Adds lines of events; from the first that is none on, the input is a log.
+    private mutating func addEvents(_ lines: [UInt8], _ now: Moment) throws(InputError) {
+        var start = 0
+        while start < lines.count {
+            let end = lines[start...].firstIndex(of: UInt8(ascii: "\n")) ?? lines.count
+            let text = lines.span.trimmedRange(start..<end)
+            if !text.isEmpty {
+                guard lines[text.lowerBound] == UInt8(ascii: "{") || options.wrapper == .events else {
+                    addBatch(batches.take(&keys))
+                    lineOffset = account.lines
+                    state = .log([], since: now.elapsed)
+                    return try addLines(Array(lines[start...]), now)
+                }
+                let number = account.lines + 1
+                let line = lines.span.extracting(text)
+                let full = batches.add(line, number: number, isDecoded: false, now: now.elapsed, &keys)
+                if let full { ready.append(full) }
+            }
+            account.lines += 1
+            start = end + 1
+        }
+    }
+
+    private mutating func beginDecoding(_ bytes: [UInt8], isLive: Bool, _ now: Moment) throws(InputError) {
+        var log = DecodedLog(options, isLive: isLive, lineOffset: lineOffset)
+        try decode(&log, bytes, now)
+    }
+
+    private mutating func decode(_ log: inout DecodedLog, _ lines: [UInt8], _ now: Moment) throws(InputError) {
+        let decoded = try log.decode(lines, readAt: now.wall)
+        state = .decoding(log, isSilent: false)
+        decodedLines = log.counts
+        add(decoded, now)
+    }
+
+    private mutating func add(_ lines: DecodedLines, _ now: Moment) {
+        for event in lines.events {
+            let full = batches.add(event.span, number: lines.last, isDecoded: true, now: now.elapsed, &keys)
+            if let full { ready.append(full) }
+        }
+        account.rejected += lines.rejectedTotal
+        for (place, reason) in lines.rejected { account.note(place, reason) }
+    }
+
+    private mutating func whole(_ format: SendBatch.Format, _ bytes: [UInt8], _ origin: SendBatch.Origin) {
+        guard bytes.contains(where: { $0 > 0x20 }) else { return }
+        ready.append(SendBatch(format: format, body: bytes, origin: origin, key: keys.next(format, bytes)))
+    }
+
+    private mutating func addBatch(_ batch: SendBatch?) {
+        if let batch { ready.append(batch) }
+    }
+}
+
+extension Span<UInt8> {
+    /// The line without white space, and a byte order mark, around it.
+    fileprivate func trimmedRange(_ line: Range<Int>) -> Range<Int> {
+        var (start, end) = (line.lowerBound, line.upperBound)
+        if start + 3 <= end, self[start] == 0xEF, self[start + 1] == 0xBB, self[start + 2] == 0xBF { start += 3 }
+        while end > start, self[end - 1] <= 0x20 { end -= 1 }
+        while start < end, self[start] <= 0x20 { start += 1 }
+        return start..<end
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// What an answer means for a batch.
+enum BatchOutcome: Equatable, Sendable {
+    /// It is durable.
+    case taken(Receipt)
+    /// It may be taken later.
+    case again(String, after: Duration?)
+    /// Smaller batches may be taken.
+    case tooLarge(String)
+    /// It will not be taken, however often it is sent.
+    case refused(String)
+
+    struct Receipt: Decodable, Equatable, Sendable {
+        struct Rejection: Decodable, Equatable, Sendable {
+            var index: Int
+            var reason: String
+        }
+        struct Lines: Decodable, Equatable, Sendable {
+            var read: UInt64
+            var recognised: UInt64
+            var foreign: UInt64
+            var unrecognised: UInt64
+        }
+        var accepted: UInt64
+        var duplicates: UInt64
+        var rejected: [Rejection]
+        var rejectedOmitted: UInt64?
+        var lines: Lines?
+
+        var rejectedTotal: UInt64 { UInt64(rejected.count) + (rejectedOmitted ?? 0) }
+    }
+
+    /// RFC 9457.
+    private struct Problem: Decodable {
+        var type: String?
+        var title: String?
+        var detail: String?
+        var rejected: [Receipt.Rejection]?
+        var rejectedOmitted: UInt64?
+    }
+
+    init(_ answer: CollectorAnswer, now: Date = Date()) {
+        let after = RetryAfter.duration(answer.retryAfter, now: now)
+        let problem =
+            answer.mediaType == "application/problem+json"
+            ? try? JSONDecoder().decode(Problem.self, from: Data(answer.body)) : nil
+        let words = Self.words(answer.status, problem)
+        switch answer.status {
+        case 200: self = Self.receipt(answer)
+        case 400:
+            guard let problem, let rejected = problem.rejected, !rejected.isEmpty else {
+                self = .refused(words)
+                return
+            }
+            self = .taken(
+                Receipt(accepted: 0, duplicates: 0, rejected: rejected, rejectedOmitted: problem.rejectedOmitted)
+            )
+        case 413: self = .tooLarge(words)
+        case 408, 425, 429, 500...599: self = .again(words, after: after)
+        case 300...399: self = .refused("\(words): it points elsewhere, which is not followed; name the address itself")
+        case 401: self = .refused("\(words): it wants --token-file, --basic-auth-file or --cert")
+        case 404 where problem == nil: self = .refused("\(words): there is no collector at this path")
+        default: self = .refused(words)
+        }
+    }
+
+    private static func receipt(_ answer: CollectorAnswer) -> BatchOutcome {
+        guard answer.mediaType == "application/json" else {
+            let found = answer.mediaType.isEmpty ? "none" : PlainText.line(String(answer.mediaType.prefix(80)))
+            return .refused("its answer is no collector's: expected application/json, found \(found)")
+        }
+        guard let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(answer.body)) else {
+            return .refused("its answer is no collector's: expected accepted, duplicates and rejected, found other JSON")
+        }
+        return .taken(receipt)
+    }
+
+    private static func words(_ status: Int, _ problem: Problem?) -> String {
+        guard let text = problem?.detail ?? problem?.title else { return "HTTP \(status)" }
+        return "HTTP \(status), \(PlainText.line(String(text.prefix(300))))"
+    }
+}

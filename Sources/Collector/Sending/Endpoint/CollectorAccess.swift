@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import NIOSSL
+
+/// What a collector is shown by its client: files only, since arguments are seen by everyone on the machine.
+public struct CollectorAccess: Sendable {
+    /// The credential that is taken from `$CREDENTIALS_DIRECTORY` where no file is named.
+    public static let credential = "token"
+    /// The longest secret, in bytes.
+    static let longestSecret = 8_192
+
+    /// A file with a bearer token.
+    public var tokenFile: String?
+    /// A file with `name:password`.
+    public var basicAuthFile: String?
+    /// A PEM file with the authorities that are trusted in place of the machine's.
+    public var authorities: String?
+    /// A PEM file with the client's certificate, and those that lead from it to its authority.
+    public var certificate: String?
+    /// A PEM file with the certificate's key.
+    public var key: String?
+    /// Whether any certificate of the collector will do.
+    public var trustsAnyone = false
+
+    /// Access without a secret.
+    public init() {}
+
+    /// The value of `Authorization`; nil without a secret.
+    ///
+    /// - Parameter directory: `$CREDENTIALS_DIRECTORY`.
+    func authorization(credentials directory: String?) throws(UnknownOption) -> String? {
+        if let basicAuthFile {
+            let secret = try Self.secret(in: basicAuthFile)
+            guard secret.contains(":") else {
+                throw UnknownOption("\(basicAuthFile): expected name:password, found no colon")
+            }
+            return "Basic " + Data(secret.utf8).base64EncodedString()
+        }
+        if let tokenFile { return "Bearer " + (try Self.token(in: tokenFile)) }
+        guard let directory, !directory.isEmpty else { return nil }
+        let path = directory + "/" + Self.credential
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return "Bearer " + (try Self.token(in: path))
+    }
+
+    /// How TLS is spoken.
+    func encryption() throws(UnknownOption) -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if trustsAnyone { configuration.certificateVerification = .none }
+        if let authorities {
+            // Read here, so that what is wrong with the file is said before anything is sent.
+            let trusted = try Self.pem(authorities, "--ca") { try NIOSSLCertificate.fromPEMFile(authorities) }
+            configuration.trustRoots = .certificates(trusted)
+        }
+        if let certificate {
+            let chain = try Self.pem(certificate, "--cert") { try NIOSSLCertificate.fromPEMFile(certificate) }
+            configuration.certificateChain = chain.map { .certificate($0) }
+        }
+        if let key {
+            configuration.privateKey = .privateKey(
+                try Self.pem(key, "--key") { try NIOSSLPrivateKey(file: key, format: .pem) }
+            )
+        }
+        return configuration
+    }
+
+    private static func pem<Value>(
+        _ path: String,
+        _ option: String,
+        _ read: () throws -> Value
+    ) throws(UnknownOption) -> Value {
+        do {
+            return try read()
+        } catch {
+            let found = FileManager.default.isReadableFile(atPath: path) ? "something else" : "no file that can be read"
+            throw UnknownOption("expected \(option) as a file in PEM form, found \(found) at \(PlainText.line(path))")
+        }
+    }
+
+    private static func token(in path: String) throws(UnknownOption) -> String {
+        let token = try secret(in: path)
+        guard !token.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else {
+            throw UnknownOption("\(PlainText.line(path)): expected a token of printable ASCII, found something else in it")
+        }
+        return token
+    }
+
+    /// The content of a file without the line feed at its end.
+    private static func secret(in path: String) throws(UnknownOption) -> String {
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestSecret + 1) else {
+            throw UnknownOption("\(PlainText.line(path)): expected a file with a secret, found none that can be read")
+        }
+        var bytes = [UInt8](data)
+        if bytes.last == 0x0A { bytes.removeLast() }
+        if bytes.last == 0x0D { bytes.removeLast() }
+        guard (1...longestSecret).contains(bytes.count), let text = String(validating: bytes, as: UTF8.self),
+            !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            throw UnknownOption(
+                "\(PlainText.line(path)): expected a secret of one line and at most \(longestSecret) bytes, "
+                    + "found \(bytes.isEmpty ? "nothing" : "something else")"
+            )
+        }
+        return text
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AsyncHTTPClient
+internal import Foundation
+
+/// Where a collector is asked: `http://HOST:PORT`, `https://HOST:PORT`, either with a path, or `unix:/PATH/OF/SOCKET`.
+public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
+    /// The longest path of a Unix socket (unix(7), `sun_path` without its end).
+    static let longestSocketPath = 107
+
+    /// The URL as it is requested.
+    let request: String
+    /// Whether the connection is encrypted.
+    let isEncrypted: Bool
+    /// Whether what is sent leaves the machine.
+    let isRemote: Bool
+    /// As it is shown.
+    public let description: String
+
+    /// - Parameters:
+    ///   - text: the URL.
+    ///   - path: what is asked for where the URL names no path.
+    public init(_ text: String, path: String = "/v1/events") throws(UnknownOption) {
+        if text.hasPrefix("unix:") {
+            try self.init(socket: String(text.dropFirst("unix:".count)), path: path)
+            return
+        }
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
+            throw Self.unknown(text)
+        }
+        guard parts.user == nil, parts.password == nil else {
+            throw UnknownOption("expected a URL without a name or password; use --basic-auth-file, others see arguments")
+        }
+        guard parts.query == nil, parts.fragment == nil else {
+            throw UnknownOption("expected a URL without ? and #, found \"\(PlainText.line(text))\"")
+        }
+        if scheme == "http+unix", let socket = parts.host?.removingPercentEncoding {
+            try self.init(socket: socket, path: parts.path.isEmpty || parts.path == "/" ? path : parts.path)
+            return
+        }
+        guard scheme == "http" || scheme == "https", let host = parts.host, !host.isEmpty else {
+            throw Self.unknown(text)
+        }
+        if let port = parts.port, !(1...65_535).contains(port) { throw Self.unknown(text) }
+        var parts = parts
+        if parts.path.isEmpty || parts.path == "/" { parts.path = path }
+        guard let url = parts.string else { throw Self.unknown(text) }
+        request = url
+        description = url
+        isEncrypted = scheme == "https"
+        isRemote = !Self.isLoopback(host)
+    }
+
+    private init(socket: String, path: String) throws(UnknownOption) {
+        let socket = "/" + socket.drop { $0 == "/" }
+        guard socket.count > 1, socket.utf8.count <= Self.longestSocketPath,
+            let url = URL(httpURLWithSocketPath: socket, uri: path)
+        else {
+            throw UnknownOption(
+                "expected unix: and a path of at most \(Self.longestSocketPath) bytes, found \"\(PlainText.line(socket))\""
+            )
+        }
+        request = url.absoluteString
+        description = "unix:\(socket)"
+        isEncrypted = false
+        isRemote = false
+    }
+
+    private static func isLoopback(_ host: String) -> Bool {
+        let host = host.trimmingCharacters(in: ["[", "]"])
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    private static func unknown(_ text: String) -> UnknownOption {
+        UnknownOption(
+            "expected a URL as http://127.0.0.1:10910, https://host or unix:/run/dnp-telemetry/http.sock, "
+                + "found \"\(PlainText.line(text))\""
+        )
+    }
+}

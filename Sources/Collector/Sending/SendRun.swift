@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOPosix
+
+/// Sends one input to a collector: a thread reads and cuts it, the caller's sends one batch after the other.
+///
+/// Memory is bounded: nothing is read ahead of what is acknowledged but for a few batches.
+public struct SendRun: Sendable {
+    /// How many batches wait at most.
+    private static let depth = 2
+
+    private let options: SendOptions
+    private let interruption: Interruption?
+    private let client: CollectorClient
+
+    /// - Parameters:
+    ///   - options: what is sent, and how.
+    ///   - interruption: what ends the input early.
+    /// - Throws: `UnknownOption` for a file of secrets or certificates that is none.
+    public init(_ options: SendOptions, interruption: Interruption? = nil) throws(UnknownOption) {
+        self.options = options
+        self.interruption = interruption
+        client = try CollectorClient(
+            options.to,
+            options.access,
+            timeout: options.timeout,
+            credentials: options.credentials
+        )
+    }
+
+    /// Whether a secret goes over the network in clear.
+    public var tellsSecretInClear: Bool { client.tellsSecretInClear }
+
+    /// Sends the input to its end.
+    ///
+    /// - Parameters:
+    ///   - path: a file; `-` is standard input.
+    ///   - notice: is told what goes wrong meanwhile.
+    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    public func send(
+        _ path: String,
+        notice: @escaping @Sendable (String) -> Void = { _ in },
+        progress: @escaping @Sendable (JudgementProgress) -> Void = { _ in }
+    ) async -> SendResult {
+        let start = ContinuousClock.now
+        let elapsed: @Sendable () -> Duration = { ContinuousClock.now - start }
+        let pieces = Handover<InputReading.Piece>(depth: Self.depth)
+        InputReading(options: options.reading, interruption: interruption, elapsed: elapsed, progress: progress)
+            .start(path) { pieces.put($0) }
+        var delivery = BatchDelivery(
+            client,
+            compresses: options.compresses,
+            retryFor: options.retryFor,
+            interruption: interruption,
+            elapsed: elapsed,
+            notice: notice
+        )
+        var result = SendResult()
+        do throws(BatchDelivery.Failure) {
+            reading: while let piece = try? await NIOThreadPool.singleton.runIfActive({ pieces.take() }) {
+                switch piece {
+                case .batch(let batch): try await delivery.deliver(batch) { result.add($1, of: $0) }
+                case .failure(let error):
+                    result.ending = .unreadable("\(error)")
+                    break reading
+                case .end(let account, let decodedLines):
+                    result.add(account, decodedLines)
+                    break reading
+                }
+            }
+            if result.ending == .complete, interruption?.isRaised == true { result.ending = .interrupted }
+        } catch {
+            switch error {
+            case .unreachable(let reason): result.ending = .unreachable("\(options.to): \(reason)")
+            case .refused(let reason): result.ending = .refused("\(options.to): \(reason)")
+            }
+        }
+        result.retries = delivery.retries
+        await client.close()
+        return result
+    }
+}
