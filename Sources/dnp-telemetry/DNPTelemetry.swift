@@ -13,7 +13,9 @@ struct DNPTelemetry: AsyncParsableCommand {
             dnp_prefetch_* families for Prometheus, and are written to systemd-journald, each exactly once.
             """,
         version: BuildVersion.current,
-        subcommands: [Serve.self, Validate.self, Replay.self, Report.self, Ledger.self, CheckConfig.self]
+        subcommands: [
+            Serve.self, Validate.self, Replay.self, Report.self, Send.self, Ledger.self, CheckConfig.self, Health.self,
+        ]
     )
 
     static func main() async {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TelemetryEvents
+
 extension SendResult {
     /// The counts on a line, and the first rejections below.
     public func text(quiet: Bool) -> String {

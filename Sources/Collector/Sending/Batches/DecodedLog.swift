@@ -46,7 +46,8 @@ struct DecodedLog: Sendable {
         if let line = decoded.untimedLines.first {
             throw InputError(
                 input: "line \(lineOffset + UInt64(line) + 1)",
-                problem: "it has no time, and a log of more than \(SendCutter.wholeLog >> 20) MiB is sent in pieces, to "
+                problem:
+                    "it has no time, and a log of more than \(SendCutter.wholeLog >> 20) MiB is sent in pieces, to "
                     + "which a time would be given that nobody knows; cut the log into one file for each run"
             )
         }

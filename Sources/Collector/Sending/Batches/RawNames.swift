@@ -31,7 +31,11 @@ final class RawNames: Pseudonymising {
         let name = (0..<bytes.count).map { bytes[$0] }
         var words: (high: UInt64, low: UInt64) = (0, 0)
         for (index, byte) in SHA256.hash(data: name).prefix(16).enumerated() {
-            if index < 8 { words.high = words.high << 8 | UInt64(byte) } else { words.low = words.low << 8 | UInt64(byte) }
+            if index < 8 {
+                words.high = words.high << 8 | UInt64(byte)
+            } else {
+                words.low = words.low << 8 | UInt64(byte)
+            }
         }
         let high = words.high
         known.withLock { $0.keep(name, high) }

@@ -70,18 +70,13 @@ struct BatchDelivery: Sendable {
         let start = elapsed()
         while true {
             let (reason, after): (String, Duration?)
-            do throws(Unreachable) {
-                switch BatchOutcome(try await client.post(body, headers)) {
-                case .taken(let receipt):
-                    if backoff.failures > 0 { notice("sent after \((elapsed() - start).words)") }
-                    return .success(receipt)
-                case .tooLarge(let words): return .failure(.tooLarge(words))
-                case .refused(let words): throw Failure.refused(words)
-                case .again(let words, let pause): (reason, after) = (words, pause)
-                }
-            } catch {
-                if error.isFinal { throw .unreachable(error.reason) }
-                (reason, after) = (error.reason, nil)
+            switch try await attempt(body, headers) {
+            case .taken(let receipt):
+                if backoff.failures > 0 { notice("sent after \((elapsed() - start).words)") }
+                return .success(receipt)
+            case .tooLarge(let words): return .failure(.tooLarge(words))
+            case .refused(let words): throw .refused(words)
+            case .again(let words, let pause): (reason, after) = (words, pause)
             }
             if interruption?.isRaised == true { backoff.shorten(to: Self.afterInterruption, now: elapsed()) }
             guard let pause = backoff.pause(now: elapsed(), retryAfter: after, using: &random) else {
@@ -90,6 +85,15 @@ struct BatchDelivery: Sendable {
             if backoff.failures == 1 { notice("not sent yet: \(reason); trying again for \(retryFor.words)") }
             retries += 1
             await sleep(pause, &backoff)
+        }
+    }
+
+    private func attempt(_ body: [UInt8], _ headers: [(String, String)]) async throws(Failure) -> BatchOutcome {
+        do throws(Unreachable) {
+            return BatchOutcome(try await client.post(body, headers))
+        } catch {
+            if error.isFinal { throw .unreachable(error.reason) }
+            return .again(error.reason, after: nil)
         }
     }
 

@@ -73,7 +73,9 @@ enum BatchOutcome: Equatable, Sendable {
             return .refused("its answer is no collector's: expected application/json, found \(found)")
         }
         guard let receipt = try? JSONDecoder().decode(Receipt.self, from: Data(answer.body)) else {
-            return .refused("its answer is no collector's: expected accepted, duplicates and rejected, found other JSON")
+            return .refused(
+                "its answer is no collector's: expected accepted, duplicates and rejected, found other JSON"
+            )
         }
         return .taken(receipt)
     }

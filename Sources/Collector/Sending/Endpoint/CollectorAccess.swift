@@ -81,14 +81,17 @@ public struct CollectorAccess: Sendable {
     private static func token(in path: String) throws(UnknownOption) -> String {
         let token = try secret(in: path)
         guard !token.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else {
-            throw UnknownOption("\(PlainText.line(path)): expected a token of printable ASCII, found something else in it")
+            throw UnknownOption(
+                "\(PlainText.line(path)): expected a token of printable ASCII, found something else in it"
+            )
         }
         return token
     }
 
     /// The content of a file without the line feed at its end.
     private static func secret(in path: String) throws(UnknownOption) -> String {
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestSecret + 1) else {
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestSecret + 1)
+        else {
             throw UnknownOption("\(PlainText.line(path)): expected a file with a secret, found none that can be read")
         }
         var bytes = [UInt8](data)

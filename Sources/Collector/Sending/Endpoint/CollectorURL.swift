@@ -13,7 +13,7 @@ public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     /// Whether the connection is encrypted.
     let isEncrypted: Bool
     /// Whether what is sent leaves the machine.
-    let isRemote: Bool
+    public let isRemote: Bool
     /// As it is shown.
     public let description: String
 
@@ -21,28 +21,24 @@ public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     ///   - text: the URL.
     ///   - path: what is asked for where the URL names no path.
     public init(_ text: String, path: String = "/v1/events") throws(UnknownOption) {
-        if text.hasPrefix("unix:") {
-            try self.init(socket: String(text.dropFirst("unix:".count)), path: path)
-            return
-        }
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else {
-            throw Self.unknown(text)
-        }
+        self =
+            text.hasPrefix("unix:")
+            ? try Self(socket: String(text.dropFirst("unix:".count)), path: path) : try Self(web: text, path: path)
+    }
+
+    private init(web text: String, path: String) throws(UnknownOption) {
+        guard var parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", let host = parts.host, !host.isEmpty,
+            (1...65_535).contains(parts.port ?? 80)
+        else { throw Self.unknown(text) }
         guard parts.user == nil, parts.password == nil else {
-            throw UnknownOption("expected a URL without a name or password; use --basic-auth-file, others see arguments")
+            throw UnknownOption(
+                "expected a URL without a name or password; use --basic-auth-file, others see arguments"
+            )
         }
         guard parts.query == nil, parts.fragment == nil else {
             throw UnknownOption("expected a URL without ? and #, found \"\(PlainText.line(text))\"")
         }
-        if scheme == "http+unix", let socket = parts.host?.removingPercentEncoding {
-            try self.init(socket: socket, path: parts.path.isEmpty || parts.path == "/" ? path : parts.path)
-            return
-        }
-        guard scheme == "http" || scheme == "https", let host = parts.host, !host.isEmpty else {
-            throw Self.unknown(text)
-        }
-        if let port = parts.port, !(1...65_535).contains(port) { throw Self.unknown(text) }
-        var parts = parts
         if parts.path.isEmpty || parts.path == "/" { parts.path = path }
         guard let url = parts.string else { throw Self.unknown(text) }
         request = url

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Asks a service whether it is ready.
+public struct HealthCheck: Sendable {
+    /// The path that is asked.
+    public static let path = "/-/ready"
+    /// How a service's answer begins, by which it is told from another server at its address.
+    private static let ready = Array("dnp-telemetry is ready".utf8)
+
+    /// What a service is found to be.
+    public enum Verdict: Equatable, Sendable {
+        case ready
+        /// It is not, and why.
+        case notReady(String)
+    }
+
+    private let url: CollectorURL
+    private let client: CollectorClient
+
+    /// - Parameters:
+    ///   - url: where the service is, with the path.
+    ///   - timeout: how long its answer may take.
+    /// - Throws: `UnknownOption` for a file of certificates that is none.
+    public init(_ url: CollectorURL, _ access: CollectorAccess, timeout: Duration) throws(UnknownOption) {
+        self.url = url
+        client = try CollectorClient(url, access, timeout: timeout, credentials: nil)
+    }
+
+    /// Asks once.
+    public func verdict() async -> Verdict {
+        defer { Task { await client.close() } }
+        do throws(Unreachable) {
+            return Self.verdict(try await client.get(), of: url)
+        } catch {
+            return .notReady("\(url): \(error.reason)")
+        }
+    }
+
+    static func verdict(_ answer: CollectorAnswer, of url: CollectorURL) -> Verdict {
+        switch answer.status {
+        case 200 where answer.body.starts(with: ready): .ready
+        case 200: .notReady("\(url): expected the answer of a collector, found another's")
+        case 503: .notReady("\(url): not ready yet (HTTP 503)")
+        case 401, 403: .notReady("\(url): it wants to know who asks (HTTP \(answer.status))")
+        default: .notReady("\(url): expected HTTP 200, found \(answer.status)")
+        }
+    }
+}
+
+extension HealthCheck.Verdict {
+    /// One object: `{"ready":true,"problem":null}`.
+    public var json: [UInt8] {
+        var json = JSONText()
+        json.object { json in
+            json.name("ready")
+            json.value(self == .ready)
+            json.name("problem")
+            if case .notReady(let reason) = self { json.value(reason) } else { json.value(nil as String?) }
+        }
+        return json.bytes + Array("\n".utf8)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Collector
+
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say whether the local service is ready.",
+        discussion: """
+            Asks /-/ready once, for the health check of a container and for scripts that wait for a service.
+
+            EXAMPLES
+              dnp-telemetry health
+              dnp-telemetry health --url unix:/run/dnp-telemetry/http.sock
+              HEALTHCHECK CMD ["dnp-telemetry", "health", "--quiet"]
+
+            EXIT STATUS
+              0   ready
+              1   not ready, or not there
+              64  wrong usage
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "The service: http://host:port, https://host:port, or unix:/path/of/socket.",
+            valueName: "url"
+        )
+    )
+    var url = "http://127.0.0.1:10910"
+
+    @Option(help: ArgumentHelp("How long the answer may take.", valueName: "duration"))
+    var timeout = TimeSpan(.seconds(3))
+
+    @Option(help: "Form of the result: text or json (one object).")
+    var format = ResultFormat.text
+
+    @Flag(help: "Print nothing; the exit status tells.")
+    var quiet = false
+
+    @Flag(help: "Take any certificate of a service on this machine.")
+    var insecure = false
+
+    @OptionGroup(title: "Access")
+    var access: AccessOptions
+
+    func validate() throws {
+        let address = try address()
+        guard timeout.duration >= .milliseconds(1) else { throw ValidationError("expected --timeout above 0s") }
+        guard !insecure || !address.isRemote else {
+            throw ValidationError("expected --insecure with a service on this machine, found \(address); use --ca")
+        }
+    }
+
+    private func address() throws -> CollectorURL {
+        do throws(UnknownOption) {
+            return try CollectorURL(url, path: HealthCheck.path)
+        } catch {
+            throw ValidationError("--url: \(error)")
+        }
+    }
+
+    func run() async throws {
+        var access = access.access
+        access.trustsAnyone = insecure
+        let address = try address()
+        let check: HealthCheck
+        do throws(UnknownOption) {
+            check = try HealthCheck(address, access, timeout: timeout.duration)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let verdict = await check.verdict()
+        if !quiet { try print(verdict) }
+        if verdict != .ready { throw ExitCode(1) }
+    }
+
+    private func print(_ verdict: HealthCheck.Verdict) throws {
+        switch (verdict, format) {
+        case (_, .json): try Terminal.print(verdict.json)
+        case (.ready, .text): try Terminal.print("ready\n")
+        case (.notReady(let reason), .text): try Terminal.print("not ready: \(reason)\n")
+        }
+    }
+}

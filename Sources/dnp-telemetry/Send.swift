@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Collector
+internal import Foundation
+
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Ship events to a collector, with retries.",
+        discussion: """
+            Sends device logs or events as JSON (told apart as validate does, plain or gzip) to a collector's \
+            /v1/events, batch by batch, and says what became of them. Each batch is sent until the collector has it on \
+            disk; a batch, or the whole input, that is sent again counts nothing twice. Nothing is read ahead of what is \
+            acknowledged, so memory does not grow with the input.
+
+            A collector that refuses the connection, does not answer in time, or answers 408, 429 or 5xx is asked \
+            again, after a random and growing pause that is no shorter than its Retry-After, for --retry-for. Any other \
+            refusal ends the run. Secrets come from files only; without --token-file the credential token of \
+            $CREDENTIALS_DIRECTORY is taken where there is one.
+
+            A live input is sent at least every second. Ctrl-C ends the input, and what was read until then is sent.
+
+            EXAMPLES
+              dnp-telemetry send device.log --to http://127.0.0.1:10910
+              adb logcat -v threadtime | dnp-telemetry send - --to unix:/run/dnp-telemetry/http.sock
+              dnp-telemetry send events.ndjson.gz --to https://telemetry.example.org --token-file token
+              dnp-telemetry send run.json --to https://10.0.0.5 --ca ca.pem --cert client.pem --key client.key
+
+            EXIT STATUS
+              0   every event is stored now, or was before
+              1   some events were rejected
+              2   the input cannot be read, or the output cannot be written
+              3   the collector was not reached in time, or refuses
+              64  wrong usage
+              130 ended by Ctrl-C
+            """
+    )
+
+    @Argument(help: ArgumentHelp("The file to send; - is standard input.", valueName: "file"), completion: .file())
+    var input: String
+
+    @Option(
+        help: ArgumentHelp(
+            "The collector: http://host:port, https://host, or unix:/path/of/socket; /v1/events where no path is named.",
+            valueName: "url"
+        )
+    )
+    var to: String
+
+    @Option(help: "Form of the result: text or json (one object).")
+    var format = ResultFormat.text
+
+    @Option(
+        help: ArgumentHelp("How long a batch is tried: 30s, 5m, 2h; 0s tries once.", valueName: "duration")
+    )
+    var retryFor = TimeSpan(.seconds(300))
+
+    @Option(help: ArgumentHelp("How long one request may take, its answer included.", valueName: "duration"))
+    var timeout = TimeSpan(.seconds(30))
+
+    @Flag(help: "Send bodies as they are, without gzip.")
+    var uncompressed = false
+
+    @OptionGroup(title: "Access")
+    var access: AccessOptions
+
+    @Option(help: ArgumentHelp("File with a bearer token.", valueName: "file"), completion: .file())
+    var tokenFile: String?
+
+    @Option(help: ArgumentHelp("File with name:password.", valueName: "file"), completion: .file())
+    var basicAuthFile: String?
+
+    @OptionGroup(title: "Input")
+    var reading: InputOptions
+
+    func validate() throws {
+        _ = try url()
+        guard tokenFile == nil || basicAuthFile == nil else {
+            throw ValidationError("expected --token-file or --basic-auth-file, found both")
+        }
+        guard timeout.duration >= .milliseconds(1) else { throw ValidationError("expected --timeout above 0s") }
+    }
+
+    private func url() throws -> CollectorURL {
+        do throws(UnknownOption) {
+            return try CollectorURL(to)
+        } catch {
+            throw ValidationError("--to: \(error)")
+        }
+    }
+
+    func run() async throws {
+        var options = SendOptions(to: try url(), reading: try reading.judgementOptions())
+        options.access = access.access
+        options.access.tokenFile = tokenFile
+        options.access.basicAuthFile = basicAuthFile
+        options.credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
+        options.compresses = !uncompressed
+        options.retryFor = retryFor.duration
+        options.timeout = timeout.duration
+        if input == "-", !reading.quiet, Terminal.isTerminal(Terminal.input) {
+            Terminal.say("reading from the terminal; Ctrl-D ends the input")
+        }
+        let run: SendRun
+        do throws(UnknownOption) {
+            run = try SendRun(options, interruption: Interruption())
+        } catch {
+            throw ValidationError("\(error)")
+        }
+        let isQuiet = reading.quiet
+        if run.tellsSecretInClear, !isQuiet { Terminal.say("the secret goes over the network in clear; use https://") }
+        let line = ProgressLine(isShown: !isQuiet && Terminal.isTerminal(Terminal.error))
+        let result = await run.send(input) { notice in
+            guard !isQuiet else { return }
+            line.clear()
+            Terminal.say(notice)
+        } progress: {
+            line.show($0)
+        }
+        line.clear()
+        try say(result)
+        let status = Self.status(of: result)
+        if status != 0 { throw ExitCode(status) }
+    }
+
+    private func say(_ result: SendResult) throws {
+        if let problem = result.ending.problem {
+            Terminal.say("Error: \(problem)")
+            if result.batches > 0 {
+                Terminal.say("what was sent until then is stored; send it again, nothing counts twice")
+            }
+        }
+        try Terminal.print(format == .json ? result.json() : Array(result.text(quiet: reading.quiet).utf8))
+        guard !reading.quiet else { return }
+        switch result.unrecognisedLines {
+        case 0: break
+        case 1: Terminal.say("1 line was not recognised; validate --explain lists it")
+        case let lines: Terminal.say("\(lines) lines were not recognised; validate --explain lists them")
+        }
+    }
+
+    private static func status(of result: SendResult) -> Int32 {
+        switch result.ending {
+        case .interrupted: 130
+        case .unreadable: 2
+        case .unreachable, .refused: 3
+        case .complete: result.rejected > 0 ? 1 : 0
+        }
+    }
+}
