@@ -70,7 +70,11 @@ public struct SendRun: Sendable {
             }
             if result.ending == .complete, interruption?.isRaised == true { result.ending = .interrupted }
         } catch {
+            let wasInterrupted = interruption?.isRaised == true
             switch error {
+            case .unreachable(let reason) where wasInterrupted:
+                notice("what was read last was not sent: \(reason)")
+                result.ending = .interrupted
             case .unreachable(let reason): result.ending = .unreachable("\(options.to): \(reason)")
             case .refused(let reason): result.ending = .refused("\(options.to): \(reason)")
             }

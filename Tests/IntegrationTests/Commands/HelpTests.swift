@@ -15,7 +15,7 @@ extension EndToEnd {
 
         @Test(
             "of a command has examples and exit statuses",
-            arguments: ["serve", "validate", "replay", "report", "ledger"] + ledger
+            arguments: ["serve", "validate", "replay", "report", "send", "health", "ledger"] + ledger
         )
         func help(command: String) async throws {
             let help = try await help(command)
@@ -24,7 +24,10 @@ extension EndToEnd {
             #expect(help.text.contains("EXIT STATUS\n  0 "))
         }
 
-        @Test("and the README name the same options", arguments: ["validate", "replay", "report", "ledger"])
+        @Test(
+            "and the README name the same options",
+            arguments: ["validate", "replay", "report", "send", "health", "ledger"]
+        )
         func documented(command: String) async throws {
             var flags: Set<String> = []
             for command in command == "ledger" ? Self.ledger : [command] {

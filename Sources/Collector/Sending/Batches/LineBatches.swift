@@ -22,7 +22,7 @@ struct LineBatches: Sendable {
     ///   - isDecoded: whether it was made of lines.
     /// - Returns: the batch before it, where the line has no room in it.
     mutating func add(
-        _ line: Span<UInt8>,
+        _ line: ArraySlice<UInt8>,
         number: UInt64,
         isDecoded: Bool,
         now: Duration,
@@ -37,7 +37,7 @@ struct LineBatches: Sendable {
         }
         if isEmpty { begun = now }
         self.isDecoded = isDecoded
-        for index in line.indices { body.append(line[index]) }
+        body += line
         body.append(UInt8(ascii: "\n"))
         numbers.append(number)
         return full

@@ -174,8 +174,7 @@ struct SendCutter: Sendable {
                     return try addLines(Array(lines[start...]), now)
                 }
                 let number = account.lines + 1
-                let line = lines.span.extracting(text)
-                let full = batches.add(line, number: number, isDecoded: false, now: now.elapsed, &keys)
+                let full = batches.add(lines[text], number: number, isDecoded: false, now: now.elapsed, &keys)
                 if let full { ready.append(full) }
             }
             account.lines += 1
@@ -197,7 +196,7 @@ struct SendCutter: Sendable {
 
     private mutating func add(_ lines: DecodedLines, _ now: Moment) {
         for event in lines.events {
-            let full = batches.add(event.span, number: lines.last, isDecoded: true, now: now.elapsed, &keys)
+            let full = batches.add(event[...], number: lines.last, isDecoded: true, now: now.elapsed, &keys)
             if let full { ready.append(full) }
         }
         account.rejected += lines.rejectedTotal

@@ -30,7 +30,7 @@ struct SendBackoff: Sendable {
         guard now < end else { return nil }
         let ceiling = min(Self.first * (1 << min(failures, 16)), Self.longest)
         failures += 1
-        let jittered = ceiling * Double.random(in: 0...1, using: &random)
+        let jittered = ceiling * Double.random(in: 0..<1, using: &random)
         return min(max(jittered, retryAfter ?? .zero), end - now)
     }
 

@@ -47,6 +47,11 @@ actor ChildProcess {
         try closeInput()
     }
 
+    /// Hands over some of the standard input, which stays open.
+    func write(_ bytes: Data) throws {
+        try input.fileHandleForWriting.write(contentsOf: bytes)
+    }
+
     func closeInput() throws {
         try input.fileHandleForWriting.close()
     }
