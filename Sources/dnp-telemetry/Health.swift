@@ -2,12 +2,15 @@
 
 internal import ArgumentParser
 internal import Collector
+internal import Foundation
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say whether the local service is ready.",
         discussion: """
-            Asks /-/ready once, for the health check of a container and for scripts that wait for a service.
+            Asks /-/ready once, for the health check of a container and for scripts that wait for a service. Without \
+            --url it asks where the service listens by the settings that serve reads: the file of --config, else of \
+            $DNP_TELEMETRY_CONFIG, and $DNP_TELEMETRY_LISTEN, else http://127.0.0.1:10910.
 
             EXAMPLES
               dnp-telemetry health
@@ -27,7 +30,13 @@ struct Health: AsyncParsableCommand {
             valueName: "url"
         )
     )
-    var url = "http://127.0.0.1:10910"
+    var url: String?
+
+    @Option(
+        help: ArgumentHelp("File of the service's settings.", valueName: "file"),
+        completion: .file(extensions: ["yml", "yaml"])
+    )
+    var config: String?
 
     @Option(help: ArgumentHelp("How long the answer may take.", valueName: "duration"))
     var timeout = TimeSpan(.seconds(3))
@@ -45,14 +54,29 @@ struct Health: AsyncParsableCommand {
     var access: AccessOptions
 
     func validate() throws {
-        let address = try address()
+        if let url { try check(try parsed(url)) }
+        guard url == nil || config == nil else { throw ValidationError("expected --url or --config, found both") }
         guard timeout.duration >= .milliseconds(1) else { throw ValidationError("expected --timeout above 0s") }
-        guard !insecure || !address.isRemote else {
-            throw ValidationError("expected --insecure with a service on this machine, found \(address); use --ca")
-        }
     }
 
-    private func address() throws -> CollectorURL {
+    func run() async throws {
+        var access = access.access
+        access.trustsAnyone = insecure
+        let environment = ProcessInfo.processInfo.environment
+        let verdict: HealthCheck.Verdict
+        do throws(UnknownOption) {
+            let text = if let url { url } else { try ServiceAddress.url(environment: environment, file: config) }
+            let address = try CollectorURL(text, path: HealthCheck.path)
+            let check = try HealthCheck(address, access, timeout: timeout.duration)
+            verdict = await check.verdict()
+        } catch {
+            verdict = .notReady("\(error)")
+        }
+        if !quiet { try print(verdict) }
+        if verdict != .ready { throw ExitCode(1) }
+    }
+
+    private func parsed(_ url: String) throws -> CollectorURL {
         do throws(UnknownOption) {
             return try CollectorURL(url, path: HealthCheck.path)
         } catch {
@@ -60,19 +84,10 @@ struct Health: AsyncParsableCommand {
         }
     }
 
-    func run() async throws {
-        var access = access.access
-        access.trustsAnyone = insecure
-        let address = try address()
-        let check: HealthCheck
-        do throws(UnknownOption) {
-            check = try HealthCheck(address, access, timeout: timeout.duration)
-        } catch {
-            throw ValidationError("\(error)")
+    private func check(_ address: CollectorURL) throws {
+        guard !insecure || !address.isRemote else {
+            throw ValidationError("expected --insecure with a service on this machine, found \(address); use --ca")
         }
-        let verdict = await check.verdict()
-        if !quiet { try print(verdict) }
-        if verdict != .ready { throw ExitCode(1) }
     }
 
     private func print(_ verdict: HealthCheck.Verdict) throws {

@@ -4,13 +4,13 @@ internal import TelemetryEvents
 
 /// Cuts an input into the bodies of requests, in bounded memory.
 ///
-/// A document leaves whole. Lines of events leave as they are, many at a time. A log leaves whole where it is small, so that
-/// the collector decodes it like any other; a larger one, and one that is still being written, is decoded here.
+/// A document leaves whole. Lines of events leave as they are, many at a time. A log is decoded here, where its zone is
+/// known, and leaves as events; whole only where its lines have no times, which no event can tell.
 struct SendCutter: Sendable {
     /// What a collector decompresses of one body by default, in bytes.
     static let largestDocument = 64 << 20
-    /// Up to which size a log is sent whole, in bytes.
-    static let wholeLog = 16 << 20
+    /// Up to which size a log is looked at as a whole, in bytes.
+    static let wholeLog = 8 << 20
 
     /// When something was read.
     struct Moment: Sendable {
@@ -86,7 +86,7 @@ struct SendCutter: Sendable {
         case .undecided: break
         case .document(let bytes): whole(.document, bytes, .document)
         case .events: break
-        case .log(let bytes, _): whole(.log, bytes, .log(first: lineOffset + 1))
+        case .log(let bytes, _): finishLog(bytes, now)
         case .decoding(var log, _):
             let lines = try log.flush(readAt: now.wall)
             state = .decoding(log, isSilent: true)
@@ -179,6 +179,21 @@ struct SendCutter: Sendable {
             }
             account.lines += 1
             start = end + 1
+        }
+    }
+
+    private mutating func finishLog(_ bytes: [UInt8], _ now: Moment) {
+        let (keysBefore, accountBefore) = (keys, account)
+        var log = DecodedLog(options, isLive: false, lineOffset: lineOffset)
+        do throws(InputError) {
+            try decode(&log, bytes, now)
+            add(try log.flush(readAt: now.wall), now)
+            state = .decoding(log, isSilent: true)
+        } catch {
+            // The collector knows that their times are not known.
+            (keys, account) = (keysBefore, accountBefore)
+            (batches, ready, decodedLines) = (LineBatches(), [], LogLineCounts())
+            whole(.log, bytes, .log(first: lineOffset + 1))
         }
     }
 

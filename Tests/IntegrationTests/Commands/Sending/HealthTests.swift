@@ -61,6 +61,28 @@ extension EndToEnd {
             }
         }
 
+        @Test("finds the service by its settings")
+        func settings() async throws {
+            try await withService { service in
+                let port = await service.client.port
+                try await withTemporaryDirectory { directory in
+                    let file = "\(directory)/config.yml"
+                    try Data("listen: [':\(port)', 'unix:/nonexistent/other']\n".utf8).write(
+                        to: URL(fileURLWithPath: file)
+                    )
+                    let byFile = try await Command.telemetry("health", "--config", file)
+                    #expect(byFile.status == .code(0))
+                    #expect(byFile.text == "ready\n")
+                    let script = "DNP_TELEMETRY_LISTEN='127.0.0.1:\(port)' exec \"$0\" health --quiet"
+                    #expect(try await Command.run(["/bin/sh", "-c", script, Service.binary()]).status == .code(0))
+                    try Data("listn: ':1'\n".utf8).write(to: URL(fileURLWithPath: file))
+                    let broken = try await Command.telemetry("health", "--config", file)
+                    #expect(broken.status == .code(1))
+                    #expect(broken.text.hasPrefix("not ready: the settings cannot be read: \(file):1"))
+                }
+            }
+        }
+
         @Test("does not take any certificate of a machine elsewhere")
         func insecure() async throws {
             let command = try await Command.telemetry("health", "--url", "https://example.org", "--insecure")

@@ -42,6 +42,7 @@ extension MetricsPage {
     var stages: [Series: Double] {
         let closing = [
             "dnp_prefetch_cycles_total", "dnp_prefetch_open_cycles", "dnp_prefetch_sequence_violations_total",
+            "dnp_notification_delivered_total",
         ]
         return folded.filter { sample in
             let name = sample.key.name
@@ -124,6 +125,8 @@ extension EndToEnd {
                     #expect(try await process.waitForExit() == .code(0))
                     let sent = try SentOutput(process)
                     #expect(sent.ending == "complete" && sent.rejected == 0)
+                    // A stamp without a year is of this one while a log is live.
+                    guard !name.contains("logcat") else { return }
                     let whole = try await SentOutput(Command.telemetry("send", path, "--to", url, "--format", "json"))
                     #expect(whole.accepted == 0, "the whole log is known by its events")
                 }
