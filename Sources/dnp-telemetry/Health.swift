@@ -13,8 +13,8 @@ struct Health: AsyncParsableCommand {
             $DNP_TELEMETRY_CONFIG, and $DNP_TELEMETRY_LISTEN, else http://127.0.0.1:10910.
 
             EXAMPLES
-              dnp-telemetry health
               dnp-telemetry health --url unix:/run/dnp-telemetry/http.sock
+              dnp-telemetry health
               HEALTHCHECK CMD ["dnp-telemetry", "health", "--quiet"]
 
             EXIT STATUS

@@ -34,12 +34,14 @@ struct DecodedLog: Sendable {
 
     /// Decodes whole lines.
     mutating func decode(_ lines: [UInt8], readAt: Timestamp) throws(InputError) -> DecodedLines {
-        try encode(decoder.decode(lines.span, readAt: readAt))
+        let decoded = decoder.decode(lines.span, readAt: readAt)
+        return try encode(decoded)
     }
 
     /// Lets out what waited for lines that did not come.
     mutating func flush(readAt: Timestamp) throws(InputError) -> DecodedLines {
-        try encode(decoder.flush(readAt: readAt))
+        let decoded = decoder.flush(readAt: readAt)
+        return try encode(decoded)
     }
 
     private func encode(_ decoded: DecodedEvents) throws(InputError) -> DecodedLines {
