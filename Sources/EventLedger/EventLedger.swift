@@ -77,6 +77,11 @@ public final class EventLedger: Sendable {
         }
     }
 
+    /// Commits a transaction that writes a page and changes nothing: proof that the ledger can be written now.
+    public func touch() throws(LedgerError) {
+        try connection.transaction(.immediate) { (database) throws(LedgerError) in try MetaTable(database).touch() }
+    }
+
     /// Closes the files and lets go of the directory; every later call throws.
     ///
     /// The log is moved into the database, so that only one file is left beside the lock.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A program for tests: says what the service manager handed over to it, one fact a line.
+// A program for tests: says what the service manager handed over to it, one fact a line, or sends the manager what its
+// arguments name.
 
 import Glibc
 import Journald
 
-func report(_ title: String) {
+func reportInherited(_ title: String) {
     do throws(InheritedDescriptorsError) {
         let inherited = try InheritedDescriptors.take()
         print("\(title) \(inherited.all.count)")
@@ -18,8 +19,36 @@ func report(_ title: String) {
     }
 }
 
-report("first")
-for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] where unsafe getenv(name) != nil {
-    print("\(name) is still set")
+func reportWatchdog() {
+    do throws(SystemError) {
+        print("watchdog \(try NotificationSocket.watchdogTimeout().map { "\($0)" } ?? "off")")
+    } catch {
+        print("watchdog error: \(error)")
+    }
 }
-report("second")
+
+func send(_ notifications: [ServiceNotification]) {
+    guard let socket = NotificationSocket() else { return print("nobody listens") }
+    do throws(SystemError) {
+        try socket.send(notifications)
+        print("sent")
+    } catch {
+        print("error: \(error)")
+    }
+}
+
+switch CommandLine.arguments.dropFirst().first {
+case "notify":
+    send([.ready, .status("it works\nREADY=0\u{1B}[31m: Grüße")])
+    send([.reloading(since: 12_345), .watchdog])
+    send([.extendTimeout(.milliseconds(2_500)), .stopping, .errno(28)])
+    send([])
+case "watchdog":
+    reportWatchdog()
+default:
+    reportInherited("first")
+    for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] where unsafe getenv(name) != nil {
+        print("\(name) is still set")
+    }
+    reportInherited("second")
+}

@@ -52,7 +52,7 @@ struct EventsRoute: Sendable {
             guard body.readableBytes + part.readableBytes <= configuration.maximumBody else {
                 throw Problem.bodyTooLarge
             }
-            guard lease.extend(by: part.readableBytes) else { throw Problem.overloaded(retryAfter: 1) }
+            guard lease.extend(by: part.readableBytes) else { throw Problem.overloaded(retryAfter: .seconds(1)) }
             body.writeImmutableBuffer(part)
         }
         return body

@@ -54,13 +54,24 @@ extension Problem {
         )
     }
 
-    static func overloaded(retryAfter: Int) -> Problem {
+    static func overloaded(retryAfter: Duration) -> Problem {
         Problem(
             status: .serviceUnavailable,
             type: "overloaded",
             title: "Too much waits",
             detail: "More events wait to be stored than is allowed; nothing of this request was stored. Try again.",
-            retryAfter: retryAfter + Int.random(in: 0...2)
+            retryAfter: RetryHint.jittered(retryAfter)
+        )
+    }
+
+    private static func ledgerSlow(retryAfter: Duration) -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "ledger-slow",
+            title: "The disk is too slow",
+            detail: "Storing events takes longer than is allowed (see --max-commit-time); nothing of this request was "
+                + "stored. Try again.",
+            retryAfter: RetryHint.jittered(retryAfter)
         )
     }
 
@@ -85,21 +96,23 @@ extension Problem {
                     : "The body says it is gzip and is not, or its checksum is wrong; nothing was stored."
             )
         case .outOfMemory:
-            self = .overloaded(retryAfter: 5)
+            self = .overloaded(retryAfter: .seconds(5))
         }
     }
 
     init(_ error: SubmissionError) {
         switch error {
         case .overloaded(let after):
-            self = .overloaded(retryAfter: max(1, Int(after.components.seconds)))
+            self = .overloaded(retryAfter: after)
+        case .slow(let after):
+            self = .ledgerSlow(retryAfter: after)
         case .stopped:
             self.init(
                 status: .serviceUnavailable,
                 type: "stopping",
                 title: "The service is stopping",
                 detail: "Nothing of this request was stored. Try again.",
-                retryAfter: 1 + Int.random(in: 0...2)
+                retryAfter: RetryHint.jittered(.seconds(1))
             )
         case .failed(.full):
             self.init(
@@ -107,7 +120,7 @@ extension Problem {
                 type: "ledger-full",
                 title: "No space left",
                 detail: "There is no space left for the ledger; nothing of this request was stored. Try again later.",
-                retryAfter: 10 + Int.random(in: 0...10)
+                retryAfter: RetryHint.jittered(.seconds(10))
             )
         case .failed:
             self.init(
@@ -115,7 +128,7 @@ extension Problem {
                 type: "ledger-failed",
                 title: "The ledger failed",
                 detail: "The events could not be stored; nothing of this request was. Try again later.",
-                retryAfter: 10 + Int.random(in: 0...10)
+                retryAfter: RetryHint.jittered(.seconds(10))
             )
         }
     }

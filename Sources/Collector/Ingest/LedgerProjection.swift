@@ -106,19 +106,27 @@ extension LedgerProjection {
 
     /// Loads the last checkpoint and folds what the ledger holds behind it. A damaged batch is skipped and named.
     ///
-    /// - Parameter isFromStart: whether the checkpoint is left alone and every batch is folded.
+    /// - Parameters:
+    ///   - isFromStart: whether the checkpoint is left alone and every batch is folded.
+    ///   - onProgress: called at the beginning and behind every read.
     static func recover(
         from reader: LedgerReader,
         identityKey: IdentityKey,
         limits: LifecycleLimits,
-        isFromStart: Bool = false
+        isFromStart: Bool = false,
+        onProgress: (RecoveryProgress) -> Void = { _ in }
     ) throws(LedgerError) -> (LedgerProjection, Recovery) {
         var projection = LedgerProjection(identityKey: identityKey, limits: limits)
         if !isFromStart { try projection.load(from: reader) }
 
         var recovery = Recovery()
         var last = projection.position.batch
+        let ends = try reader.statistics()
+        let start = max(last, ends.pruned.batch)
+        var progress = RecoveryProgress(done: 0, total: max(ends.end.batch - start, 0))
         while true {
+            progress.done = max(last - start, 0)
+            onProgress(progress)
             let batches: [StoredBatch]
             do throws(LedgerError) {
                 batches = try reader.read(afterBatch: last)

@@ -9,6 +9,8 @@ struct LedgerMetrics: Sendable {
     private let failures: Counter
     private let commitSeconds: Histogram
     private let batchEvents: Histogram
+    private let refused: CounterFamily
+    private let busySeconds: Gauge
     private let waiting: Gauge
     private let waitingBytes: Gauge
     private let bytes: Gauge
@@ -34,6 +36,17 @@ struct LedgerMetrics: Sendable {
             "dnp_telemetry_ledger_batch_events",
             help: "Events in a commit.",
             buckets: [1, 10, 100, 1_000, 10_000, 100_000]
+        )
+        refused = registry.counter(
+            "dnp_telemetry_ledger_refused_total",
+            help: "Requests and pieces of logs that the ledger did not take, by reason; nothing of them was stored.",
+            labels: ["reason"]
+        )
+        for reason in RefusalReason.allCases { _ = refused.with(reason.rawValue) }
+        busySeconds = registry.gauge(
+            "dnp_telemetry_ledger_busy_seconds",
+            help: "How long what the ledger's writer does has taken so far; 0 while it waits for work.",
+            unit: "seconds"
         )
         waiting = registry.gauge(
             "dnp_telemetry_ledger_waiting_submissions",
@@ -81,6 +94,10 @@ struct LedgerMetrics: Sendable {
     func collect(_ writer: GroupCommitStatistics) {
         waiting.set(writer.waitingSubmissions)
         waitingBytes.set(writer.waitingBytes)
+        busySeconds.set(Double(writer.busyNanoseconds) / 1e9)
+        for reason in RefusalReason.allCases {
+            refused.with(reason.rawValue).restore(to: writer.refusals(for: reason))
+        }
     }
 
     func collect(_ ledger: LedgerStatistics) {
@@ -89,5 +106,28 @@ struct LedgerMetrics: Sendable {
         logBytes.set(ledger.logBytes)
         memoryBytes.set(ledger.memoryBytes)
         pendingBatches.set(ledger.batches)
+    }
+}
+
+/// Why the ledger did not take what was handed in.
+private enum RefusalReason: String, CaseIterable {
+    /// Too much waited (`max-backlog`).
+    case backlog
+    /// Commits took too long (`max-commit-time`).
+    case commitTime = "commit_time"
+    /// There was no space left.
+    case full
+    /// The ledger failed otherwise.
+    case failed
+}
+
+extension GroupCommitStatistics {
+    fileprivate func refusals(for reason: RefusalReason) -> UInt64 {
+        switch reason {
+        case .backlog: overloads
+        case .commitTime: slowRefusals
+        case .full: fullSubmissions
+        case .failed: failedSubmissions - fullSubmissions
+        }
     }
 }

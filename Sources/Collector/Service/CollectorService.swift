@@ -35,12 +35,40 @@ public enum CollectorService {
         report: (any MetricsFactory) -> Void = { _ in },
         announce: @escaping @Sendable (StartScreen) -> Void
     ) async throws {
+        let supervisor = Supervisor(log)
+        do {
+            try await run(
+                configuration,
+                reread: reread,
+                log: log,
+                level: level,
+                supervisor,
+                report: report,
+                announce: announce
+            )
+        } catch {
+            supervisor.failed(error)
+            throw error
+        }
+    }
+
+    private static func run(
+        _ configuration: ServeConfiguration,
+        reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
+        log: Logger,
+        level: LiveLogHandler.Level,
+        _ supervisor: Supervisor,
+        report: (any MetricsFactory) -> Void,
+        announce: @escaping @Sendable (StartScreen) -> Void
+    ) async throws {
         let clock = LedgerClock.system
+        supervisor.opening()
         let room = try LedgerRoom(
             directory: configuration.stateDirectory,
             durability: configuration.durability,
             now: clock.now(),
-            log
+            log,
+            onProgress: supervisor.recovering
         )
         let ledger = room.ledger
         let registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
@@ -79,6 +107,10 @@ public enum CollectorService {
         let writer = try GroupCommit(
             ledger: ledger,
             processor: processor,
+            limits: GroupCommitLimits(
+                waitingBytes: configuration.maximumBacklog,
+                commitTime: configuration.maximumCommitTime
+            ),
             clock: clock,
             tickInterval: .seconds(1),
             observe: { ledgerMetrics.observe($0) }
@@ -101,9 +133,11 @@ public enum CollectorService {
             live,
             reread: watch.rereading(reread),
             level: level,
+            supervisor,
             registry,
             now: clock.now,
-            log: log
+            log: log,
+            onChange: { writer.limit(waitingBytes: $0.maximumBacklog, commitTime: $0.maximumCommitTime) }
         )
         let http = HTTPService(
             configuration: configuration,
@@ -115,6 +149,7 @@ public enum CollectorService {
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: securityMetrics),
             log: log
         ) { base in
+            supervisor.ready()
             announce(
                 StartScreen(
                     base: base,
@@ -137,6 +172,7 @@ public enum CollectorService {
                 .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),
                 .init(service: ReadinessService(readiness: readiness)),
+                .init(service: SupervisionService(supervisor: supervisor, writer: writer, journal: progress)),
             ],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: log

@@ -15,7 +15,15 @@ struct LedgerRoom {
 
     /// Opens the ledger and folds it. Where its saved state cannot be read, it is folded anew from its first batch on; it is
     /// set aside like a damaged one when that is no longer there.
-    init(directory: String, durability: LedgerDurability, now: Int64, _ log: Logger) throws {
+    ///
+    /// - Parameter onProgress: told how far the folding has come.
+    init(
+        directory: String,
+        durability: LedgerDurability,
+        now: Int64,
+        _ log: Logger,
+        onProgress: (RecoveryProgress) -> Void = { _ in }
+    ) throws {
         try StateDirectory.create(directory)
         let key = try InstallationKey(directory: directory, mayCreate: !StateDirectory.hasLedger(directory))
         var (ledger, opening) = try EventLedger.open(directory: directory, durability: durability, now: now)
@@ -23,10 +31,15 @@ struct LedgerRoom {
         let limits = LifecycleLimits()
         var recovered: (LedgerProjection, LedgerProjection.Recovery)
         do throws(LedgerError) {
-            recovered = try LedgerProjection.recover(from: ledger.reader, identityKey: identityKey, limits: limits)
+            recovered = try LedgerProjection.recover(
+                from: ledger.reader,
+                identityKey: identityKey,
+                limits: limits,
+                onProgress: onProgress
+            )
         } catch {
             guard error.isDamage else { throw error }
-            if let anew = try Self.foldedAnew(ledger, identityKey, limits) {
+            if let anew = try Self.foldedAnew(ledger, identityKey, limits, onProgress) {
                 log.error("the saved state cannot be read; all of the ledger was folded anew: \(error.description)")
                 recovered = anew
             } else {
@@ -57,7 +70,8 @@ struct LedgerRoom {
     private static func foldedAnew(
         _ ledger: EventLedger,
         _ identityKey: IdentityKey,
-        _ limits: LifecycleLimits
+        _ limits: LifecycleLimits,
+        _ onProgress: (RecoveryProgress) -> Void
     ) throws(LedgerError) -> (LedgerProjection, LedgerProjection.Recovery)? {
         do throws(LedgerError) {
             guard try ledger.reader.statistics().pruned == .start else { return nil }
@@ -65,7 +79,8 @@ struct LedgerRoom {
                 from: ledger.reader,
                 identityKey: identityKey,
                 limits: limits,
-                isFromStart: true
+                isFromStart: true,
+                onProgress: onProgress
             )
             try ledger.forget(projection: LedgerProjection.name)
             return anew

@@ -31,7 +31,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     private var incoming: [Entry?] = []
     private var work: [WorkItem] = []
     private var counts = GroupCommitStatistics()
-    private var groupNanoseconds: UInt64 = 0
+    private var admission: Admission
     private var isWriterAsleep = false
     private var stopDeadline: UInt64?
     private var hasFinished = false
@@ -40,11 +40,21 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
 
     init(limits: GroupCommitLimits, clock: LedgerClock) {
         self.limits = limits
+        admission = Admission(limits)
         self.clock = clock
     }
 
     var statistics: GroupCommitStatistics {
-        monitor.withLock { counts }
+        monitor.withLock {
+            var counts = counts
+            counts.busyNanoseconds = admission.busyTime(at: clock.monotonic())
+            return counts
+        }
+    }
+
+    /// Sets what more may wait, from the next submission on.
+    func limit(waitingBytes: Int, commitTime: Duration?) {
+        monitor.withLock { admission.limit(waitingBytes: waitingBytes, commitTime: commitTime) }
     }
 
     var isStopping: Bool {
@@ -57,9 +67,9 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     func enqueue(_ entry: Entry) -> SubmissionError? {
         monitor.withLock {
             guard stopDeadline == nil else { return .stopped }
-            guard counts.waitingSubmissions == 0 || hasRoom(for: entry) else {
-                counts.overloads += 1
-                return .overloaded(retryAfter: retryHint)
+            if let refusal = admission.refusal(of: entry.cost, waiting: waiting, at: clock.monotonic()) {
+                counts.record(refusal)
+                return refusal
             }
             counts.waitingSubmissions += 1
             counts.waitingBytes += entry.cost
@@ -72,7 +82,9 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     func enqueue(_ item: WorkItem) -> SubmissionError? {
         monitor.withLock {
             guard stopDeadline == nil else { return .stopped }
-            guard work.count < limits.waitingWork else { return .overloaded(retryAfter: retryHint) }
+            guard work.count < limits.waitingWork else {
+                return .overloaded(retryAfter: admission.retryAfter(waiting: waiting, at: clock.monotonic()))
+            }
             work.append(item)
             wakeWriter()
             return nil
@@ -97,27 +109,12 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         if let result { continuation.resume(returning: result) }
     }
 
-    private func hasRoom(for entry: Entry) -> Bool {
-        counts.waitingSubmissions < limits.waitingSubmissions
-            && counts.waitingBytes + entry.cost <= limits.waitingBytes
+    private var waiting: Admission.Waiting {
+        Admission.Waiting(submissions: counts.waitingSubmissions, bytes: counts.waitingBytes)
     }
 
     private func wakeWriter() {
         if isWriterAsleep { monitor.signal() }
-    }
-
-    /// The time that what waits should take: the groups of it at the pace of the latest ones, 0.1 to 30 s.
-    private var retryHint: Duration {
-        let groups = UInt64(
-            1
-                + max(
-                    counts.waitingBytes / limits.groupBytes,
-                    counts.waitingSubmissions / limits.groupSubmissions
-                )
-        )
-        let (nanoseconds, overflow) = groupNanoseconds.multipliedReportingOverflow(by: groups)
-        let milliseconds = overflow ? 30_000 : nanoseconds / 1_000_000
-        return .milliseconds(min(max(milliseconds, 100), 30_000))
     }
 
     // MARK: The writer
@@ -125,6 +122,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     /// Waits until there is something to do, unless it may not; moves what waits into `backlog` if that is empty.
     func nextTurn(backlog: inout [Entry?], tickAt: UInt64?, mayWait: Bool) -> Turn {
         monitor.withLock {
+            admission.rests()
             while true {
                 let now = clock.monotonic()
                 var turn = Turn()
@@ -136,7 +134,10 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
                 if backlog.isEmpty, !incoming.isEmpty { swap(&backlog, &incoming) }
                 if !work.isEmpty { swap(&turn.work, &work) }
                 let hasFound = !backlog.isEmpty || !turn.work.isEmpty || turn.isTickDue || turn.isStopping
-                if hasFound || !mayWait { return turn }
+                if hasFound || !mayWait {
+                    admission.begins(at: now)
+                    return turn
+                }
                 isWriterAsleep = true
                 if let tickAt {
                     monitor.wait(nanoseconds: tickAt - now)
@@ -151,14 +152,16 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     /// Takes a finished group off the account.
     func finish(_ report: CommitReport, submitted: Int, cost: Int) {
         monitor.withLock {
-            counts.record(report)
+            counts.record(report, submitted: submitted)
             counts.waitingSubmissions -= submitted
             counts.waitingBytes -= cost
-            if report.nanoseconds > 0 {
-                groupNanoseconds =
-                    groupNanoseconds == 0 ? report.nanoseconds : (groupNanoseconds * 7 + report.nanoseconds) / 8
-            }
+            admission.ended(report, at: clock.monotonic())
         }
+    }
+
+    /// Takes note of an attempt to write beside the groups.
+    func recordAttempt(_ error: LedgerError?) {
+        monitor.withLock { counts.recordAttempt(error) }
     }
 
     /// Takes entries that will not be committed off the account.

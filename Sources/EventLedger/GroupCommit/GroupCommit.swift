@@ -87,6 +87,28 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         return try answer.get()
     }
 
+    /// Has the writer thread commit a transaction that changes nothing, for those who want to know whether it works.
+    ///
+    /// It returns when that is done, which is never while the thread hangs. ``GroupCommitStatistics/proofs`` and
+    /// ``GroupCommitStatistics/failure`` tell of it.
+    public func prove() async throws(SubmissionError) {
+        let queue = queue
+        try await perform { (_, ledger) throws(LedgerError) in
+            do throws(LedgerError) {
+                try ledger.touch()
+                queue.recordAttempt(nil)
+            } catch {
+                queue.recordAttempt(error)
+                throw error
+            }
+        }
+    }
+
+    /// Sets how many bytes may wait and how long a commit may take, in place of the limits it was made with.
+    public func limit(waitingBytes: Int, commitTime: Duration?) {
+        queue.limit(waitingBytes: waitingBytes, commitTime: commitTime)
+    }
+
     /// What was done so far and what waits.
     public var statistics: GroupCommitStatistics {
         queue.statistics

@@ -8,10 +8,14 @@ public struct GroupCommitStatistics: Sendable, Equatable {
     public internal(set) var failedGroups: UInt64 = 0
     /// Submissions that were stored or had nothing to store.
     public internal(set) var submissions: UInt64 = 0
-    /// Submissions in groups that could not be stored.
+    /// Submissions in groups that could not be stored, ticks aside.
     public internal(set) var failedSubmissions: UInt64 = 0
+    /// Of the submissions in groups that could not be stored, those for which there was no space.
+    public internal(set) var fullSubmissions: UInt64 = 0
     /// Submissions that were rejected because too much waited.
     public internal(set) var overloads: UInt64 = 0
+    /// Submissions that were rejected because commits took too long.
+    public internal(set) var slowRefusals: UInt64 = 0
     /// Batches that were appended.
     public internal(set) var batches: UInt64 = 0
     /// Events that were appended.
@@ -24,19 +28,44 @@ public struct GroupCommitStatistics: Sendable, Equatable {
     public internal(set) var waitingSubmissions = 0
     /// The cost of those, in bytes.
     public internal(set) var waitingBytes = 0
+    /// How often the writer has proven that it works: by a commit, by a call of ``GroupCommit/prove()``, or by being told
+    /// that space or a lock is missing (``LedgerError/isHindrance``), which a restart would not mend.
+    public internal(set) var proofs: UInt64 = 0
+    /// Why the latest group or proof could not be stored; nil once one was again.
+    public internal(set) var failure: LedgerError?
+    /// How long what the writer does at this moment has taken so far, in nanoseconds; 0 while it sleeps.
+    public internal(set) var busyNanoseconds: UInt64 = 0
 
-    mutating func record(_ report: CommitReport) {
-        guard report.error == nil else {
+    mutating func record(_ refusal: SubmissionError) {
+        switch refusal {
+        case .overloaded: overloads += 1
+        case .slow: slowRefusals += 1
+        case .stopped, .failed: break
+        }
+    }
+
+    /// - Parameter submitted: how many of the group's submissions were handed in; the others are ticks.
+    mutating func record(_ report: CommitReport, submitted: Int) {
+        if let error = report.error {
             failedGroups += 1
-            failedSubmissions += UInt64(report.submissions)
+            failedSubmissions += UInt64(submitted)
+            if case .full = error { fullSubmissions += UInt64(submitted) }
+            recordAttempt(error)
             return
         }
         submissions += UInt64(report.submissions)
         guard report.batches > 0 else { return }
+        recordAttempt(nil)
         commits += 1
         batches += UInt64(report.batches)
         events += report.events
         bytes += UInt64(report.bytes)
         commitNanoseconds += report.nanoseconds
+    }
+
+    /// Takes note of an attempt to write.
+    mutating func recordAttempt(_ error: LedgerError?) {
+        failure = error
+        if error?.isHindrance ?? true { proofs += 1 }
     }
 }

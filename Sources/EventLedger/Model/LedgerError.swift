@@ -24,6 +24,16 @@ public enum LedgerError: Error, Sendable, Equatable {
     case other(code: Int32, message: String)
 }
 
+extension LedgerError {
+    /// Whether nothing but room or a lock was missing: the ledger works, goes on by itself, and a restart is of no use.
+    public var isHindrance: Bool {
+        switch self {
+        case .full, .busy: true
+        default: false
+        }
+    }
+}
+
 extension LedgerError: CustomStringConvertible {
     /// What happened and what to do about it.
     public var description: String {

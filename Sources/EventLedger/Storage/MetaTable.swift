@@ -52,4 +52,11 @@ struct MetaTable {
         try statement.bind(Int64(bitPattern: position.sequence), at: 2)
         try statement.run()
     }
+
+    /// Writes the row as it is.
+    func touch() throws(LedgerError) {
+        let statement = try LedgerStatement("UPDATE meta SET created_at = created_at WHERE id = 1", in: database)
+        defer { statement.reset() }
+        try statement.run()
+    }
 }

@@ -32,19 +32,20 @@ struct ProblemTests {
         Case(.unsupportedType("text/\"html\"\\\u{1}\u{7F}\n\u{2028}é"), 415),
         Case(.bodyTooLarge, 413),
         Case(.nothingReadable(EventText.decode(["{\"event\":\"\\\"\"}", "7"])), 400),
-        Case(.overloaded(retryAfter: 1), 503, retryAfter: 1...3),
+        Case(.overloaded(retryAfter: .seconds(1)), 503, retryAfter: 1...3),
         Case(Problem(GzipError.tooLarge), 413),
         Case(Problem(GzipError.suspiciousRatio), 413),
         Case(Problem(GzipError.damaged), 400),
         Case(Problem(GzipError.truncated), 400),
         Case(Problem(GzipError.outOfMemory), 503, retryAfter: 5...7),
         Case(Problem(SubmissionError.overloaded(retryAfter: .milliseconds(100))), 503, retryAfter: 1...3),
-        Case(Problem(SubmissionError.overloaded(retryAfter: .milliseconds(7_900))), 503, retryAfter: 7...9),
-        Case(Problem(SubmissionError.overloaded(retryAfter: .seconds(30))), 503, retryAfter: 30...32),
+        Case(Problem(SubmissionError.slow(retryAfter: .seconds(90))), 503, retryAfter: 40...60),
+        Case(Problem(SubmissionError.overloaded(retryAfter: .milliseconds(7_900))), 503, retryAfter: 8...12),
+        Case(Problem(SubmissionError.overloaded(retryAfter: .seconds(30))), 503, retryAfter: 30...45),
         Case(Problem(SubmissionError.stopped), 503, retryAfter: 1...3),
-        Case(Problem(SubmissionError.failed(.full(detail: "disk"))), 503, retryAfter: 10...20),
-        Case(Problem(SubmissionError.failed(.corrupt(detail: "page"))), 503, retryAfter: 10...20),
-        Case(Problem(SubmissionError.failed(.refused(detail: "size"))), 503, retryAfter: 10...20),
+        Case(Problem(SubmissionError.failed(.full(detail: "disk"))), 503, retryAfter: 10...15),
+        Case(Problem(SubmissionError.failed(.corrupt(detail: "page"))), 503, retryAfter: 10...15),
+        Case(Problem(SubmissionError.failed(.refused(detail: "size"))), 503, retryAfter: 10...15),
     ]
 
     @Test("are JSON with a type, a title, the status and what to do (RFC 9457)", arguments: cases)
@@ -75,7 +76,7 @@ struct ProblemTests {
         "spread the next tries over their whole range",
         arguments: [
             (SubmissionError.overloaded(retryAfter: .seconds(4)), 4...6), (.stopped, 1...3),
-            (.failed(.full(detail: "")), 10...20), (.failed(.other(code: 1, message: "")), 10...20),
+            (.failed(.full(detail: "")), 10...15), (.failed(.other(code: 1, message: "")), 10...15),
         ]
     )
     func jitter(error: SubmissionError, range: ClosedRange<Int>) throws {

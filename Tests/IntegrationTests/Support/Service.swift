@@ -19,6 +19,8 @@ actor Service {
         var clock: LaterClock?
         /// Whether a start waits for `/-/ready`, which not everybody may ask where there are users or TLS.
         var asksWhetherReady = true
+        /// Hears from the next start on.
+        var manager: NotifiedManager?
     }
 
     /// The process ended, or said something else, when it should have come up.
@@ -65,6 +67,7 @@ actor Service {
         if let namespace = settings.namespace { command = namespace.entering(command) }
         starts += 1
         let environment = ["NO_COLOR": "1"].merging(settings.clock?.environment ?? [:]) { $1 }
+            .merging(settings.manager?.environment ?? [:]) { $1 }
         let process = try ChildProcess(command, logs: logs, name: "service-\(starts)", environment: environment)
         self.process = process
         return process
@@ -116,6 +119,16 @@ actor Service {
         settings.clock = clock
     }
 
+    /// Lets a manager hear from the next start on.
+    func run(under manager: NotifiedManager) {
+        settings.manager = manager
+    }
+
+    /// Any signal.
+    func signal(_ number: Int32) async {
+        await process?.signal(number)
+    }
+
     /// Hands over the whole standard input.
     func feed(_ bytes: [UInt8]) async throws {
         try await process?.feed(Data(bytes))
@@ -143,6 +156,7 @@ func withService<Value>(
     options: [String] = [],
     in namespace: MountNamespace? = nil,
     asksWhetherReady: Bool = true,
+    under manager: NotifiedManager? = nil,
     prepare: (String) async throws -> Void = { _ in },
     _ body: (Service) async throws -> Value
 ) async throws -> Value {
@@ -157,7 +171,8 @@ func withService<Value>(
                 listen: listen,
                 options: options,
                 namespace: namespace,
-                asksWhetherReady: asksWhetherReady
+                asksWhetherReady: asksWhetherReady,
+                manager: manager
             ),
             logs: directory
         )

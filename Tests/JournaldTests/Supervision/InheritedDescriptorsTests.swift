@@ -9,10 +9,11 @@ import Testing
 struct InheritedDescriptorsTests {
     @Test("systemd-socket-activate's sockets come with their names, closed on exec, and are taken once")
     func activated() throws {
+        let port = try Probe.freePort()
         let lines = try Probe.activated(
             [
-                "--listen=@dnp-test-http", "--listen=@dnp-test-lines", "--listen=127.0.0.1:0", "--listen=[::1]:0",
-                "--fdname=a:b:a:c",
+                "--listen=@dnp-test-http", "--listen=@dnp-test-lines", "--listen=127.0.0.1:\(port)",
+                "--listen=[::1]:\(port)", "--fdname=a:b:a:c",
             ],
             connectingTo: "dnp-test-http"
         )

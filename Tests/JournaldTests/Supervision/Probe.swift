@@ -13,8 +13,13 @@ enum Probe {
     }()
 
     /// Starts it by the shell with an environment and redirections; `$$` is its process id.
-    static func started(_ environment: String, _ redirections: String) throws -> [String] {
-        let command = "export _=_ \(environment); exec \"\(path)\" \(redirections)"
+    static func started(
+        _ environment: String,
+        _ redirections: String,
+        arguments: [String] = []
+    ) throws -> [String] {
+        let program = ([path] + arguments).map { "'\($0)'" }.joined(separator: " ")
+        let command = "export _=_ \(environment); exec \(program) \(redirections)"
         return lines(try ChildProcess.output(of: "/bin/sh", ["-c", command]))
     }
 
@@ -32,6 +37,21 @@ enum Probe {
         defer { close(connection) }
         guard activator.wait() == 0 else { throw TestFailure("the activated program failed") }
         return lines(Array(try Data(contentsOf: URL(fileURLWithPath: output))))
+    }
+
+    /// A port of the loopback address that nobody listens on, for programs that take no port 0.
+    static func freePort() throws -> UInt16 {
+        let made = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(made) }
+        var address = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let result = unsafe withUnsafeMutableBytes(of: &address) { bytes -> Int32 in
+            guard listen(made, 1) == 0 else { return -1 }
+            guard let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
+            return unsafe getsockname(made, base, &length)
+        }
+        guard result == 0 else { throw TestFailure("no free port: error \(errno)") }
+        return UInt16(bigEndian: address.sin6_port)
     }
 
     private static func connect(abstract name: String) -> Int32 {

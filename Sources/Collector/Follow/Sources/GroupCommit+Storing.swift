@@ -15,7 +15,7 @@ extension GroupCommit where Processor == IngestProcessor {
             } catch {
                 switch error {
                 case .stopped: throw IntakeEnded()
-                case .overloaded(let retryAfter): pause = retryAfter
+                case .overloaded(let retryAfter), .slow(let retryAfter): pause = retryAfter
                 case .failed: pause = .seconds(1)
                 }
             }

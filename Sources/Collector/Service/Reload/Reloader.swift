@@ -19,6 +19,8 @@ final class Reloader: Sendable {
     private let live: LiveConfiguration
     private let reread: @Sendable () throws(ConfigurationProblems) -> ServeConfiguration
     private let level: LiveLogHandler.Level
+    private let supervisor: Supervisor
+    private let onChange: @Sendable (ServeConfiguration) -> Void
     private let log: Logger
     private let reloads: CounterFamily
     private let isLastGood: Gauge
@@ -26,17 +28,22 @@ final class Reloader: Sendable {
     private let now: @Sendable () -> Int64
     private let turn = Mutex(())
 
+    /// - Parameter onChange: hands the configuration on to what does not read the live one by itself.
     init(
         _ live: LiveConfiguration,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
         level: LiveLogHandler.Level,
+        _ supervisor: Supervisor,
         _ registry: MetricsRegistry,
         now: @escaping @Sendable () -> Int64,
-        log: Logger
+        log: Logger,
+        onChange: @escaping @Sendable (ServeConfiguration) -> Void = { _ in }
     ) {
         self.live = live
         self.reread = reread
         self.level = level
+        self.supervisor = supervisor
+        self.onChange = onChange
         self.log = log
         self.now = now
         reloads = registry.counter(
@@ -60,20 +67,28 @@ final class Reloader: Sendable {
     /// Reads it and applies what can be applied; one reload at a time.
     func reload() -> Outcome {
         turn.withLock { _ in
-            do throws(ConfigurationProblems) {
-                let result = Settings.reloaded(live.current, with: try reread())
-                live.replace(with: result.configuration)
-                level.change(to: result.configuration.logLevel)
-                reloads.with("applied").add()
-                note(isGood: true)
-                tell(result.changed, result.waiting)
-                return .applied(changed: result.changed, waiting: result.waiting)
-            } catch {
-                reloads.with("refused").add()
-                note(isGood: false)
-                for problem in error.problems { log.error("the configuration stays as it was: \(problem)") }
-                return .refused(error)
-            }
+            supervisor.reloading()
+            let outcome = apply()
+            supervisor.reloaded(outcome.line)
+            return outcome
+        }
+    }
+
+    private func apply() -> Outcome {
+        do throws(ConfigurationProblems) {
+            let result = Settings.reloaded(live.current, with: try reread())
+            live.replace(with: result.configuration)
+            onChange(result.configuration)
+            level.change(to: result.configuration.logLevel)
+            reloads.with("applied").add()
+            note(isGood: true)
+            tell(result.changed, result.waiting)
+            return .applied(changed: result.changed, waiting: result.waiting)
+        } catch {
+            reloads.with("refused").add()
+            note(isGood: false)
+            for problem in error.problems { log.error("the configuration stays as it was: \(problem)") }
+            return .refused(error)
         }
     }
 
@@ -90,5 +105,18 @@ final class Reloader: Sendable {
             "settings changed that need a restart",
             metadata: ["settings": "\(waiting.joined(separator: ", "))"]
         )
+    }
+}
+
+extension Reloader.Outcome {
+    /// What came of it, for the status line.
+    var line: String {
+        switch self {
+        case .applied(let changed, let waiting):
+            (changed.isEmpty ? "reloaded, nothing changed" : "reloaded: \(changed.joined(separator: ", "))")
+                + (waiting.isEmpty ? "" : "; a restart is needed for \(waiting.joined(separator: ", "))")
+        case .refused(let problems):
+            "not reloaded: \(problems.problems.first.map { "\($0)" } ?? "the configuration cannot be read")"
+        }
     }
 }

@@ -7,6 +7,8 @@ struct Delivery: Sendable {
     /// Sent, never answered, and given up.
     var abandoned = EventBatch()
     var retries = 0
+    /// Requests that were answered with a refusal.
+    var refused = 0
     /// Requests that a kill cut off: they may have arrived or not.
     var unanswered = 0
     /// Events that turned out to have been counted before their batch was acknowledged.
@@ -19,6 +21,7 @@ struct Delivery: Sendable {
             acknowledged: left.acknowledged + right.acknowledged,
             abandoned: left.abandoned + right.abandoned,
             retries: left.retries + right.retries,
+            refused: left.refused + right.refused,
             unanswered: left.unanswered + right.unanswered,
             duplicates: left.duplicates + right.duplicates,
             contradictions: left.contradictions + right.contradictions

@@ -50,7 +50,7 @@ struct Sender: Sendable {
                     note(try answer.receipt(), of: batch, in: &delivery)
                     return
                 }
-                if answer.status != 503 { delivery.contradictions.append("HTTP \(answer.status): \(answer.text)") }
+                note(refusal: answer, in: &delivery)
                 mayHaveArrived = false
             } catch is TelemetryClient.NotConnected {
                 mayHaveArrived = false
@@ -70,6 +70,15 @@ struct Sender: Sendable {
             try await Task.sleep(for: .milliseconds(10))
         }
     }
+
+    /// Whoever refuses says when to come again.
+    private func note(refusal answer: Answer, in delivery: inout Delivery) {
+        delivery.refused += 1
+        if answer.status != 503 { delivery.contradictions.append("HTTP \(answer.status): \(answer.text)") }
+        let seconds = answer.headers["retry-after"].flatMap { Int($0) } ?? 0
+        if !(1...60).contains(seconds) { delivery.contradictions.append("Retry-After: \(seconds)") }
+    }
+
     private func note(_ receipt: Answer.Receipt, of batch: EventBatch, in delivery: inout Delivery) {
         if receipt.rejected != [] || receipt.accepted + receipt.duplicates != batch.count {
             delivery.contradictions.append("\(batch.count) events sent: \(receipt)")
