@@ -11,15 +11,15 @@ struct LedgerRetention: Sendable {
     private static let pause: Int64 = 10_000
 
     private let journal: JournalProgress?
-    private let keepMicroseconds: Int64
+    private let keepSeconds: @Sendable () -> Int64
     private var nextAt: Int64 = 0
 
     /// - Parameters:
     ///   - journal: how far the journal has come; nil when there is none to wait for.
-    ///   - keepSeconds: how long batches stay beyond that.
-    init(journal: JournalProgress?, keepSeconds: Int64) {
+    ///   - keepSeconds: how long batches stay beyond that, asked each time.
+    init(journal: JournalProgress?, keepSeconds: @escaping @Sendable () -> Int64) {
         self.journal = journal
-        keepMicroseconds = keepSeconds * 1_000_000
+        self.keepSeconds = keepSeconds
     }
 
     /// Does its work once a second, sooner while there is more to delete than one call takes; true when it has.
@@ -28,7 +28,7 @@ struct LedgerRetention: Sendable {
         nextAt = now + Self.interval
         savePosition(ledger, now: now)
         let needed = prunable(lifecycle)
-        let pruning = try ledger.prune(upTo: needed, keepSince: now - keepMicroseconds, limit: Self.batches)
+        let pruning = try ledger.prune(upTo: needed, keepSince: now - keepSeconds() * 1_000_000, limit: Self.batches)
         if pruning.isCutShort { nextAt = now + Self.pause }
         return true
     }

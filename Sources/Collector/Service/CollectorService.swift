@@ -63,6 +63,7 @@ public enum CollectorService {
     ) async throws {
         let clock = LedgerClock.system
         supervisor.opening()
+        let live = LiveConfiguration(configuration)
         let room = try LedgerRoom(
             directory: configuration.stateDirectory,
             durability: configuration.durability,
@@ -96,7 +97,7 @@ public enum CollectorService {
         )
         let processor = IngestProcessor(
             room.projection,
-            retention: LedgerRetention(journal: progress, keepSeconds: configuration.retentionSeconds),
+            retention: LedgerRetention(journal: progress, keepSeconds: { live.current.retentionSeconds }),
             metrics: metrics,
             log: log
         ) { position in
@@ -126,7 +127,6 @@ public enum CollectorService {
             log: log
         )
         let readiness = Readiness()
-        let live = LiveConfiguration(configuration)
         let securityMetrics = SecurityMetrics(registry)
         let watch = try SecurityWatch(configuration, metrics: securityMetrics, log: log)
         let reloader = Reloader(

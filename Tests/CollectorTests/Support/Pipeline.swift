@@ -45,7 +45,7 @@ final class Pipeline: Sendable {
         self.output = output
         let processor = IngestProcessor(
             projection,
-            retention: LedgerRetention(journal: progress, keepSeconds: 100 * 365 * 86_400),
+            retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
             metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         ) { _ in

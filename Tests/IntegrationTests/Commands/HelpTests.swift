@@ -15,7 +15,7 @@ extension EndToEnd {
 
         @Test(
             "of a command has examples and exit statuses",
-            arguments: ["serve", "validate", "replay", "report", "send", "health", "ledger"] + ledger
+            arguments: ["serve", "validate", "replay", "report", "check-config", "send", "health", "ledger"] + ledger
         )
         func help(command: String) async throws {
             let help = try await help(command)
@@ -26,7 +26,7 @@ extension EndToEnd {
 
         @Test(
             "and the README name the same options",
-            arguments: ["validate", "replay", "report", "send", "health", "ledger"]
+            arguments: ["validate", "replay", "report", "check-config", "send", "health", "ledger"]
         )
         func documented(command: String) async throws {
             var flags: Set<String> = []

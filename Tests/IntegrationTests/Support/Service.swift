@@ -134,6 +134,11 @@ actor Service {
         try await process?.feed(Data(bytes))
     }
 
+    /// SIGHUP.
+    func hangUp() async {
+        await process?.signal(SIGHUP)
+    }
+
     /// SIGKILL.
     func kill() async {
         await process?.killAndWait()

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+extension EndToEnd {
+    @Suite("the configuration file")
+    struct ConfigurationFile {
+        private static let event = Array(
+            #"{"event":"prefetch_registered","timestamp":"2025-11-15T05:41:00Z"}"#.utf8
+        )
+
+        /// A service whose settings stand in a file, which the body may rewrite.
+        private func withConfigured(
+            _ yaml: String,
+            options: [String] = [],
+            _ body: (Service, _ rewrite: (String) throws -> Void) async throws -> Void
+        ) async throws {
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/config.yml"
+                let rewrite = { (text: String) in try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
+                try rewrite(yaml)
+                try await withService(options: ["--config", path] + options) { service in
+                    try await body(service, rewrite)
+                }
+            }
+        }
+
+        private func statusOfPost(_ service: Service) async throws -> Int {
+            try await service.client.post(Self.event, type: "application/json").status
+        }
+
+        @Test("is used, and options beat it")
+        func layers() async throws {
+            try await withConfigured("max-body: 10\nmetrics-path: /probe\n") { service, _ in
+                #expect(try await statusOfPost(service) == 413)
+                #expect(try await service.client.get("/probe").status == 200)
+            }
+            try await withConfigured("max-body: 10\n", options: ["--max-body", "1KiB"]) { service, _ in
+                #expect(try await statusOfPost(service) == 200)
+            }
+        }
+
+        @Test("SIGHUP changes what can change alive, names the rest, and is counted")
+        func hangUp() async throws {
+            try await withConfigured("max-body: 1KiB\n") { service, rewrite in
+                #expect(try await statusOfPost(service) == 200)
+                try rewrite("max-body: 10\nlog-level: info\ndurability: power\n")
+                await service.hangUp()
+                try await eventually("the new limit holds") { try await statusOfPost(service) == 413 }
+                let log = await service.log
+                #expect(log.contains("settings=durability") && log.contains("need a restart"), "\(log)")
+                let page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_config_reloads_total", ["result": "applied"]) == 1)
+                #expect(page.value("dnp_telemetry_config_last_reload_successful") == 1)
+            }
+        }
+
+        @Test("a file with a problem changes nothing, and is told with its line")
+        func refused() async throws {
+            try await withConfigured("max-body: 1KiB\n") { service, rewrite in
+                try rewrite("max-body: 10\nmax-boddy: 1\n")
+                await service.hangUp()
+                try await eventually("the reload is counted") {
+                    try await service.client.metrics()
+                        .value("dnp_telemetry_config_reloads_total", ["result": "refused"]) == 1
+                }
+                #expect(try await statusOfPost(service) == 200)
+                #expect(try await service.client.metrics().value("dnp_telemetry_config_last_reload_successful") == 0)
+                #expect(await service.log.contains(":2: unknown key \"max-boddy\"; did you mean max-body?"))
+            }
+        }
+
+        @Test("POST /-/reload does what SIGHUP does where it is switched on, and is not there otherwise")
+        func endpoint() async throws {
+            try await withConfigured("max-body: 1KiB\n") { service, _ in
+                #expect(try await service.client.post([], type: nil, to: "/-/reload").status == 404)
+            }
+            try await withConfigured("reload-endpoint: true\n") { service, rewrite in
+                try rewrite("reload-endpoint: true\nmax-body: 10\nlisten: ':1'\n")
+                let answer = try await service.client.post([], type: nil, to: "/-/reload")
+                #expect(answer.status == 200)
+                #expect(answer.text == #"{"changed":["max-body"],"needsRestart":[]}"# + "\n", "an option tells listen")
+                #expect(try await statusOfPost(service) == 413)
+                try rewrite("reload-endpoint: maybe\n")
+                let refused = try await service.client.post([], type: nil, to: "/-/reload")
+                #expect(refused.status == 422)
+                #expect(try refused.problem().detail.contains("config.yml:1: expected true or false, found \"maybe\""))
+                #expect(try await service.client.get("/-/reload").status == 405)
+            }
+        }
+
+        @Test("with problems keeps the service from starting, exit status 78, each problem told once")
+        func noStart() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/config.yml"
+                try Data("state-dir: \(directory)/state\nmax-body: x\nlisen: ':0'\n".utf8)
+                    .write(to: URL(fileURLWithPath: path))
+                let command = try await Command.run([Service.binary(), "serve", "--config", path])
+                #expect(command.status == .code(78))
+                #expect(command.error.contains("\(path):3: unknown key \"lisen\"; did you mean listen?"))
+                #expect(command.error.contains("\(path):2: expected bytes from 1 to 64MiB"))
+                #expect(command.error.split(separator: "\n").count == 2, "\(command.error)")
+                #expect(!FileManager.default.fileExists(atPath: "\(directory)/state"))
+            }
+        }
+    }
+}
