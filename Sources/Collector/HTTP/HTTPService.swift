@@ -34,7 +34,7 @@ struct HTTPService {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: configuration.maximumScrapes,
+                maximumScrapes: { live.current.maximumScrapes },
                 createdSamples: configuration.createdSamples
             ),
             metricsPath: configuration.metricsPath,

@@ -59,6 +59,7 @@ struct DocumentedMetricsTests {
         _ = HTTPMetrics(registry, routes: [])
         _ = SecurityMetrics(registry)
         _ = ScrapeMetrics(registry)
+        _ = ReloadMetrics(registry)
         registry.collector("ledger") {}
         _ = CountedConnections(limit: 1, registry)
         ProcessCollector.add(to: registry)

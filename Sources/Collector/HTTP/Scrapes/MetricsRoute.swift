@@ -17,7 +17,7 @@ struct MetricsRoute: Sendable {
     let createdSamples: Bool
     let compressor = PageCompressor()
 
-    init(_ registry: MetricsRegistry, maximumScrapes: Int, createdSamples: Bool) {
+    init(_ registry: MetricsRegistry, maximumScrapes: @escaping @Sendable () -> Int, createdSamples: Bool) {
         self.registry = registry
         self.createdSamples = createdSamples
         metrics = ScrapeMetrics(registry)

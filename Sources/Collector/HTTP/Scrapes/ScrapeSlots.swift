@@ -21,19 +21,21 @@ final class ScrapeSlots: Sendable {
         }
     }
 
-    private let limit: Int
+    private let limit: @Sendable () -> Int
     private let taken = Atomic(0)
     private let gauge: Gauge
 
-    /// - Parameter gauge: shows how many are taken.
-    init(limit: Int, gauge: Gauge) {
+    /// - Parameters:
+    ///   - limit: how many there are, asked each time.
+    ///   - gauge: shows how many are taken.
+    init(limit: @escaping @Sendable () -> Int, gauge: Gauge) {
         self.limit = limit
         self.gauge = gauge
     }
 
     /// Nil when all are taken.
     func take() -> Slot? {
-        guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= limit else {
+        guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= limit() else {
             taken.wrappingSubtract(1, ordering: .relaxed)
             return nil
         }

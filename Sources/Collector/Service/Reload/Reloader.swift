@@ -22,9 +22,7 @@ final class Reloader: Sendable {
     private let supervisor: Supervisor
     private let onChange: @Sendable (ServeConfiguration) -> Void
     private let log: Logger
-    private let reloads: CounterFamily
-    private let isLastGood: Gauge
-    private let lastGood: Gauge
+    private let metrics: ReloadMetrics
     private let now: @Sendable () -> Int64
     private let turn = Mutex(())
 
@@ -46,22 +44,8 @@ final class Reloader: Sendable {
         self.onChange = onChange
         self.log = log
         self.now = now
-        reloads = registry.counter(
-            "dnp_telemetry_config_reloads_total",
-            help: "Reloads of the configuration, by whether it could be read.",
-            labels: ["result"]
-        )
-        for result in ["applied", "refused"] { _ = reloads.with(result) }
-        isLastGood = registry.gauge(
-            "dnp_telemetry_config_last_reload_successful",
-            help: "Whether the configuration could be read when it was read last."
-        )
-        lastGood = registry.gauge(
-            "dnp_telemetry_config_last_reload_success_timestamp_seconds",
-            help: "When the configuration could be read last.",
-            unit: "seconds"
-        )
-        note(isGood: true)
+        metrics = ReloadMetrics(registry)
+        metrics.read(at: now())
     }
 
     /// Reads it and applies what can be applied; one reload at a time.
@@ -80,21 +64,16 @@ final class Reloader: Sendable {
             live.replace(with: result.configuration)
             onChange(result.configuration)
             level.change(to: result.configuration.logLevel)
-            reloads.with("applied").add()
-            note(isGood: true)
+            metrics.applied.add()
+            metrics.read(at: now())
             tell(result.changed, result.waiting)
             return .applied(changed: result.changed, waiting: result.waiting)
         } catch {
-            reloads.with("refused").add()
-            note(isGood: false)
+            metrics.refused.add()
+            metrics.isLastGood.set(0)
             for problem in error.problems { log.error("the configuration stays as it was: \(problem)") }
             return .refused(error)
         }
-    }
-
-    private func note(isGood: Bool) {
-        isLastGood.set(isGood ? 1 : 0)
-        if isGood { lastGood.set(Double(now()) / 1_000_000) }
     }
 
     private func tell(_ changed: [String], _ waiting: [String]) {

@@ -10,7 +10,7 @@ struct ScrapeSlotsTests {
     @Test("are so many, and free again once given back, twice or by being forgotten")
     func limit() {
         let gauge = MetricsRegistry(now: { startOfTest }).gauge("in_flight", help: "Scrapes.")
-        let slots = ScrapeSlots(limit: 2, gauge: gauge)
+        let slots = ScrapeSlots(limit: { 2 }, gauge: gauge)
         let first = slots.take()
         var second = slots.take()
         #expect(first != nil && second != nil)

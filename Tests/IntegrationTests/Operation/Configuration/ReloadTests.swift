@@ -6,6 +6,14 @@ import Testing
 extension EndToEnd {
     @Suite("the configuration file")
     struct ConfigurationFile {
+        private struct ConfigurationText {
+            let path: String
+
+            func write(_ text: String) throws {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            }
+        }
+
         private static let event = Array(
             #"{"event":"prefetch_registered","timestamp":"2025-11-15T05:41:00Z"}"#.utf8
         )
@@ -14,14 +22,13 @@ extension EndToEnd {
         private func withConfigured(
             _ yaml: String,
             options: [String] = [],
-            _ body: (Service, _ rewrite: (String) throws -> Void) async throws -> Void
+            _ body: (Service, ConfigurationText) async throws -> Void
         ) async throws {
             try await withTemporaryDirectory { directory in
-                let path = "\(directory)/config.yml"
-                let rewrite = { (text: String) in try Data(text.utf8).write(to: URL(fileURLWithPath: path)) }
-                try rewrite(yaml)
-                try await withService(options: ["--config", path] + options) { service in
-                    try await body(service, rewrite)
+                let file = ConfigurationText(path: "\(directory)/config.yml")
+                try file.write(yaml)
+                try await withService(options: ["--config", file.path] + options) { service in
+                    try await body(service, file)
                 }
             }
         }
@@ -32,20 +39,21 @@ extension EndToEnd {
 
         @Test("is used, and options beat it")
         func layers() async throws {
-            try await withConfigured("max-body: 10\nmetrics-path: /probe\n") { service, _ in
+            try await withConfigured("max-body: 10\nmetrics-path: /probe\n") { (service: Service, _) async throws in
                 #expect(try await statusOfPost(service) == 413)
                 #expect(try await service.client.get("/probe").status == 200)
             }
-            try await withConfigured("max-body: 10\n", options: ["--max-body", "1KiB"]) { service, _ in
+            try await withConfigured("max-body: 10\n", options: ["--max-body", "1KiB"]) {
+                (service: Service, _) async throws in
                 #expect(try await statusOfPost(service) == 200)
             }
         }
 
         @Test("SIGHUP changes what can change alive, names the rest, and is counted")
         func hangUp() async throws {
-            try await withConfigured("max-body: 1KiB\n") { service, rewrite in
+            try await withConfigured("max-body: 1KiB\n") { service, file in
                 #expect(try await statusOfPost(service) == 200)
-                try rewrite("max-body: 10\nlog-level: info\ndurability: power\n")
+                try file.write("max-body: 10\nlog-level: info\ndurability: power\n")
                 await service.hangUp()
                 try await eventually("the new limit holds") { try await statusOfPost(service) == 413 }
                 let log = await service.log
@@ -58,8 +66,8 @@ extension EndToEnd {
 
         @Test("a file with a problem changes nothing, and is told with its line")
         func refused() async throws {
-            try await withConfigured("max-body: 1KiB\n") { service, rewrite in
-                try rewrite("max-body: 10\nmax-boddy: 1\n")
+            try await withConfigured("max-body: 1KiB\n") { service, file in
+                try file.write("max-body: 10\nmax-boddy: 1\n")
                 await service.hangUp()
                 try await eventually("the reload is counted") {
                     try await service.client.metrics()
@@ -73,16 +81,16 @@ extension EndToEnd {
 
         @Test("POST /-/reload does what SIGHUP does where it is switched on, and is not there otherwise")
         func endpoint() async throws {
-            try await withConfigured("max-body: 1KiB\n") { service, _ in
+            try await withConfigured("max-body: 1KiB\n") { (service: Service, _) async throws in
                 #expect(try await service.client.post([], type: nil, to: "/-/reload").status == 404)
             }
-            try await withConfigured("reload-endpoint: true\n") { service, rewrite in
-                try rewrite("reload-endpoint: true\nmax-body: 10\nlisten: ':1'\n")
+            try await withConfigured("reload-endpoint: true\n") { service, file in
+                try file.write("reload-endpoint: true\nmax-body: 10\nlisten: ':1'\n")
                 let answer = try await service.client.post([], type: nil, to: "/-/reload")
                 #expect(answer.status == 200)
                 #expect(answer.text == #"{"changed":["max-body"],"needsRestart":[]}"# + "\n", "an option tells listen")
                 #expect(try await statusOfPost(service) == 413)
-                try rewrite("reload-endpoint: maybe\n")
+                try file.write("reload-endpoint: maybe\n")
                 let refused = try await service.client.post([], type: nil, to: "/-/reload")
                 #expect(refused.status == 422)
                 #expect(try refused.problem().detail.contains("config.yml:1: expected true or false, found \"maybe\""))
