@@ -61,6 +61,14 @@ struct Send: AsyncParsableCommand {
     @Flag(help: "Send bodies as they are, without gzip.")
     var uncompressed = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Header of every request, name: value, such as the one that a proxy chooses by; may be repeated.",
+            valueName: "header"
+        )
+    )
+    var header: [String] = []
+
     @OptionGroup(title: "Access")
     var access: AccessOptions
 
@@ -75,6 +83,7 @@ struct Send: AsyncParsableCommand {
 
     func validate() throws {
         _ = try url()
+        _ = try headers()
         guard tokenFile == nil || basicAuthFile == nil else {
             throw ValidationError("expected --token-file or --basic-auth-file, found both")
         }
@@ -89,6 +98,14 @@ struct Send: AsyncParsableCommand {
         }
     }
 
+    private func headers() throws -> [SendHeader] {
+        do throws(UnknownOption) {
+            return try SendHeader.all(header)
+        } catch {
+            throw ValidationError("--header: \(error)")
+        }
+    }
+
     func run() async throws {
         var options = SendOptions(to: try url(), reading: try reading.judgementOptions())
         options.access = access.access
@@ -96,6 +113,7 @@ struct Send: AsyncParsableCommand {
         options.access.basicAuthFile = basicAuthFile
         options.credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         options.compresses = !uncompressed
+        options.headers = try headers()
         options.retryFor = retryFor.duration
         options.timeout = timeout.duration
         if input == "-", !reading.quiet, Terminal.isTerminal(Terminal.input) {

@@ -34,7 +34,7 @@ struct HTTPService {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: { live.current.maximumScrapes },
+                maximumScrapes: { configuration.maximumScrapes },
                 createdSamples: configuration.createdSamples
             ),
             metricsPath: configuration.metricsPath,

@@ -10,6 +10,8 @@ public struct SendOptions: Sendable {
     public var access = CollectorAccess()
     /// `$CREDENTIALS_DIRECTORY`.
     public var credentials: String?
+    /// What every request has besides its own headers.
+    public var headers: [SendHeader] = []
     /// Whether bodies are compressed.
     public var compresses = true
     /// How long after its first failure a batch is given up.

@@ -24,7 +24,8 @@ public struct SendRun: Sendable {
             options.to,
             options.access,
             timeout: options.timeout,
-            credentials: options.credentials
+            credentials: options.credentials,
+            headers: options.headers
         )
     }
 

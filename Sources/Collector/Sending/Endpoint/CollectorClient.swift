@@ -15,6 +15,7 @@ struct CollectorClient: Sendable {
     private let url: CollectorURL
     private let http: HTTPClient
     private let authorization: String?
+    private let headers: [SendHeader]
     private let timeout: Duration
 
     /// - Parameters:
@@ -24,10 +25,12 @@ struct CollectorClient: Sendable {
         _ url: CollectorURL,
         _ access: CollectorAccess,
         timeout: Duration,
-        credentials: String?
+        credentials: String?,
+        headers: [SendHeader] = []
     ) throws(UnknownOption) {
         self.url = url
         self.timeout = timeout
+        self.headers = headers
         authorization = try access.authorization(credentials: credentials)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
@@ -68,6 +71,7 @@ struct CollectorClient: Sendable {
         var request = request
         request.headers.add(name: "User-Agent", value: "dnp-telemetry/\(BuildVersion.current)")
         request.headers.add(name: "Accept", value: "application/json, application/problem+json")
+        for header in headers { request.headers.add(name: header.name, value: header.value) }
         if let authorization { request.headers.add(name: "Authorization", value: authorization) }
         let (asked, http, timeout) = (request, http, timeout)
         do {
