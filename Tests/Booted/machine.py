@@ -14,10 +14,15 @@ import subprocess
 import tempfile
 import time
 
-ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+ENVIRONMENT = {
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": "/root",
+    "LC_ALL": "C.UTF-8",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
 
-# $1 is the place of the layers, $2 what is hidden. A name is hidden by a device 0/0 in the upper layer, the content of a
-# directory by an attribute of it (overlayfs.rst of the kernel).
+# $1 is the place of the layers, $2 what is hidden. A name is hidden by a device 0/0 in the upper layer, the content of
+# a directory by an attribute of it (overlayfs.rst of the kernel).
 BOOT = r"""
 set -eu
 mount -t tmpfs -o size=8g,mode=755 tmpfs "$1"

@@ -4,8 +4,8 @@
 import time
 
 from machine import Failure, until
-from service import (BASE, CONFIGURATION, UNIT, active, confirmed, counted, fetch, main_process, post, require, scheduled,
-                     status)
+from service import (BASE, CONFIGURATION, UNIT, active, confirmed, counted, fetch, main_process, post, require, samples,
+                     scheduled, sequences, status)
 
 
 def activation(machine):
@@ -69,12 +69,38 @@ def readiness(machine):
     until(lambda: active(machine), "the service to be active", 10)
 
 
+def token(machine):
+    """A token that systemd hands over is asked for, and taken"""
+    secret = "0123456789abcdef0123456789abcdef"
+    machine.write("/etc/dnp-telemetry/credentials/token-test", secret + "\n")
+    machine.run("chmod 600 /etc/dnp-telemetry/credentials/token-test")
+    change(machine, "LoadCredential=token-test:/etc/dnp-telemetry/credentials/token-test")
+    body = "--data-binary @/usr/share/common-licenses/GPL-3 -H 'Content-Type: text/plain'"
+    require(status(machine, "/v1/events", body) == "401", "it is served without the token")
+    bearer = f"{body} -H 'Authorization: Bearer {secret}'"
+    require(status(machine, "/v1/events", bearer) == "200", "the token is refused")
+    change_back(machine)
+    require(status(machine, "/v1/events", body) == "200", "it still asks for the token")
+
+
+def change(machine, *lines):
+    """Changes the unit, and restarts the service."""
+    machine.run("mkdir -p /run/systemd/system/dnp-telemetry.service.d")
+    machine.write("/run/systemd/system/dnp-telemetry.service.d/change.conf", "\n".join(["[Service]", *lines, ""]))
+    machine.run(f"systemctl daemon-reload && systemctl restart {UNIT}")
+
+
+def change_back(machine):
+    machine.run(
+        "rm -r /run/systemd/system/dnp-telemetry.service.d && systemctl daemon-reload &&"
+        f" systemctl restart {UNIT}"
+    )
+
+
 def watchdog(machine):
     """A process that stands still is killed and started again, and counters go on"""
-    # The interval of the unit, made short.
-    machine.run("mkdir -p /run/systemd/system/dnp-telemetry.service.d")
-    machine.write("/run/systemd/system/dnp-telemetry.service.d/short.conf", "[Service]\nWatchdogSec=3\nTimeoutAbortSec=1\n")
-    machine.run(f"systemctl daemon-reload && systemctl restart {UNIT}")
+    # The times of the unit, made short.
+    change(machine, "WatchdogSec=3", "TimeoutAbortSec=1")
     before, process = counted(machine), main_process(machine)
     time.sleep(7)
     require(main_process(machine) == process, "the watchdog ended a process that works")
@@ -83,7 +109,7 @@ def watchdog(machine):
     require(counted(machine) == before, "the counter did not go on")
     log = machine.run(f"journalctl -q -u {UNIT} -t systemd").stdout
     require("Watchdog timeout" in log, log[-2000:])
-    machine.run(f"rm -r /run/systemd/system/dnp-telemetry.service.d && systemctl daemon-reload && systemctl restart {UNIT}")
+    change_back(machine)
 
 
 def reload(machine):
@@ -112,7 +138,6 @@ def status_text(machine):
 
 def burst(machine):
     """200,000 events posted at once each stand in the journal once"""
-    from service import samples, sequences
     for start in range(0, 200_000, 10_000):
         answer = post(machine, scheduled("burst", 10_000, start))
         require(answer["accepted"] == 10_000, f"not accepted: {answer['accepted']}")
