@@ -12,7 +12,7 @@ internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
-/// It stops in the reverse order: nothing more read of files and standard input, no new requests and those under way
+/// It stops in the reverse order: nothing more read of sockets of lines, files, the journal and standard input, no new requests and those under way
 /// answered, the journal given what it takes in one second, then the ledger's queue committed, the checkpoint saved and
 /// the ledger closed.
 public enum CollectorService {
@@ -126,6 +126,14 @@ public enum CollectorService {
             journalMetrics: JournalSourceMetrics(registry),
             log: log
         )
+        let lines = LinesService(
+            try ListeningSockets.open(configuration.listeners.filter { $0.services == .lines }),
+            configuration,
+            room: room,
+            writer: writer,
+            metrics: LinesMetrics(registry),
+            log: log
+        )
         let readiness = Readiness()
         let securityMetrics = SecurityMetrics(registry)
         let watch = try SecurityWatch(configuration, metrics: securityMetrics, log: log)
@@ -171,6 +179,7 @@ public enum CollectorService {
                 .init(service: http.application),
                 .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),
+                .init(service: lines),
                 .init(service: ReadinessService(readiness: readiness)),
                 .init(service: SupervisionService(supervisor: supervisor, writer: writer, journal: progress)),
             ],

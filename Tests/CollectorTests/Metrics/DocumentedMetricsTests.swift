@@ -56,6 +56,7 @@ struct DocumentedMetricsTests {
         _ = JournalMetrics(registry)
         _ = FollowMetrics(registry)
         _ = JournalSourceMetrics(registry)
+        _ = LinesMetrics(registry)
         _ = HTTPMetrics(registry, routes: [])
         _ = SecurityMetrics(registry)
         _ = ScrapeMetrics(registry)

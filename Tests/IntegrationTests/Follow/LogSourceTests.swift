@@ -132,7 +132,7 @@ extension EndToEnd {
 }
 
 extension LifecycleTotals {
-    fileprivate init(_ counters: Sample.Expectation.Counters) {
+    init(_ counters: Sample.Expectation.Counters) {
         self.init(
             scheduled: counters.dnp_prefetch_scheduled_total,
             executed: counters.dnp_prefetch_executed_total,

@@ -73,6 +73,12 @@ actor Journal {
         guard rotation.status == .code(0) else { throw Unreadable(description: rotation.error) }
     }
 
+    /// Deletes all files but the one that is written to.
+    func vacuum() async throws {
+        let vacuum = try await namespace.run(["/usr/bin/journalctl", "--vacuum-files=1"])
+        guard vacuum.status == .code(0) else { throw Unreadable(description: vacuum.error) }
+    }
+
     /// True when journald has answered that all it has received is written.
     private func synchronise() async throws -> Bool {
         try await namespace.run(["/usr/bin/journalctl", "--sync"], within: .seconds(30)).status == .code(0)
