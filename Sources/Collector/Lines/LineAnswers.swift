@@ -15,7 +15,6 @@ struct LineAnswers: Sendable {
 
     /// The bytes that wait to be sent; `ok` is not among them.
     var waiting: Int { refusals.count + sending.count }
-    var isDone: Bool { waiting == 0 && told == durable }
 
     /// Notes what has been stored.
     mutating func add(durable lines: UInt64, _ rejections: [Rejection]) {

@@ -53,6 +53,9 @@ final class LinesService: Service {
         slots = ConnectionSlots(maximumConnections)
     }
 
+    /// Where it listens.
+    var places: [String] { listeners.map(\.place.description) }
+
     func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
@@ -97,7 +100,11 @@ final class LinesService: Service {
             try await server.executeThenClose { connections in
                 try await withThrowingDiscardingTaskGroup { group in
                     var connections = connections.makeAsyncIterator()
-                    while let connection = try await connections.next(), await slots.take(unless: stop) {
+                    while let connection = try await connections.next() {
+                        guard await slots.take(unless: stop) else {
+                            connection.channel.channel.close(promise: nil)
+                            break
+                        }
                         group.addTask {
                             await self.serve(connection)
                             self.slots.giveBack()

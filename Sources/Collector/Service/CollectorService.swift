@@ -12,9 +12,9 @@ internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
-/// It stops in the reverse order: nothing more read of sockets of lines, files, the journal and standard input, no new requests and those under way
-/// answered, the journal given what it takes in one second, then the ledger's queue committed, the checkpoint saved and
-/// the ledger closed.
+/// It stops in the reverse order: nothing more read of sockets of lines, files, the journal and standard input, no new
+/// requests and those under way answered, the journal given what it takes in one second, then the ledger's queue
+/// committed, the checkpoint saved and the ledger closed.
 public enum CollectorService {
     /// Runs until it is told to stop.
     ///
@@ -167,6 +167,8 @@ public enum CollectorService {
                     durability: configuration.durability,
                     metricsPath: configuration.metricsPath,
                     followedFiles: configuration.followedFiles,
+                    followedJournal: configuration.followedJournal,
+                    linesSockets: lines.places,
                     readsStandardInput: configuration.readsStandardInput
                 )
             )

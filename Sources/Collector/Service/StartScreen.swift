@@ -19,12 +19,19 @@ public struct StartScreen: Sendable, CustomStringConvertible {
     public var metricsPath = MetricsPath.default
     /// The files that are followed.
     public var followedFiles: [String] = []
+    /// The matches of the journal that is followed.
+    public var followedJournal: [String] = []
+    /// Where lines are taken without HTTP.
+    public var linesSockets: [String] = []
     /// Whether standard input is read.
     public var readsStandardInput = false
 
     /// The screen's lines.
     public var description: String {
         let following = followedFiles.map { "\n  follow   \($0)" }.joined()
+        let entries =
+            followedJournal.isEmpty ? "" : "\n  follow   the journal, \(followedJournal.joined(separator: " "))"
+        let lines = linesSockets.map { "\n  lines    \($0)" }.joined()
         let reading = readsStandardInput ? "\n  read     standard input" : ""
         return """
             dnp-telemetry \(BuildVersion.current) is ready.
@@ -32,7 +39,7 @@ public struct StartScreen: Sendable, CustomStringConvertible {
               post     \(base)/v1/events
               scrape   \(base)\(metricsPath)
               ledger   \(ledger) (\(opening), durability \(durability.rawValue))
-              journal  \(journal)\(following)\(reading)
+              journal  \(journal)\(lines)\(following)\(entries)\(reading)
 
             Try it:
               curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\

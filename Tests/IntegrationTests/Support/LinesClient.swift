@@ -32,7 +32,7 @@ final class LinesClient {
     /// Sends what the service takes at once, and returns how much that was.
     func offer(_ bytes: ArraySlice<UInt8>) -> Int {
         let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
-        return max(0, unsafe bytes.withUnsafeBytes { unsafe send(descriptor, $0.baseAddress, $0.count, flags) })
+        return max(0, unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) })
     }
 
     /// Sends nothing more.
