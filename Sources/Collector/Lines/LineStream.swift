@@ -26,22 +26,27 @@ struct LineStream: Sendable {
     mutating func take(_ bytes: [UInt8], readAt: Timestamp) -> Piece? {
         var lines: [UInt8] = []
         cutter.cut(bytes, into: &lines)
-        return lines.isEmpty ? nil : piece(decoder.decode(lines.span, readAt: readAt))
+        return lines.isEmpty ? nil : decode(lines, readAt)
     }
 
     /// Gives up waiting for lines that name cycles; nil when none is waited for.
     mutating func settle(readAt: Timestamp) -> Piece? {
-        decoder.firstWaitingLine == nil ? nil : piece(decoder.flush(readAt: readAt))
+        guard decoder.firstWaitingLine != nil else { return nil }
+        let decoded = decoder.flush(readAt: readAt)
+        return Piece(decoded: decoded, settled: settled)
     }
 
     /// Takes the last line, which has no line feed; nil when there is none.
     mutating func finishLine(readAt: Timestamp) -> Piece? {
         var line: [UInt8] = []
         cutter.finish(into: &line)
-        return line.isEmpty ? nil : piece(decoder.decode(line.span, readAt: readAt))
+        return line.isEmpty ? nil : decode(line, readAt)
     }
 
-    private func piece(_ decoded: DecodedEvents) -> Piece {
-        Piece(decoded: decoded, settled: decoder.firstWaitingLine.map { UInt64($0) } ?? decoder.counts.read)
+    private mutating func decode(_ lines: [UInt8], _ readAt: Timestamp) -> Piece {
+        let decoded = decoder.decode(lines.span, readAt: readAt)
+        return Piece(decoded: decoded, settled: settled)
     }
+
+    private var settled: UInt64 { decoder.firstWaitingLine.map { UInt64($0) } ?? decoder.counts.read }
 }
