@@ -17,8 +17,9 @@ final class AnswerSocket: Sendable {
 
     /// - Parameter connection: the descriptor of a connection, which stays the caller's; nil when no other can be had.
     init?(_ connection: Int32) {
-        descriptor = fcntl(connection, F_DUPFD_CLOEXEC, 0)
-        if descriptor < 0 { return nil }
+        let own = fcntl(connection, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return nil }
+        descriptor = own
     }
 
     deinit { close(descriptor) }

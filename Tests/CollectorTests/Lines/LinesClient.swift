@@ -17,10 +17,7 @@ final class LinesClient {
             guard let base = bytes.baseAddress else { return -1 }
             return unsafe connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
-        guard status == 0 else {
-            Glibc.close(descriptor)
-            throw Program.Failure(description: "cannot connect to \(path): errno \(errno)")
-        }
+        if status != 0 { throw Program.Failure(description: "cannot connect to \(path): errno \(errno)") }
     }
 
     deinit { close() }
