@@ -158,7 +158,11 @@ extension EndToEnd {
                             ).status
                         }
                     }
-                    let known = try await Curl.get(base + "/metrics", ["-u", "alice:first"], within: 20)
+                    let known = try await client.request(
+                        "/metrics",
+                        headers: ["Authorization": "Basic \(Data("alice:first".utf8).base64EncodedString())"],
+                        within: .seconds(20)
+                    )
                     #expect(known.status == 200)
                     var counts: [Int: Int] = [:]
                     for try await status in group { counts[status, default: 0] += 1 }
