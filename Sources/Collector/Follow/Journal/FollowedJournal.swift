@@ -95,12 +95,13 @@ final class FollowedJournal: Sendable {
                     monotonic: Int64(clamping: LedgerClock.system.monotonic() / 1_000),
                     wait: Self.patience
                 )
-                return (batch, follower.takeNotices(), follower.failures, follower.isReading)
+                return (batch, follower.takeNotices(), follower.failures, follower.isReading, follower.hasReadAll)
             }
         }
-        guard let (batch, notices, failures, isReading) = result else { return nil }
+        guard let (batch, notices, failures, isReading, hasReadAll) = result else { return nil }
         metrics.failures.restore(to: failures)
         for notice in notices { tell(notice) }
+        if batch == nil, hasReadAll { setLag(isStored: true) }
         if !isReading {
             setLag(isStored: false)
             _ = await stop.sleep(Self.patience)

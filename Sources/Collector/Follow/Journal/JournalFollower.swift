@@ -68,6 +68,8 @@ struct JournalFollower {
 
     /// Whether the journal is open.
     var isReading: Bool { reader != nil }
+    /// Whether all that matches has been read.
+    var hasReadAll: Bool { isReading && isAtEnd }
 
     mutating func takeNotices() -> [Notice] {
         defer { notices = [] }

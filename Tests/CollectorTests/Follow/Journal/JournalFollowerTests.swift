@@ -163,6 +163,10 @@ struct JournalFollowerTests {
             try journald.journalctl("--rotate")
             try journald.journalctl("--vacuum-files=1")
             following.read()
+            await waitUntil("the files are open again, and nothing is behind") {
+                following.read()
+                return following.follower.hasReadAll
+            }
         }
         try journald.log("last")
         await following.expect(expected + ["last"])
