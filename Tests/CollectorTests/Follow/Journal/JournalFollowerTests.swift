@@ -98,7 +98,7 @@ struct JournalFollowerTests {
     @Test("begins at the first entry of a journal that was empty")
     func empty() async throws {
         let journald = try NamespacedJournald()
-        try journald.journalctl("--sync")
+        await waitUntil("journald answers") { (try? journald.journalctl("--sync")) != nil }
         let following = try Following(journald, "SYSLOG_IDENTIFIER=app")
         following.read()
         following.restart()
