@@ -68,7 +68,7 @@ struct Serve: AsyncParsableCommand {
                 if !configuration.isQuiet { FileHandle.standardError.write(Data(screen.description.utf8)) }
             }
         } catch {
-            throw Failure("\(StartFailure.sentence(for: error, address: options.address))")
+            throw Failure("\(StartFailure.sentence(for: error))")
         }
     }
 }

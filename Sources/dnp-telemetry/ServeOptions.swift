@@ -142,9 +142,6 @@ struct ServeOptions: ParsableArguments {
         return SettingsReader(options: given, environment: environment, file: config ?? named)
     }
 
-    /// Where it is told to listen, for messages.
-    var address: String { listen.isEmpty ? "127.0.0.1:10910" : listen.joined(separator: ", ") }
-
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
 
     /// A state directory may stand in the file alone.

@@ -111,6 +111,6 @@ extension Listener {
             throw complaint
         }
         guard host.utf8.count <= 255, !host.contains("/") else { throw complaint }
-        return .address(host: host.isEmpty ? "0.0.0.0" : String(host), port: Int(port))
+        return .address(host: String(host), port: Int(port))
     }
 }

@@ -7,7 +7,7 @@
 public struct Listener: Hashable, Sendable {
     /// Where it listens.
     public enum Endpoint: Hashable, Sendable {
-        /// An address or a name and a port; port 0 takes a free one.
+        /// An address or a name and a port; an empty host is every address, port 0 takes a free one. An empty host is every address, of IPv6 and of IPv4.
         case address(host: String, port: Int)
         /// A path in the file system, with its mode (octal) and its group where they are told.
         case unix(path: String, mode: UInt16?, group: String?)

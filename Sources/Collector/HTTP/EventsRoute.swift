@@ -8,13 +8,15 @@ internal import TelemetryEvents
 
 /// `POST /v1/events` (SPEC 8): decodes large bodies on threads of their own, answers once the events are durable.
 struct EventsRoute: Sendable {
-    let configuration: ServeConfiguration
+    let live: LiveConfiguration
     let key: InstallationKey
     let identityKey: IdentityKey
     let writer: GroupCommit<IngestProcessor>
     let budget: ByteBudget
     let security: RequestSecurity
     let now: @Sendable () -> Int64
+
+    private var configuration: ServeConfiguration { live.current }
 
     func respond(to request: Request, token: String?) async throws -> Response {
         let format = try format(of: request)
@@ -46,12 +48,11 @@ struct EventsRoute: Sendable {
     /// Reads the body; what has arrived counts against the budget, not what is announced.
     private func collect(_ request: Request, _ lease: ByteBudget.Lease) async throws -> ByteBuffer {
         let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
-        guard declared <= configuration.maximumBody else { throw Problem.bodyTooLarge }
+        let limit = configuration.maximumBody
+        guard declared <= limit else { throw Problem.bodyTooLarge }
         var body = ByteBuffer()
         for try await part in request.body {
-            guard body.readableBytes + part.readableBytes <= configuration.maximumBody else {
-                throw Problem.bodyTooLarge
-            }
+            guard body.readableBytes + part.readableBytes <= limit else { throw Problem.bodyTooLarge }
             guard lease.extend(by: part.readableBytes) else { throw Problem.overloaded(retryAfter: .seconds(1)) }
             body.writeImmutableBuffer(part)
         }
@@ -93,11 +94,12 @@ struct EventsRoute: Sendable {
     }
 
     private func decompress(_ body: ByteBuffer, _ lease: ByteBudget.Lease) throws(Problem) -> [UInt8] {
+        let limits = configuration
         do throws(GzipError) {
             return try GzipDecoder.decode(
                 body.readableBytesUInt8Span,
-                maximumBytes: configuration.maximumDecompressedBody,
-                maximumRatio: configuration.maximumCompressionRatio,
+                maximumBytes: limits.maximumDecompressedBody,
+                maximumRatio: limits.maximumCompressionRatio,
                 mayGrow: { lease.extend(by: $0) }
             )
         } catch {

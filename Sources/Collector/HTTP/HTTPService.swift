@@ -7,12 +7,22 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import ServiceLifecycle
 
-/// The HTTP side as a service.
-struct HTTPService {
-    let application: any Service
+/// The HTTP side as a service: every listener, and what is answered there.
+struct HTTPService: Service {
+    private let listening: HTTPListening
+    private let sockets: [BoundListener]
+    private let onListening: @Sendable ([ListeningAddress]) -> Void
 
+    /// - Parameters:
+    ///   - sockets: the listeners; they are closed when the service ends.
+    ///   - descriptors: how many files and sockets the process may have open.
+    ///   - security: what stands between connections and HTTP.
+    ///   - onListening: called once connections are accepted.
     init(
-        configuration: ServeConfiguration,
+        live: LiveConfiguration,
+        sockets: [BoundListener],
+        descriptors: Int,
+        security: ConnectionSecurity,
         room: LedgerRoom,
         writer: GroupCommit<IngestProcessor>,
         registry: MetricsRegistry,
@@ -20,11 +30,14 @@ struct HTTPService {
         reload: ReloadRoute?,
         access: RequestSecurity,
         log: Logger,
-        onListening: @escaping @Sendable (String) -> Void
+        onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
+        let configuration = live.current
+        let paths = ServedPaths(metricsPath: configuration.metricsPath, hasReload: reload != nil)
+        let answers = HTTPMetrics(registry, routes: paths.all)
         let router = ServiceRouter.build(
             events: EventsRoute(
-                configuration: configuration,
+                live: live,
                 key: room.key,
                 identityKey: room.identityKey,
                 writer: writer,
@@ -34,38 +47,32 @@ struct HTTPService {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: { configuration.maximumScrapes },
+                maximumScrapes: { live.current.maximumScrapes },
                 createdSamples: configuration.createdSamples
             ),
-            metricsPath: configuration.metricsPath,
+            paths: paths,
             readiness: readiness,
             reload: reload,
             access: access,
-            registry
+            answers: answers
         )
-        let (host, port) = configuration.address
-        application = Application(
-            router: router,
-            server: .http1(configuration: .init(idleTimeout: .seconds(75))),
-            configuration: ApplicationConfiguration(
-                address: .hostname(host, port: port),
-                serverName: "dnp-telemetry",
-                backlog: 1_024,
-                availableConnectionsDelegate: CountedConnections(limit: configuration.maximumConnections, registry)
-            ),
-            onServerRunning: { channel in
-                let shown = host.contains(":") ? "[\(host)]" : host
-                onListening("http://\(shown):\(channel.localAddress?.port ?? port)")
-            },
-            logger: log
+        self.sockets = sockets
+        self.onListening = onListening
+        listening = HTTPListening(
+            responder: ServiceResponder(router.buildResponder(), log: log),
+            table: ConnectionTable(live, ConnectionMetrics(registry), descriptors: descriptors),
+            live: live,
+            security: security,
+            answers: answers,
+            log: log
         )
     }
-}
 
-extension ServeConfiguration {
-    /// The first address that is listened on.
-    fileprivate var address: (host: String, port: Int) {
-        for case .address(let host, let port) in listeners.map(\.endpoint) { return (host, port) }
-        return ("127.0.0.1", 10910)
+    func run() async throws {
+        let servers = try await listening.start(sockets)
+        let scheme = listening.security.scheme
+        onListening(sockets.map { ListeningAddress(place: $0.place, services: $0.listener.services, scheme: scheme) })
+        await listening.serve(servers)
+        for socket in sockets { socket.file?.remove() }
     }
 }

@@ -22,16 +22,24 @@ struct Problem: Error {
     var members = ""
 
     var response: Response {
-        var body = #"{"type":"urn:dnp-telemetry:problem:\#(type)","title":"#
-        body.appendJSON(title)
-        body += #","status":\#(status.code),"detail":"#
-        body.appendJSON(detail)
-        body += members + "}\n"
+        Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: json)))
+    }
+
+    var headers: HTTPFields {
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
         if let allow { headers[.allow] = allow }
         if let authenticate { headers[.wwwAuthenticate] = authenticate }
-        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
+        return headers
+    }
+
+    /// The object, with a line feed behind it.
+    var json: String {
+        var body = #"{"type":"urn:dnp-telemetry:problem:\#(type)","title":"#
+        body.appendJSON(title)
+        body += #","status":\#(status.code),"detail":"#
+        body.appendJSON(detail)
+        return body + members + "}\n"
     }
 }
 

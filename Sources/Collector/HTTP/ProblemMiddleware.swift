@@ -4,15 +4,14 @@ internal import HTTPTypes
 internal import Hummingbird
 
 /// Turns every error into a problem answer and counts every request by route and status.
-struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+struct ProblemMiddleware: RouterMiddleware {
     let metrics: HTTPMetrics
-    /// The paths that there are.
-    let paths: [String]
+    let served: ServedPaths
 
     func handle(
         _ request: Request,
-        context: Context,
-        next: @concurrent (Request, Context) async throws -> Response
+        context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         let response: Response
         do {
@@ -20,23 +19,18 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let problem as Problem {
             response = problem.response
         } catch let error as any HTTPResponseError {
-            response = problem(for: error.status).response
+            response = problem(for: error.status, context.listener.services).response
         }
         metrics.count(route: context.endpointPath, status: response.status.code)
         return response
     }
 
-    private func problem(for status: HTTPResponse.Status) -> Problem {
+    private func problem(for status: HTTPResponse.Status, _ services: Listener.Services) -> Problem {
         switch status {
         case .contentTooLarge:
             .bodyTooLarge
         case .notFound:
-            Problem(
-                status: status,
-                type: "not-found",
-                title: "No such path",
-                detail: "Expected \(paths.dropLast().joined(separator: ", ")) or \(paths.last ?? "")."
-            )
+            served.notFound(services)
         default:
             Problem(status: status, type: "http", title: status.reasonPhrase, detail: "The request cannot be served.")
         }

@@ -2,7 +2,6 @@
 
 internal import HTTPTypes
 internal import Hummingbird
-internal import MetricsRegistry
 internal import NIOCore
 internal import Synchronization
 
@@ -11,31 +10,29 @@ enum ServiceRouter {
     static func build(
         events: EventsRoute,
         metrics: MetricsRoute,
-        metricsPath: String,
+        paths: ServedPaths,
         readiness: Readiness,
         reload: ReloadRoute?,
         access: RequestSecurity,
-        _ registry: MetricsRegistry
+        answers: HTTPMetrics
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
-        let pages = [metricsPath, "/-/healthy", "/-/ready"]
-        let actions = ["/v1/events"] + (reload == nil ? [] : ["/-/reload"])
-        let paths = pages + actions
         router.add(middleware: MetricsMiddleware())
         router.add(middleware: HeadersMiddleware(rules: access.rules))
-        router.add(middleware: ProblemMiddleware(metrics: HTTPMetrics(registry, routes: paths), paths: paths))
+        router.add(middleware: ProblemMiddleware(metrics: answers, served: paths))
+        router.add(middleware: ServedPathsMiddleware(served: paths))
         router.add(middleware: AccessMiddleware(security: access, eventsPath: "/v1/events"))
         router.post("/v1/events") { request, context in
             try await events.respond(to: request, token: context.token)
         }
         if let reload { router.post("/-/reload") { _, _ in try reload.respond() } }
-        for path in actions {
+        for path in paths.actions {
             refuse([.get, .put, .delete, .patch], at: RouterPath(path), allowed: "POST", router)
         }
-        for path in pages {
+        for path in paths.pages {
             refuse([.post, .put, .delete, .patch], at: RouterPath(path), allowed: "GET, HEAD", router)
         }
-        router.get(RouterPath(metricsPath)) { request, context in
+        router.get(RouterPath(paths.metricsPath)) { request, context in
             try await metrics.respond(to: request, over: context.connection)
         }
         router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }

@@ -64,6 +64,12 @@ public enum CollectorService {
         let clock = LedgerClock.system
         supervisor.opening()
         let live = LiveConfiguration(configuration)
+        let descriptors = FileDescriptorLimit.raise()
+        let sockets = try ListeningSockets.open(configuration.listeners, inherited: try InheritedSocket.take())
+        var isListening = false
+        defer {
+            if !isListening { sockets.forEach { $0.close() } }
+        }
         let room = try LedgerRoom(
             directory: configuration.stateDirectory,
             durability: configuration.durability,
@@ -127,7 +133,7 @@ public enum CollectorService {
             log: log
         )
         let lines = LinesService(
-            try ListeningSockets.open(configuration.listeners.filter { $0.services == .lines }),
+            sockets.filter { $0.listener.services == .lines },
             configuration,
             room: room,
             writer: writer,
@@ -148,7 +154,10 @@ public enum CollectorService {
             onChange: { writer.limit(waitingBytes: $0.maximumBacklog, commitTime: $0.maximumCommitTime) }
         )
         let http = HTTPService(
-            configuration: configuration,
+            live: live,
+            sockets: sockets.filter { $0.listener.services != .lines },
+            descriptors: descriptors,
+            security: ConnectionSecurity(watch.rules, metrics: securityMetrics.tls),
             room: room,
             writer: writer,
             registry: registry,
@@ -156,11 +165,11 @@ public enum CollectorService {
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: securityMetrics),
             log: log
-        ) { base in
+        ) { addresses in
             supervisor.ready()
             announce(
                 StartScreen(
-                    base: base,
+                    addresses: addresses,
                     ledger: configuration.stateDirectory + "/ledger.sqlite",
                     opening: room.opening,
                     journal: journalDescription(configuration),
@@ -178,7 +187,7 @@ public enum CollectorService {
                 .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
                 .init(service: JournalService(output: output)),
                 .init(service: watch),
-                .init(service: http.application),
+                .init(service: http),
                 .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),
                 .init(service: lines),
@@ -189,6 +198,7 @@ public enum CollectorService {
             logger: log
         )
         group.maximumGracefulShutdownDuration = .seconds(6)
+        isListening = true
         try await ServiceGroup(configuration: group).run()
     }
 

@@ -4,8 +4,8 @@ public import EventLedger
 
 /// What the service says once it runs: where to post, where to scrape, where the ledger is, where the events go.
 public struct StartScreen: Sendable, CustomStringConvertible {
-    /// The address with its port, as a URL without a path.
-    public var base: String
+    /// Where the service listens, in the order of the configuration.
+    public var addresses: [ListeningAddress]
     /// The ledger's file.
     public var ledger: String
     /// What was found when the ledger was opened.
@@ -28,24 +28,33 @@ public struct StartScreen: Sendable, CustomStringConvertible {
 
     /// The screen's lines.
     public var description: String {
-        let following = followedFiles.map { "\n  follow   \($0)" }.joined()
-        let entries =
-            followedJournal.isEmpty ? "" : "\n  follow   the journal, \(followedJournal.joined(separator: " "))"
-        let lines = linesSockets.map { "\n  lines    \($0)" }.joined()
-        let reading = readsStandardInput ? "\n  read     standard input" : ""
+        let posting = addresses.filter { $0.services.contains(.ingest) }
+        let scraping = addresses.filter { $0.services.contains(.metrics) }
+        let places =
+            posting.map { "post     \($0.url("/v1/events"))" } + scraping.map { "scrape   \($0.url(metricsPath))" }
+        let read =
+            followedFiles.map { "follow   \($0)" }
+            + (followedJournal.isEmpty ? [] : ["follow   the journal, \(followedJournal.joined(separator: " "))"])
+            + linesSockets.map { "lines    \($0)" } + (readsStandardInput ? ["read     standard input"] : [])
+        let lines =
+            places + [
+                "ledger   \(ledger) (\(opening), durability \(durability.rawValue))", "journal  \(journal)",
+            ] + read
+        let attempts = [posting.first.map(postingCommand), scraping.first.map(scrapingCommand)].compactMap(\.self)
+        let attempt = attempts.isEmpty ? "" : "\nTry it:\n" + attempts.map { "  \($0)\n" }.joined()
         return """
             dnp-telemetry \(BuildVersion.current) is ready.
 
-              post     \(base)/v1/events
-              scrape   \(base)\(metricsPath)
-              ledger   \(ledger) (\(opening), durability \(durability.rawValue))
-              journal  \(journal)\(lines)\(following)\(entries)\(reading)
-
-            Try it:
-              curl -s \(base)/v1/events -H 'Content-Type: application/json' -d '{"event":"prefetch_scheduled",\
-            "scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'
-              curl -s \(base)\(metricsPath) | grep "^dnp_prefetch.*_total"
-
+            \(lines.map { "  \($0)\n" }.joined())\(attempt)
             """
+    }
+
+    private func postingCommand(_ address: ListeningAddress) -> String {
+        "curl -s \(address.curl("/v1/events")) -H 'Content-Type: application/json' "
+            + #"-d '{"event":"prefetch_scheduled","scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'"#
+    }
+
+    private func scrapingCommand(_ address: ListeningAddress) -> String {
+        #"curl -s \#(address.curl(metricsPath)) | grep "^dnp_prefetch.*_total""#
     }
 }

@@ -11,7 +11,7 @@ struct ListenerTextTests {
         arguments: [
             ("127.0.0.1:10910", Listener(.address(host: "127.0.0.1", port: 10_910))),
             ("[::1]:0", Listener(.address(host: "::1", port: 0))),
-            (":80", Listener(.address(host: "0.0.0.0", port: 80))),
+            (":80", Listener(.address(host: "", port: 80))),
             ("localhost:9100  serve=metrics", Listener(.address(host: "localhost", port: 9_100), services: .metrics)),
             ("unix:/run/a.sock", Listener(.unix(path: "/run/a.sock", mode: nil, group: nil))),
             (

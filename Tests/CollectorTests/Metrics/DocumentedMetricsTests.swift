@@ -62,7 +62,7 @@ struct DocumentedMetricsTests {
         _ = ScrapeMetrics(registry)
         _ = ReloadMetrics(registry)
         registry.collector("ledger") {}
-        _ = CountedConnections(limit: 1, registry)
+        _ = ConnectionMetrics(registry)
         ProcessCollector.add(to: registry)
         SwiftRuntimeCollector.add(to: registry)
         let own = registry.descriptors.map {

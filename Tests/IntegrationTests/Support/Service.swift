@@ -13,7 +13,11 @@ actor Service {
         var stateDirectory: String
         var journal: Destination = .off
         var listen = "127.0.0.1:0"
+        /// Where clients find it, if not where it listens.
+        var port: Int?
         var options: [String] = []
+        /// A program that starts the service: its path and arguments, to which the service's are added.
+        var wrapper: [String] = []
         var namespace: MountNamespace?
         /// A clock that the next start runs by; see ``LaterClock``.
         var clock: LaterClock?
@@ -63,7 +67,7 @@ actor Service {
             try Self.binary(), "serve", "--listen", settings.listen, "--state-dir", settings.stateDirectory,
             "--journal", settings.journal.rawValue,
         ]
-        command += settings.options
+        command = settings.wrapper + command + settings.options
         if let namespace = settings.namespace { command = namespace.entering(command) }
         starts += 1
         let environment = ["NO_COLOR": "1"].merging(settings.clock?.environment ?? [:]) { $1 }
@@ -76,7 +80,7 @@ actor Service {
     /// Starts the process and waits until it is ready.
     func start() async throws {
         let process = try launch()
-        if settings.listen.hasSuffix(":0") {
+        if settings.listen.hasSuffix(":0"), settings.port == nil {
             let port = try await awaited("the start screen names the port", every: .milliseconds(5)) {
                 try await failIfEnded()
                 return StartScreen(process.errorText).port
@@ -101,7 +105,7 @@ actor Service {
 
     /// A client of the port that the service has had since its first start.
     var client: TelemetryClient {
-        TelemetryClient(port: Int(settings.listen.split(separator: ":").last ?? "") ?? 0)
+        TelemetryClient(port: settings.port ?? Int(settings.listen.split(separator: ":").last ?? "") ?? 0)
     }
 
     var screen: StartScreen { StartScreen(process?.errorText ?? "") }
@@ -134,11 +138,6 @@ actor Service {
         try await process?.feed(Data(bytes))
     }
 
-    /// SIGHUP.
-    func hangUp() async {
-        await process?.signal(SIGHUP)
-    }
-
     /// SIGKILL.
     func kill() async {
         await process?.killAndWait()
@@ -158,7 +157,9 @@ actor Service {
 func withService<Value>(
     journal: Service.Destination = .off,
     listen: String = "127.0.0.1:0",
+    port: Int? = nil,
     options: [String] = [],
+    wrapper: [String] = [],
     in namespace: MountNamespace? = nil,
     asksWhetherReady: Bool = true,
     under manager: NotifiedManager? = nil,
@@ -174,7 +175,9 @@ func withService<Value>(
                 stateDirectory: state,
                 journal: journal,
                 listen: listen,
+                port: port,
                 options: options,
+                wrapper: wrapper,
                 namespace: namespace,
                 asksWhetherReady: asksWhetherReady,
                 manager: manager

@@ -17,6 +17,7 @@ struct MetricsRoute: Sendable {
     let createdSamples: Bool
     let compressor = PageCompressor()
 
+    /// - Parameter maximumScrapes: asked for each scrape.
     init(_ registry: MetricsRegistry, maximumScrapes: @escaping @Sendable () -> Int, createdSamples: Bool) {
         self.registry = registry
         self.createdSamples = createdSamples

@@ -70,12 +70,12 @@ struct SettingsReaderTests {
         let file = try read(yaml)
         #expect(file.maximumBody == 1_024 && file.maximumScrapes == 2 && file.isQuiet)
         #expect(
-            file.listeners.map(\.endpoint) == [.address(host: "0.0.0.0", port: 1), .address(host: "0.0.0.0", port: 2)]
+            file.listeners.map(\.endpoint) == [.address(host: "", port: 1), .address(host: "", port: 2)]
         )
         let both = try read(yaml, environment: environment)
         #expect(both.maximumBody == 2_048 && both.maximumScrapes == 2 && both.isQuiet)
         #expect(
-            both.listeners.map(\.endpoint) == [.address(host: "0.0.0.0", port: 3), .address(host: "0.0.0.0", port: 4)]
+            both.listeners.map(\.endpoint) == [.address(host: "", port: 3), .address(host: "", port: 4)]
         )
         let all = try read(yaml, environment: environment, options: ["max-body": ["3KiB"], "quiet": ["false"]])
         #expect(all.maximumBody == 3_072 && all.maximumScrapes == 2 && !all.isQuiet)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Testing
 
 extension EndToEnd {
@@ -54,7 +55,7 @@ extension EndToEnd {
             try await withConfigured("max-body: 1KiB\n") { service, file in
                 #expect(try await statusOfPost(service) == 200)
                 try file.write("max-body: 10\nlog-level: info\ndurability: power\n")
-                await service.hangUp()
+                await service.signal(SIGHUP)
                 try await eventually("the new limit holds") { try await statusOfPost(service) == 413 }
                 let log = await service.log
                 #expect(log.contains("settings=durability") && log.contains("need a restart"), "\(log)")
@@ -68,7 +69,7 @@ extension EndToEnd {
         func refused() async throws {
             try await withConfigured("max-body: 1KiB\n") { service, file in
                 try file.write("max-body: 10\nmax-boddy: 1\n")
-                await service.hangUp()
+                await service.signal(SIGHUP)
                 try await eventually("the reload is counted") {
                     try await service.client.metrics()
                         .value("dnp_telemetry_config_reloads_total", ["result": "refused"]) == 1

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Journald
 
 /// A socket that listens; nothing is accepted from it yet.
 struct BoundListener: Sendable {
@@ -27,6 +28,11 @@ struct InheritedSocket: Hashable, Sendable {
     /// Its `FileDescriptorName=`.
     let name: String
     let descriptor: Int32
+
+    /// What this process was started with; the second time nothing.
+    static func take() throws -> [InheritedSocket] {
+        try InheritedDescriptors.take().all.map { InheritedSocket(name: $0.name, descriptor: $0.number) }
+    }
 }
 
 /// Where a socket listens.

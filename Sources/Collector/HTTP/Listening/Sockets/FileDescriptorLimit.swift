@@ -7,7 +7,6 @@ enum FileDescriptorLimit {
     /// Raises it to what the process may have at most.
     ///
     /// - Returns: the limit from now on.
-    @discardableResult
     static func raise() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many connections are open, in all and of each client: who may come in. Pure; no connection is known to it.
+struct ConnectionAdmission: Sendable {
+    /// How many may be open.
+    struct Limits: Hashable, Sendable {
+        var all: Int
+        /// Nil: as many as of all.
+        var ofClient: Int?
+    }
+
+    enum Decision: Hashable, Sendable {
+        case comeIn
+        /// Until another one has gone.
+        case wait
+        case tooManyOfClient
+    }
+
+    /// How many more may come over listeners that serve nothing but metrics.
+    static let reserve = 16
+
+    private(set) var open = 0
+    private var ofClient: [ClientAddress: Int] = [:]
+
+    /// - Parameters:
+    ///   - client: nil where clients are not told apart, as on Unix sockets.
+    ///   - isReserved: whether the listener serves nothing but metrics.
+    mutating func enter(_ client: ClientAddress?, isReserved: Bool, _ limits: Limits) -> Decision {
+        if let client, let most = limits.ofClient, ofClient[client, default: 0] >= most { return .tooManyOfClient }
+        guard open < limits.all + (isReserved ? Self.reserve : 0) else { return .wait }
+        open += 1
+        if let client { ofClient[client, default: 0] += 1 }
+        return .comeIn
+    }
+
+    mutating func leave(_ client: ClientAddress?) {
+        open -= 1
+        guard let client, let count = ofClient[client] else { return }
+        ofClient[client] = count > 1 ? count - 1 : nil
+    }
+
+    /// How many clients have a connection.
+    var clients: Int { ofClient.count }
+}

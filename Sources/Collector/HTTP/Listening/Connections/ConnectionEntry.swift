@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import Synchronization
+
+/// An open connection, as those see it who choose which one makes room.
+final class ConnectionEntry: Sendable {
+    /// A connection that has just answered is expected to go on; it makes no room before it was silent for so long.
+    private static let expectation = TimeAmount.seconds(1)
+
+    let channel: any Channel
+    let client: ClientAddress?
+    /// From when it may make room, in nanoseconds of the monotonic clock; the highest number while it is at work.
+    private let spareFrom: Atomic<UInt64>
+
+    init(_ channel: any Channel, client: ClientAddress?, at now: NIODeadline) {
+        self.channel = channel
+        self.client = client
+        spareFrom = Atomic(now.uptimeNanoseconds)
+    }
+
+    /// A request is under way.
+    func isAtWork() {
+        spareFrom.store(.max, ordering: .relaxed)
+    }
+
+    /// Nothing is under way.
+    func isSilent(since now: NIODeadline) {
+        spareFrom.store((now + Self.expectation).uptimeNanoseconds, ordering: .relaxed)
+    }
+
+    /// The lower, the earlier it makes room; it may once this is in the past.
+    var order: UInt64 { spareFrom.load(ordering: .relaxed) }
+
+    /// Asks it to make room: it does unless a request is under way by then.
+    func askForRoom() {
+        channel.pipeline.fireUserInboundEventTriggered(ConnectionMakesRoom())
+    }
+}
+
+/// A silent connection is asked to close, since another one waits.
+struct ConnectionMakesRoom: Sendable {}

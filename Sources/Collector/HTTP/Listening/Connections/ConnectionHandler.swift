@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import MetricsRegistry
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+
+/// Holds a connection to its deadlines, answers what cannot be read, and ends it when the service stops: the edge of
+/// ``ConnectionPhases``.
+///
+/// One scheduled task serves all deadlines. It is set no later than the shortest limit from now, so that no request sets
+/// another one.
+final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let entry: ConnectionEntry?
+    private let table: ConnectionTable
+    private let live: LiveConfiguration
+    private let count: (Problem) -> Void
+    private var phases: ConnectionPhases
+    private var timer: (task: Scheduled<Void>, due: NIODeadline)?
+    /// What is answered once the answers before it have gone.
+    private var pending: Problem?
+    private var isClosed = false
+
+    /// - Parameter count: told of the answers that are given here.
+    init(
+        _ channel: any Channel,
+        _ table: ConnectionTable,
+        _ live: LiveConfiguration,
+        count: @escaping (Problem) -> Void
+    ) {
+        self.table = table
+        self.live = live
+        self.count = count
+        entry = table.entry(of: channel)
+        phases = ConnectionPhases(at: .now())
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if table.isStopping { phases.quiesce(at: .now()) }
+        look(context)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        isClosed = true
+        timer?.task.cancel()
+        timer = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        isClosed = true
+        timer?.task.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+}
+
+// MARK: What comes
+
+extension ConnectionHandler {
+    /// Bytes came; false where they are thrown away.
+    func bytesCame() -> Bool {
+        guard !phases.isLingering, pending == nil else { return false }
+        if phases.awaitsBytes {
+            phases.bytesCame(at: .now())
+            entry?.isAtWork()
+        }
+        return true
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !phases.isLingering, pending == nil else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            phases.headCame(isLast: head.headerFields.closesConnection, at: .now())
+            if head.headerFields.expectsContinue { admitBody(of: head, context) }
+        case .body:
+            break
+        case .end:
+            let now = NIODeadline.now()
+            phases.requestEnded(at: now)
+            if phases.isSilent { entry?.isSilent(since: now) }
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// Tells a client that waits for it to send the body (RFC 9110, 10.1.1), unless that is too large anyway.
+    private func admitBody(of head: HTTPRequest, _ context: ChannelHandlerContext) {
+        let declared = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
+        if phases.unanswered == 1, declared <= live.current.maximumBody {
+            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        } else {
+            phases.endSoon()
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        if phases.isLingering { context.read() }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if phases.isLingering || pending != nil { return }
+        guard let problem = Problem(unreadable: error) else { return context.fireErrorCaught(error) }
+        if phases.canRefuse {
+            refuse(problem, context)
+        } else if phases.unanswered == 0 {
+            end(context)
+        } else {
+            pending = problem
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            phases.quiesce(at: .now())
+            look(context)
+        case is ConnectionMakesRoom:
+            if phases.isSilent { context.close(promise: nil) }
+        default:
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+}
+
+// MARK: What goes
+
+extension ConnectionHandler {
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !phases.isLingering else {
+            promise?.fail(ChannelError.outputClosed)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where head.status.kind != .informational:
+            phases.answerBegan(at: .now())
+            if phases.endsSoon { head.headerFields[.connection] = "close" }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end:
+            let taken = promise ?? context.eventLoop.makePromise()
+            taken.futureResult.assumeIsolated().whenSuccess { self.answerTaken(context) }
+            context.write(data, promise: taken)
+        default:
+            context.write(data, promise: promise)
+        }
+    }
+
+    private func answerTaken(_ context: ChannelHandlerContext) {
+        guard !isClosed else { return }
+        let now = NIODeadline.now()
+        phases.answerTaken(at: now)
+        if let problem = pending, phases.canRefuse {
+            pending = nil
+            refuse(problem, context)
+        } else if phases.hasEnded {
+            end(context)
+        } else if phases.isSilent {
+            entry?.isSilent(since: now)
+        }
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        switch mode {
+        case .output:
+            phases.endSoon()
+            if phases.isLingering {
+                promise?.succeed()
+            } else if phases.hasEnded {
+                promise?.succeed()
+                end(context)
+            } else {
+                context.close(mode: .output, promise: promise)
+            }
+        case .all where phases.isLingering && !isClosed:
+            // The client is still to read the answer; the end comes soon.
+            context.channel.closeFuture.cascade(to: promise)
+        case .input, .all:
+            abandonBody(context)
+            context.close(promise: promise)
+        }
+    }
+}
+
+// MARK: Ends
+
+extension ConnectionHandler {
+    /// Answers in the place of the service, and ends the connection.
+    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
+        if context.channel.isActive { count(problem) }
+        let (head, body) = problem.lastAnswer
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.body(body)), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        end(context)
+    }
+
+    /// Sends nothing more, and throws away what still comes until the client closes or its time is up.
+    private func end(_ context: ChannelHandlerContext) {
+        phases.beginLingering(at: .now())
+        abandonBody(context)
+        context.close(mode: .output, promise: nil)
+        if !isClosed {
+            look(context)
+            context.read()
+        }
+    }
+
+    /// So that what has come of a body is not taken for all of it.
+    private func abandonBody(_ context: ChannelHandlerContext) {
+        if phases.isReadingBody { context.fireErrorCaught(BodyAbandoned()) }
+    }
+
+    /// Sees what is due, and when to look again.
+    private func look(_ context: ChannelHandlerContext) {
+        guard !isClosed else { return }
+        let now = NIODeadline.now()
+        switch phases.verdict(at: now, live.phaseLimits) {
+        case .wait(let until):
+            arm(until, context)
+        case .refuse(let phase):
+            table.metrics.timeouts[phase].add()
+            refuse(.tooSlow(phase), context)
+        case .close(let phase):
+            if let phase { table.metrics.timeouts[phase].add() }
+            abandonBody(context)
+            context.close(promise: nil)
+        }
+    }
+
+    private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
+        if let timer {
+            guard due < timer.due else { return }
+            timer.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
+            self.timer = nil
+            self.look(context)
+        }
+        timer = (task, due)
+    }
+}
+
+/// The connection ended before a body did.
+struct BodyAbandoned: Error {}
+
+extension HTTPFields {
+    fileprivate var closesConnection: Bool {
+        guard let value = self[.connection] else { return false }
+        return value == "close" || value.lowercased().split(separator: ",").contains { $0.trimmed == "close" }
+    }
+
+    fileprivate var expectsContinue: Bool {
+        guard let value = self[.expect] else { return false }
+        return value.lowercased() == "100-continue"
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+
+/// What a connection does, as far as a deadline goes by it: pure, with the time as an input.
+///
+/// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request from
+/// the moment that it was accepted), for its body from the end of its head, for an answer to be taken from its first byte,
+/// and for the next request. No byte that comes puts a deadline off.
+struct ConnectionPhases: Sendable {
+    /// What a client was too slow with.
+    enum Phase: String, CaseIterable, Sendable {
+        case header, body, response, idle
+    }
+
+    /// How long a client may take for each.
+    struct Limits: Hashable, Sendable {
+        var header: TimeAmount
+        var body: TimeAmount
+        var response: TimeAmount
+        var idle: TimeAmount
+
+        /// The shortest: the deadline of what has not begun yet is never earlier than this from now.
+        var shortest: TimeAmount { min(header, body, response, idle) }
+    }
+
+    /// What is to be done about the time that has passed.
+    enum Verdict: Hashable, Sendable {
+        /// Nothing until then.
+        case wait(until: NIODeadline)
+        /// The client is told, with 408, and the connection ends.
+        case refuse(Phase)
+        /// The connection ends at once; nil: it was at its end.
+        case close(Phase?)
+    }
+
+    private enum Reading: Hashable {
+        case nothing
+        case head(since: NIODeadline)
+        case body(since: NIODeadline)
+    }
+
+    private enum Ending: Hashable {
+        case none
+        /// No further request is answered.
+        case soon
+        /// The last answer has gone; what still comes is thrown away, so that the client can read the answer (RFC 9112, 9.6).
+        case lingering(since: NIODeadline)
+    }
+
+    /// How long a client may go on sending after the last answer.
+    static let linger = TimeAmount.seconds(2)
+    /// How long a silent connection stays when the service stops: a request may be under way.
+    static let grace = TimeAmount.milliseconds(250)
+
+    private var reading: Reading
+    private var ending = Ending.none
+    private var hasSent = false
+    /// Requests whose head has come and whose answer has not been taken.
+    private(set) var unanswered = 0
+    /// Those of them whose answer has begun.
+    private var begun = 0
+    private var answeringSince: NIODeadline
+    private var quietSince: NIODeadline
+    private var quiescingSince: NIODeadline?
+
+    /// A connection that was accepted now.
+    init(at now: NIODeadline) {
+        reading = .head(since: now)
+        (answeringSince, quietSince) = (now, now)
+    }
+}
+
+extension ConnectionPhases {
+    /// Bytes came.
+    mutating func bytesCame(at now: NIODeadline) {
+        hasSent = true
+        if reading == .nothing { reading = .head(since: now) }
+    }
+
+    /// The head of a request is complete.
+    mutating func headCame(isLast: Bool, at now: NIODeadline) {
+        reading = .body(since: now)
+        unanswered += 1
+        if isLast { endSoon() }
+    }
+
+    /// The body of a request is complete.
+    mutating func requestEnded(at now: NIODeadline) {
+        reading = .nothing
+        quietSince = now
+    }
+
+    /// The first byte of an answer is on its way.
+    mutating func answerBegan(at now: NIODeadline) {
+        if begun == 0 { answeringSince = now }
+        begun += 1
+    }
+
+    /// The system has taken the last byte of an answer.
+    mutating func answerTaken(at now: NIODeadline) {
+        begun = max(0, begun - 1)
+        unanswered = max(0, unanswered - 1)
+        (answeringSince, quietSince) = (now, now)
+    }
+
+    /// The service stops.
+    mutating func quiesce(at now: NIODeadline) {
+        quiescingSince = now
+        endSoon()
+    }
+
+    /// No request after those that have come is answered.
+    mutating func endSoon() {
+        if ending == .none { ending = .soon }
+    }
+
+    /// The last answer has gone.
+    mutating func beginLingering(at now: NIODeadline) {
+        if !isLingering { ending = .lingering(since: now) }
+    }
+}
+
+extension ConnectionPhases {
+    var isLingering: Bool {
+        if case .lingering = ending { true } else { false }
+    }
+
+    /// Whether answers say that the connection closes.
+    var endsSoon: Bool { ending != .none }
+
+    /// Whether no answer is to follow on those that have gone.
+    var hasEnded: Bool { ending == .soon && unanswered == 0 }
+
+    /// Whether nothing is under way.
+    var isSilent: Bool { unanswered == 0 && (reading == .nothing || !hasSent) }
+
+    /// Whether the next byte is the first of a request.
+    var awaitsBytes: Bool { reading == .nothing || !hasSent }
+
+    var isReadingBody: Bool {
+        if case .body = reading { true } else { false }
+    }
+
+    /// Whether the request that is being read can still be answered, and is the next to be.
+    var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
+
+    func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
+        guard let (deadline, phase) = next(limits) else { return .wait(until: now + limits.shortest) }
+        guard now >= deadline else { return .wait(until: min(deadline, now + limits.shortest)) }
+        if let phase, phase == .header || phase == .body, canRefuse, hasSent { return .refuse(phase) }
+        return .close(phase)
+    }
+
+    /// The first deadline, and what is late then.
+    private func next(_ limits: Limits) -> (NIODeadline, Phase?)? {
+        if case .lingering(let since) = ending { return (since + Self.linger, nil) }
+        var first: (NIODeadline, Phase?)?
+        func consider(_ deadline: NIODeadline, _ phase: Phase?) {
+            if first.map({ deadline < $0.0 }) ?? true { first = (deadline, phase) }
+        }
+        if begun > 0 { consider(answeringSince + limits.response, .response) }
+        switch reading {
+        case .body(let since): consider(since + limits.body, .body)
+        case .head(let since) where unanswered == 0: consider(since + limits.header, .header)
+        case .nothing where unanswered == 0: consider(quietSince + limits.idle, .idle)
+        default: break
+        }
+        if let quiescingSince, isSilent { consider(max(quiescingSince, quietSince) + Self.grace, nil) }
+        return first
+    }
+}

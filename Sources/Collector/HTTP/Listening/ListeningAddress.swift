@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a listener really listens, and what it answers there.
+public struct ListeningAddress: Hashable, Sendable {
+    let place: ListeningPlace
+    /// What is answered.
+    public let services: Listener.Services
+    let scheme: String
+
+    init(place: ListeningPlace, services: Listener.Services, scheme: String) {
+        self.place = place
+        self.services = services
+        self.scheme = scheme
+    }
+
+    /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`. Every address is shown as the loopback's.
+    public func url(_ path: String) -> String {
+        switch place {
+        case .internet: "\(scheme)://\(reachable)\(path)"
+        case .unix: path.isEmpty ? "\(place)" : "\(place) \(path)"
+        }
+    }
+
+    /// What `curl` is told to get there.
+    func curl(_ path: String) -> String {
+        switch place {
+        case .internet: url(path)
+        case .unix(let socket): "--unix-socket \(socket) \(scheme)://localhost\(path)"
+        }
+    }
+
+    private var reachable: ListeningPlace {
+        switch place {
+        case .internet("0.0.0.0", let port): .internet(host: "127.0.0.1", port: port)
+        case .internet("::", let port): .internet(host: "localhost", port: port)
+        default: place
+        }
+    }
+}

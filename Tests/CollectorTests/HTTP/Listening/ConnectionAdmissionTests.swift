@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Collector
+
+@Suite("Who is let in")
+struct ConnectionAdmissionTests {
+    private let one = ClientAddress(version4: 1)
+    private let other = ClientAddress(version4: 2)
+
+    @Test("is everyone up to the limit; then they wait until one has gone, but those who only scrape")
+    func all() {
+        let limits = ConnectionAdmission.Limits(all: 3, ofClient: nil)
+        var admission = ConnectionAdmission()
+        for _ in 0..<3 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        for _ in 0..<ConnectionAdmission.reserve {
+            #expect(admission.enter(other, isReserved: true, limits) == .comeIn)
+        }
+        #expect(admission.enter(other, isReserved: true, limits) == .wait)
+        #expect(admission.open == 3 + ConnectionAdmission.reserve)
+        for _ in 0..<ConnectionAdmission.reserve { admission.leave(other) }
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(other, isReserved: false, limits) == .comeIn)
+    }
+
+    @Test("is one client up to its own limit, and who has no address up to that of all")
+    func ofClient() {
+        let limits = ConnectionAdmission.Limits(all: 10, ofClient: 2)
+        var admission = ConnectionAdmission()
+        for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient)
+        #expect(admission.enter(other, isReserved: false, limits) == .comeIn)
+        for _ in 0..<7 { #expect(admission.enter(nil, isReserved: false, limits) == .comeIn) }
+        #expect(admission.enter(nil, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .comeIn)
+        #expect(admission.clients == 2)
+        for _ in 0..<2 { admission.leave(one) }
+        admission.leave(other)
+        #expect(admission.clients == 0, "nothing is kept of those who have gone")
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Collector
+
+@Suite("At the limit of connections", .timeLimit(.minutes(2)))
+struct ConnectionLimitTests {
+    private func refused(_ reason: ConnectionMetrics.Refusal, _ listening: ListeningUnderTest) -> Double {
+        listening.value(#"dnp_telemetry_http_connections_refused_total{reason="\#(reason.rawValue)"}"#) ?? 0
+    }
+
+    private func open(_ listening: ListeningUnderTest) -> Double? {
+        listening.value("dnp_telemetry_http_connections")
+    }
+
+    @Test("the one that has been silent longest makes room, and no other")
+    func silent() async throws {
+        try await ListeningUnderTest.run {
+            $0.maximumConnections = 3
+        } _: { listening in
+            listening.gate.shut()
+            let busy = try listening.client()
+            busy.send(HTTPText.get)
+            await waitUntil("it has come to that") { listening.gate.inside == 1 }
+            let first = try listening.client()
+            await waitUntil("it has come to that") { open(listening) == 2 }
+            let second = try listening.client()
+            await waitUntil("it has come to that") { open(listening) == 3 }
+
+            let third = try listening.client()
+            third.send(HTTPText.get)
+            await waitUntil("it has come to that") { listening.gate.inside == 2 }
+            #expect(first.isClosed && !second.isClosed)
+            #expect(refused(.madeRoom, listening) == 1)
+            listening.gate.open()
+            for client in [busy, third] {
+                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+            }
+        }
+    }
+
+    @Test("new ones wait while all are at work, but those of a listener that only scrapes")
+    func atWork() async throws {
+        try await ListeningUnderTest.run([.ingest, .metrics]) {
+            $0.maximumConnections = 1
+        } _: { listening in
+            listening.gate.shut()
+            let busy = try RawClient(port: listening.ports[0])
+            busy.send(HTTPText.post("1"))
+            await waitUntil("it has come to that") { listening.gate.inside == 1 }
+            let waiting = try RawClient(port: listening.ports[0])
+            waiting.send(HTTPText.post("12"))
+            let scrape = try RawClient(port: listening.ports[1])
+            scrape.send("GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("\r\n\r\n") }) == [200])
+            #expect(!waiting.hasReceived && listening.gate.inside == 1)
+            listening.gate.open()
+            #expect(try await busy.receive { $0.contains("size") }.contains("size 1"))
+            #expect(try await waiting.receive { $0.contains("size") }.contains("size 2"))
+        }
+    }
+
+    @Test("hundreds that connect and say nothing keep nobody out")
+    func flood() async throws {
+        try await ListeningUnderTest.run {
+            $0.maximumConnections = 20
+        } _: { listening in
+            var silent: [RawClient] = []
+            for _ in 0..<300 { silent.append(try listening.client()) }
+            let client = try listening.client()
+            client.send(HTTPText.get)
+            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+            #expect(try #require(open(listening)) <= 20)
+            await waitUntil("it has come to that") { silent.count { $0.isClosed } >= 280 }
+        }
+    }
+
+    @Test("of one client, its further ones are closed, and come in again once others have gone")
+    func ofClient() async throws {
+        try await ListeningUnderTest.run {
+            $0.maximumConnectionsPerClient = 2
+        } _: { listening in
+            var clients = [try listening.client(), try listening.client()]
+            for client in clients {
+                client.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+            }
+            #expect(try await listening.client().receiveAll() == "")
+            #expect(refused(.clientLimit, listening) == 1)
+            clients.removeLast()
+            await waitUntil("it has come to that") { open(listening) == 1 }
+            let another = try listening.client()
+            another.send(HTTPText.get)
+            #expect(HTTPText.statuses(try await another.receive { $0.hasSuffix("x") }) == [200])
+        }
+    }
+
+    @Test("a listener answers 404 for what it does not serve")
+    func roles() async throws {
+        try await ListeningUnderTest.run([.ingest, .metrics]) { listening in
+            for (port, expected) in zip(listening.ports, [[200, 404, 200], [404, 200, 200]]) {
+                let client = try RawClient(port: port)
+                client.send(
+                    HTTPText.post("1") + HTTPText.get
+                        + "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                )
+                #expect(HTTPText.statuses(try await client.receiveAll()) == expected)
+            }
+        }
+    }
+}

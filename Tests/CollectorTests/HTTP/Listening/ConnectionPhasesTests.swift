@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import Testing
+
+@testable import Collector
+
+@Suite("The deadlines of a connection")
+struct ConnectionPhasesTests {
+    private let limits = ConnectionPhases.Limits(
+        header: .seconds(10),
+        body: .seconds(60),
+        response: .seconds(30),
+        idle: .seconds(75)
+    )
+
+    private func at(_ seconds: Int64) -> NIODeadline {
+        .uptimeNanoseconds(1_000_000_000) + .seconds(seconds)
+    }
+
+    private func connection() -> ConnectionPhases { ConnectionPhases(at: at(0)) }
+
+    /// Asks as the scheduled task does, from one moment that is named to the next.
+    ///
+    /// - Returns: the second at which something other than to wait is said, and what.
+    private func end(_ phases: ConnectionPhases, from second: Int64 = 0) -> (NIODeadline, ConnectionPhases.Verdict) {
+        var now = at(second)
+        while true {
+            switch phases.verdict(at: now, limits) {
+            case .wait(let until):
+                #expect(until > now)
+                now = until
+            case let verdict: return (now, verdict)
+            }
+        }
+    }
+
+    private func expect(
+        _ phases: ConnectionPhases,
+        from second: Int64 = 0,
+        ends: ConnectionPhases.Verdict,
+        at last: Int64,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let (moment, verdict) = end(phases, from: second)
+        #expect(verdict == ends, sourceLocation: sourceLocation)
+        #expect(moment == at(last), sourceLocation: sourceLocation)
+    }
+
+    @Test("that says nothing begin when it is accepted, and it is closed without a word")
+    func silent() {
+        expect(connection(), ends: .close(.header), at: 10)
+    }
+
+    @Test("of a head begin with its first byte, whatever comes behind, and end with 408")
+    func slowHead() {
+        var phases = connection()
+        for second in 1..<10 { phases.bytesCame(at: at(Int64(second))) }
+        expect(phases, ends: .refuse(.header), at: 10)
+
+        var second = connection()
+        second.bytesCame(at: at(1))
+        second.headCame(isLast: false, at: at(1))
+        second.requestEnded(at: at(1))
+        second.answerBegan(at: at(1))
+        second.answerTaken(at: at(2))
+        second.bytesCame(at: at(50))
+        second.bytesCame(at: at(59))
+        expect(second, from: 2, ends: .refuse(.header), at: 60)
+    }
+
+    @Test("of a body begin with the end of the head; an answer that has been given is not given twice")
+    func slowBody() {
+        var phases = connection()
+        phases.bytesCame(at: at(1))
+        phases.headCame(isLast: false, at: at(3))
+        phases.bytesCame(at: at(50))
+        expect(phases, ends: .refuse(.body), at: 63)
+
+        phases.answerBegan(at: at(4))
+        phases.answerTaken(at: at(4))
+        expect(phases, ends: .close(.body), at: 63)
+    }
+
+    @Test("of an answer begin with its first byte, and there is none while the service works on it")
+    func unreadAnswer() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        phases.headCame(isLast: false, at: at(0))
+        phases.requestEnded(at: at(1))
+        #expect(phases.verdict(at: at(1_000), limits) == .wait(until: at(1_010)))
+        phases.answerBegan(at: at(1_000))
+        expect(phases, from: 1_000, ends: .close(.response), at: 1_030)
+    }
+
+    @Test("of one answer begin anew for the next, when requests come one behind the other")
+    func pipelined() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        for _ in 0..<2 {
+            phases.headCame(isLast: false, at: at(0))
+            phases.requestEnded(at: at(0))
+        }
+        phases.answerBegan(at: at(1))
+        phases.answerBegan(at: at(2))
+        phases.answerTaken(at: at(20))
+        #expect(!phases.isSilent)
+        expect(phases, ends: .close(.response), at: 50)
+        phases.answerTaken(at: at(30))
+        #expect(phases.isSilent)
+        expect(phases, from: 30, ends: .close(.idle), at: 105)
+    }
+
+    @Test("of a request wait for the answers before it, so that none is lost")
+    func headBehindAnswers() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        phases.headCame(isLast: false, at: at(0))
+        phases.requestEnded(at: at(0))
+        phases.bytesCame(at: at(1))
+        #expect(phases.verdict(at: at(20), limits) == .wait(until: at(30)))
+        #expect(!phases.canRefuse)
+        phases.answerBegan(at: at(20))
+        phases.answerTaken(at: at(20))
+        #expect(phases.canRefuse)
+        expect(phases, from: 20, ends: .refuse(.header), at: 20)
+    }
+
+    @Test("are never set later than the shortest of them, so that no request has to set one")
+    func lazily() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        phases.headCame(isLast: false, at: at(0))
+        phases.requestEnded(at: at(0))
+        phases.answerBegan(at: at(0))
+        phases.answerTaken(at: at(0))
+        #expect(phases.verdict(at: at(0), limits) == .wait(until: at(10)))
+        #expect(phases.verdict(at: at(70), limits) == .wait(until: at(75)))
+        expect(phases, ends: .close(.idle), at: 75)
+    }
+
+    @Test("let a client read the last answer: what it still sends is thrown away for two seconds")
+    func lingering() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        phases.headCame(isLast: true, at: at(0))
+        phases.requestEnded(at: at(0))
+        #expect(phases.endsSoon && !phases.hasEnded)
+        phases.answerBegan(at: at(1))
+        phases.answerTaken(at: at(1))
+        #expect(phases.hasEnded)
+        phases.beginLingering(at: at(1))
+        phases.beginLingering(at: at(2))
+        expect(phases, from: 1, ends: .close(nil), at: 3)
+    }
+
+    @Test("of a stop give a silent connection a moment, for a request that is under way, and others their time")
+    func quiescing() {
+        var silent = connection()
+        silent.quiesce(at: at(5))
+        #expect(end(silent, from: 5) == (at(5) + ConnectionPhases.grace, .close(nil)))
+
+        var busy = connection()
+        busy.bytesCame(at: at(0))
+        busy.headCame(isLast: false, at: at(0))
+        busy.quiesce(at: at(5))
+        #expect(busy.endsSoon && !busy.hasEnded)
+        expect(busy, from: 5, ends: .refuse(.body), at: 60)
+        busy.requestEnded(at: at(6))
+        busy.answerBegan(at: at(6))
+        busy.answerTaken(at: at(6))
+        #expect(busy.hasEnded)
+    }
+}
