@@ -157,7 +157,7 @@ public enum CollectorService {
             live: live,
             sockets: sockets.filter { $0.listener.services != .lines },
             descriptors: descriptors,
-            security: ConnectionSecurity(watch.rules, metrics: securityMetrics.tls),
+            security: ConnectionSecurity(watch.rules, live, metrics: securityMetrics.tls),
             room: room,
             writer: writer,
             registry: registry,

@@ -19,7 +19,7 @@ struct AccessMiddleware: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try security.keepRates(ClientAddress(context.connection.remoteAddress))
+        try security.keepRates(ClientAddress(context.peer))
         let rules = security.rules.current
         let authorization = Authorization(request.headers[.authorization])
         var context = context

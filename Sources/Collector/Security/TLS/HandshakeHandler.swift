@@ -4,24 +4,38 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 
-/// Stands behind TLS: lets a connection go on once its client's certificate has an allowed name, counts handshakes, and
-/// keeps their errors, which anybody can cause, from the log.
+/// Stands behind TLS: lets a connection go on once its client's certificate has an allowed name, gives the handshake a
+/// time, counts it, and keeps its errors, which anybody can cause, from the log.
 final class HandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private let allowedNames: Set<String>?
     private let metrics: TLSMetrics
+    private let timeout: TimeAmount
+    private var deadline: Scheduled<Void>?
     private var isComplete = false
     private var isCounted = false
 
-    init(allowedNames: Set<String>?, metrics: TLSMetrics) {
+    /// - Parameter timeout: how long the handshake may take from the moment in which the connection is accepted.
+    init(allowedNames: Set<String>?, timeout: TimeAmount, metrics: TLSMetrics) {
         self.allowedNames = allowedNames
+        self.timeout = timeout
         self.metrics = metrics
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            deadline?.cancel()
             guard isAllowed(context) else {
                 count(.refused)
                 context.close(promise: nil)
