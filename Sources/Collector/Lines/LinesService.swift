@@ -54,7 +54,9 @@ final class LinesService: Service {
     }
 
     /// Where it listens.
-    var places: [String] { listeners.map(\.place.description) }
+    var addresses: [ListeningAddress] {
+        listeners.map { ListeningAddress(place: $0.place, services: .lines, scheme: "unix") }
+    }
 
     func run() async throws {
         await withGracefulShutdownHandler {

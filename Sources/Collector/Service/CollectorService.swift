@@ -169,7 +169,7 @@ public enum CollectorService {
             supervisor.ready()
             announce(
                 StartScreen(
-                    addresses: addresses,
+                    addresses: addresses + lines.addresses,
                     ledger: configuration.stateDirectory + "/ledger.sqlite",
                     opening: room.opening,
                     journal: journalDescription(configuration),
@@ -177,7 +177,6 @@ public enum CollectorService {
                     metricsPath: configuration.metricsPath,
                     followedFiles: configuration.followedFiles,
                     followedJournal: configuration.followedJournal,
-                    linesSockets: lines.places,
                     readsStandardInput: configuration.readsStandardInput
                 )
             )

@@ -21,8 +21,6 @@ public struct StartScreen: Sendable, CustomStringConvertible {
     public var followedFiles: [String] = []
     /// The matches of the journal that is followed.
     public var followedJournal: [String] = []
-    /// Where lines are taken without HTTP.
-    public var linesSockets: [String] = []
     /// Whether standard input is read.
     public var readsStandardInput = false
 
@@ -32,10 +30,11 @@ public struct StartScreen: Sendable, CustomStringConvertible {
         let scraping = addresses.filter { $0.services.contains(.metrics) }
         let places =
             posting.map { "post     \($0.url("/v1/events"))" } + scraping.map { "scrape   \($0.url(metricsPath))" }
+            + addresses.filter { $0.services.contains(.lines) }.map { "lines    \($0.url(""))" }
         let read =
             followedFiles.map { "follow   \($0)" }
             + (followedJournal.isEmpty ? [] : ["follow   the journal, \(followedJournal.joined(separator: " "))"])
-            + linesSockets.map { "lines    \($0)" } + (readsStandardInput ? ["read     standard input"] : [])
+            + (readsStandardInput ? ["read     standard input"] : [])
         let lines =
             places + [
                 "ledger   \(ledger) (\(opening), durability \(durability.rawValue))", "journal  \(journal)",
