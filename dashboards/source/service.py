@@ -35,6 +35,12 @@ STATE = [
     ),
     stat("Since the start", "s", "Time since the process started.", "min(time() - process_start_time_seconds{$S})"),
     stat("Ledger position", "short", "The number of the last event.", "sum(dnp_telemetry_ledger_sequence{$S})"),
+    words(
+        "Configuration",
+        "Whether the configuration could be read when it was read last.",
+        [query("min(dnp_telemetry_config_last_reload_successful{$S})")],
+        meanings={0: ("refused", "red"), 1: ("read", "green")},
+    ),
     stat(
         "Ingest sums",
         "short",
@@ -140,6 +146,25 @@ INGEST = [
         ],
         width=12,
     ),
+    lines(
+        "Followed journal: behind",
+        "s",
+        "Time since all matching entries of the followed journal were read and stored; 0 while they are.",
+        [query("max by (instance) (dnp_telemetry_follow_journal_lag_seconds{$S})", "{{instance}}")],
+        width=12,
+        steps=[(None, "green"), (300, "red")],
+    ),
+    lines(
+        "Followed journal: trouble",
+        "short",
+        "Failed reads of the followed journal, and times that entries were gone or damaged before they were read, in "
+        "the hour before each moment.",
+        [
+            query("sum(increase(dnp_telemetry_follow_journal_read_errors_total{$S}[1h]))", "failed reads"),
+            query("sum(increase(dnp_telemetry_follow_journal_gaps_total{$S}[1h]))", "gone or damaged"),
+        ],
+        width=12,
+    ),
 ]
 
 LEDGER = [
@@ -175,6 +200,12 @@ LEDGER = [
         "bytes",
         "Bytes of the requests that wait for a commit.",
         [query("sum(dnp_telemetry_ledger_waiting_bytes{$S})", "bytes")],
+    ),
+    lines(
+        "Refused by the ledger",
+        "cps",
+        "Requests and pieces of logs a second that the ledger did not take, by reason.",
+        [rate("dnp_telemetry_ledger_refused_total", "reason")],
     ),
     lines(
         "Batches kept",

@@ -35,6 +35,7 @@ POSTED = (
     ("DnpJournalLagging", "warning", "c:1"),
     ("DnpLedgerNotCommitting", "critical", "c:1"),
     ("DnpRequestsFailing", "warning", "c:1"),  # for the ledger cannot store
+    ("DnpLedgerRefusing", "warning", "c:1"),  # as well
     ("DnpSuccessBurnFast", "critical", ""),
     ("DnpSuccessBurnSlow", "warning", ""),  # for the fast one fires
     ("DnpIntegrityMismatch", "critical", ""),
