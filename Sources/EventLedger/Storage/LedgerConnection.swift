@@ -23,7 +23,7 @@ final class LedgerConnection: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(error, in: nil)
         }
     }
 
@@ -78,8 +78,9 @@ final class LedgerConnection: Sendable {
                 try? database.rollback()
             }
         } catch {
+            let failure = LedgerError(error, in: database)
             try? database.rollback()
-            throw LedgerError(error)
+            throw failure
         }
         return try outcome.get()
     }
@@ -89,7 +90,7 @@ final class LedgerConnection: Sendable {
         do {
             try queue.close()
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(error, in: nil)
         }
     }
 }
