@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Glibc
 internal import Journald
 internal import Logging
 internal import MetricsRegistry
@@ -47,13 +48,14 @@ final class FollowedJournal: Sendable {
         pseudonyms.pseudonym(of: Array(JournalPosition.sourceName.utf8).span).high
     }
 
-    /// Why this process cannot read a journal; nil when it can.
-    static func problem(_ location: JournalLocation) -> JournalReaderError? {
+    /// Why this process may not read a journal; nil when it may, and when another reason is in the way, which passes: then
+    /// it is tried again for as long as the service runs.
+    static func refusal(_ location: JournalLocation) -> JournalReaderError? {
         do throws(JournalReaderError) {
             _ = try JournalReader(location, scope: [.localOnly])
             return nil
         } catch {
-            return error
+            return error.isRefusal ? error : nil
         }
     }
 
@@ -140,6 +142,17 @@ final class FollowedJournal: Sendable {
             )
         case .failed(let problem): log.error("cannot read \(location): \(problem); trying again")
         case .readable: log.notice("\(location) is readable again")
+        }
+    }
+}
+
+extension JournalReaderError {
+    /// Whether this process may not read the journal, which only the operator changes.
+    var isRefusal: Bool {
+        switch self {
+        case .permission: true
+        case .open(_, let error), .call(_, let error): error.code == EACCES || error.code == EPERM
+        case .unreadable: false
         }
     }
 }

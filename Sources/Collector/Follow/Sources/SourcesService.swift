@@ -32,7 +32,7 @@ struct SourcesService: Service {
         let isPlaced: Bool
     }
 
-    /// - Throws: `CollectorError` when one of the files can never be followed, or the journal cannot be read.
+    /// - Throws: `CollectorError` when one of the files can never be followed, or the journal may not be read.
     init(
         _ configuration: ServeConfiguration,
         room: LedgerRoom,
@@ -90,7 +90,7 @@ struct SourcesService: Service {
         } catch {
             throw CollectorError("cannot follow the journal: \(error)")
         }
-        if let problem = FollowedJournal.problem(.machine) {
+        if let problem = FollowedJournal.refusal(.machine) {
             throw CollectorError("cannot follow the journal: \(problem)")
         }
         let saved = room.projection.sources.position(of: FollowedJournal.source(room.key))
