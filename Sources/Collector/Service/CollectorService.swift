@@ -77,6 +77,7 @@ public enum CollectorService {
             log,
             onProgress: supervisor.recovering
         )
+        supervisor.opened()
         let ledger = room.ledger
         let registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))

@@ -30,6 +30,8 @@ extension EndToEnd {
                 let messages = manager.messages
                 let ready = try #require(messages.firstIndex { $0["READY"] == "1" })
                 #expect(messages.first?["STATUS"] == "opening the ledger")
+                #expect(messages.first?["EXTEND_TIMEOUT_USEC"] == "600000000")
+                #expect(messages[ready - 1]["EXTEND_TIMEOUT_USEC"] == "120000000")
                 #expect(messages[ready]["STATUS"] == "ready")
                 let progress = messages[..<ready].compactMap { Self.progress($0) }
                 #expect(!progress.isEmpty)

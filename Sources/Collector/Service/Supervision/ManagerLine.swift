@@ -8,30 +8,33 @@ internal import Synchronization
 /// The line to the service manager: messages go out in their order, on a thread that nothing else depends on, because
 /// sd_notify(3) waits while the manager's queue is full.
 final class ManagerLine: Sendable {
-    /// The most messages that wait; a manager that takes none gets no more.
+    /// The most messages that wait; of a manager that takes none, those that the next of its kind stands for are kept back
+    /// then. What it waits for itself, READY and STOPPING for two, always goes out.
     private static let limit = 64
 
-    private let socket: NotificationSocket
+    private let transmit: @Sendable ([ServiceNotification]) throws(SystemError) -> Void
     private let log: Logger
     private let queue = DispatchQueue(label: "service-manager")
     private let waiting = Atomic(0)
     private let hasFailed = Atomic(false)
 
-    init(_ socket: NotificationSocket, _ log: Logger) {
-        self.socket = socket
+    /// - Parameter transmit: hands one message over, and may wait.
+    init(_ log: Logger, transmit: @escaping @Sendable ([ServiceNotification]) throws(SystemError) -> Void) {
+        self.transmit = transmit
         self.log = log
     }
 
     func send(_ notifications: [ServiceNotification]) {
         guard !notifications.isEmpty else { return }
-        guard waiting.wrappingAdd(1, ordering: .relaxed).newValue <= Self.limit else {
+        let count = waiting.wrappingAdd(1, ordering: .relaxed).newValue
+        guard count <= Self.limit || !notifications.allSatisfy(\.isRepeated) else {
             waiting.wrappingSubtract(1, ordering: .relaxed)
             return
         }
         queue.async { [self] in
             defer { waiting.wrappingSubtract(1, ordering: .relaxed) }
             do throws(SystemError) {
-                try socket.send(notifications)
+                try transmit(notifications)
                 hasFailed.store(false, ordering: .relaxed)
             } catch {
                 guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
@@ -45,5 +48,15 @@ final class ManagerLine: Sendable {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
         _ = done.wait(timeout: .now() + .seconds(1))
+    }
+}
+
+extension ServiceNotification {
+    /// Whether a later one of its kind stands for it.
+    fileprivate var isRepeated: Bool {
+        switch self {
+        case .status, .watchdog, .extendTimeout: true
+        case .ready, .reloading, .stopping, .errno: false
+        }
     }
 }

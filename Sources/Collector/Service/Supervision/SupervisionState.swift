@@ -16,6 +16,12 @@ struct SupervisionState {
     static let recoveryInterval: UInt64 = 1_000_000_000
     static let recoveryExtension = Duration.seconds(60)
 
+    /// How long the manager is to wait while the ledger is opened, its write-ahead log and checkpoint are read, and a damaged
+    /// one is set aside: that is bounded by the ledger's size and has no progress to report.
+    static let openingExtension = Duration.seconds(600)
+    /// The same for what comes behind the recovery.
+    static let beginningExtension = Duration.seconds(120)
+
     private(set) var phase = Phase.starting
     private var recovery: (done: Int64, at: UInt64)?
     private var statusAt: UInt64 = 0
@@ -24,7 +30,13 @@ struct SupervisionState {
     // MARK: Starting
 
     func opening() -> [ServiceNotification] {
-        [.status("opening the ledger")]
+        [.extendTimeout(Self.openingExtension), .status("opening the ledger")]
+    }
+
+    /// Recovery is through; sources and listeners begin.
+    func opened() -> [ServiceNotification] {
+        guard phase == .starting else { return [] }
+        return [.extendTimeout(Self.beginningExtension), .status("recovered; beginning to listen")]
     }
 
     /// Batches have been folded. The manager waits longer for as long as there are more of them from report to report.

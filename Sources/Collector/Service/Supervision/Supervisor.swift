@@ -17,7 +17,9 @@ final class Supervisor: Sendable {
 
     /// Takes the manager that `$NOTIFY_SOCKET` and `$WATCHDOG_USEC` tell of.
     init(_ log: Logger) {
-        line = NotificationSocket().map { ManagerLine($0, log) }
+        line = NotificationSocket().map { socket in
+            ManagerLine(log) { (message) throws(SystemError) in try socket.send(message) }
+        }
         do throws(SystemError) {
             watchdogTimeout = line == nil ? nil : try NotificationSocket.watchdogTimeout()
         } catch {
@@ -37,6 +39,11 @@ final class Supervisor: Sendable {
     /// Batches of the ledger have been folded.
     func recovering(_ progress: RecoveryProgress) {
         tell { $0.recovering(progress, at: LedgerClock.system.monotonic()) }
+    }
+
+    /// Recovery is through.
+    func opened() {
+        tell { $0.opened() }
     }
 
     /// Recovery is through and every listener listens.

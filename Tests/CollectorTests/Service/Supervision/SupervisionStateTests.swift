@@ -24,13 +24,15 @@ struct SupervisionStateTests {
     @Test("is ready once, behind the recovery and when it listens")
     func start() {
         var state = SupervisionState()
-        #expect(state.opening() == [.status("opening the ledger")])
+        #expect(state.opening() == [.extendTimeout(.seconds(600)), .status("opening the ledger")])
         #expect(
             state.recovering(RecoveryProgress(done: 0, total: 12_345), at: 0) == [
                 .extendTimeout(.seconds(60)), .status("recovering, 0 of 12,345 batches"),
             ]
         )
+        #expect(state.opened() == [.extendTimeout(.seconds(120)), .status("recovered; beginning to listen")])
         #expect(state.listening(at: Self.second) == [.ready, .status("ready")])
+        #expect(state.opened() == [])
         #expect(state.listening(at: Self.second) == [])
         #expect(state.recovering(RecoveryProgress(done: 1, total: 2), at: 99 * Self.second) == [])
     }
