@@ -62,7 +62,7 @@ extension EndToEnd {
             .timeLimit(.minutes(3))
         )
         func underLoad() async throws {
-            let manager = try NotifiedManager(watchdog: .seconds(4))
+            let manager = try NotifiedManager(watchdog: .seconds(10))
             try await Journal.with { journal in
                 try await withService(
                     journal: .journald,

@@ -9,7 +9,7 @@ extension EndToEnd {
     struct Watchdogs {
         @Test("hears of a service at rest and under load, and not of one that is stopped")
         func stopped() async throws {
-            let manager = try NotifiedManager(watchdog: .seconds(2))
+            let manager = try NotifiedManager(watchdog: .seconds(10))
             try await withService(under: manager) { service in
                 try await eventually("three pings at rest") { manager.values("WATCHDOG").count >= 3 }
                 let stop = StopSignal()
