@@ -146,8 +146,8 @@ def until(fact, what, seconds, every=0.05):
 
 
 def hidden():
-    """What of this machine's Swift has to be hidden: the toolchains."""
-    paths = {"/usr/lib/swift", "/usr/libexec/swift"}
+    """What of this machine has to be hidden: Swift, and what forbids packages to start services."""
+    paths = {"/usr/lib/swift", "/usr/libexec/swift", "/usr/sbin/policy-rc.d"}
     found = shutil.which("swift")
     if found:
         paths.add(found)
