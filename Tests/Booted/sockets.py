@@ -47,13 +47,12 @@ def unix(machine):
         for words in (f"--groups adm {ask}/metrics", f"--groups adm {ask}/v1/events", f"--clear-groups {ask}/metrics")
     ]
     require(found == ["200", "404", "000"], f"expected the metrics for the group alone, found {found}")
-    machine.run(
-        "systemctl disable -q dnp-telemetry-unix.socket && rm /etc/systemd/system/dnp-telemetry-unix.socket"
-        " && rm -r /etc/systemd/system/dnp-telemetry.service.d"
-    )
     machine.write(CONFIGURATION, before)
+    # Stopped while its unit is known, it removes its socket.
     machine.run(
-        f"systemctl daemon-reload && systemctl stop {UNIT} dnp-telemetry-unix.socket; systemctl start {UNIT}",
+        f"systemctl disable -q dnp-telemetry-unix.socket && systemctl stop {UNIT} dnp-telemetry-unix.socket"
+        " && rm /etc/systemd/system/dnp-telemetry-unix.socket && rm -r /etc/systemd/system/dnp-telemetry.service.d"
+        f" && systemctl daemon-reload && systemctl start {UNIT}",
         timeout=30,
     )
     until(lambda: fetch(machine, "/-/ready"), "the service to be ready", 30)
