@@ -23,7 +23,7 @@ final class LedgerConnection: Sendable {
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
         } catch {
-            throw LedgerError(error, in: nil)
+            throw LedgerError(error)
         }
     }
 
@@ -78,9 +78,8 @@ final class LedgerConnection: Sendable {
                 try? database.rollback()
             }
         } catch {
-            let failure = LedgerError(error, in: database)
             try? database.rollback()
-            throw failure
+            throw LedgerError(error)
         }
         return try outcome.get()
     }
@@ -90,7 +89,7 @@ final class LedgerConnection: Sendable {
         do {
             try queue.close()
         } catch {
-            throw LedgerError(error, in: nil)
+            throw LedgerError(error)
         }
     }
 }

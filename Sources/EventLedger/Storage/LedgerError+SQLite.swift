@@ -7,16 +7,14 @@ internal import Glibc
 extension LedgerError {
     /// Sorts an extended result code of SQLite (https://sqlite.org/rescode.html).
     ///
-    /// A write that fails for another reason than ENOSPC is `SQLITE_IOERR_WRITE`; the log's index that can't grow is
-    /// `SQLITE_IOERR_SHMSIZE`. What lies behind them, a quota or a failing disk, `systemError` tells.
-    ///
-    /// - Parameter systemError: the `errno` that SQLite met (https://sqlite.org/c3ref/system_errno.html).
-    init(code: Int32, systemError: Int32, message: String) {
+    /// A write that fails for another reason than ENOSPC, a quota for one, is `SQLITE_IOERR_WRITE`; the log's index
+    /// that can't grow is `SQLITE_IOERR_SHMSIZE`.
+    init(code: Int32, message: String) {
         let detail = "SQLite \(code): \(message)"
         switch code & 0xFF {
         case SQLITE_FULL:
             self = .full(detail: detail)
-        case SQLITE_IOERR where Self.writingCodes.contains(code >> 8) && Self.isLackOfSpace(systemError):
+        case SQLITE_IOERR where Self.outOfSpaceCodes.contains(code >> 8):
             self = .full(detail: detail)
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             self = .corrupt(detail: detail)
@@ -28,16 +26,11 @@ extension LedgerError {
     }
 
     /// Sorts whatever GRDB throws.
-    ///
-    /// - Parameter database: the connection that it comes from, before anything else is done with it; nil where there is
-    ///   none.
-    init(_ error: any Error, in database: Database?) {
+    init(_ error: any Error) {
         if let error = error as? LedgerError {
             self = error
         } else if let error = error as? DatabaseError {
-            let systemError = unsafe sqlite3_system_errno(database?.sqliteConnection)
-            let code = error.extendedResultCode.rawValue
-            self.init(code: code, systemError: systemError, message: error.message ?? "no message")
+            self.init(code: error.extendedResultCode.rawValue, message: error.message ?? "no message")
         } else {
             self = .other(code: SQLITE_ERROR, message: String(describing: error))
         }
@@ -47,11 +40,9 @@ extension LedgerError {
     init(errno code: Int32, doing what: String) {
         let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
         let message = "\(what): \(reason)"
-        self = Self.isLackOfSpace(code) ? .full(detail: message) : .other(code: -code, message: message)
+        self = code == ENOSPC || code == EDQUOT ? .full(detail: message) : .other(code: -code, message: message)
     }
 
     /// The second bytes of `SQLITE_IOERR_WRITE` and `SQLITE_IOERR_SHMSIZE`.
-    private static let writingCodes: [Int32] = [3, 19]
-
-    private static func isLackOfSpace(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+    private static let outOfSpaceCodes: [Int32] = [3, 19]
 }
