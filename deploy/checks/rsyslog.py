@@ -6,12 +6,14 @@ The files of deploy/rsyslog run as they are, but for directories, the remote's a
 journald of our own and a second rsyslogd. On the way the first one is stopped and started again three times, once amid
 a flood of more entries than imjournal takes by default, and the remote is away for that flood. Then each event must be
 in the file here once, and in that of the remote at least once. With --alone rsyslogd has the configuration of its own
-and a checkpoint at each entry, and is killed each time: then nothing may be missing, and not much come again.
+and a checkpoint at each entry, and is killed each time: then nothing may be missing, and not much come again. At
+the end logrotate takes the files away.
 """
 
 import argparse
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -39,6 +41,7 @@ FLOOD_ALONE = 5_500
 REPEATED = 100
 # RELP sends again what was under way when a connection ended: at most a window for each of them here.
 STOPS, WINDOW = 3, 128
+ROTATED = 10
 OURS = "SYSLOG_IDENTIFIER=dnp-telemetry"
 
 
@@ -97,6 +100,11 @@ def lines(path):
     return path.read_text().splitlines() if path.exists() else []
 
 
+def whole(path):
+    """The lines of a file, behind those that a rotation took away."""
+    return lines(path.with_name(path.name + ".1")) + lines(path)
+
+
 def forwarding(own):
     text = (SHIPPED / "20-dnp-telemetry-forward.conf").read_text()
     text, count = re.subn(r"\blogs\.example\.com(?=\"\n)", "127.0.0.1", text)
@@ -112,12 +120,38 @@ def flood(now, size):
     return [{"event": "prefetch_executed", "scheduleId": f"flood-{number}", "timestamp": at} for number in range(size)]
 
 
+def numbers(path):
+    """The numbers of the entries that a file has."""
+    return set(re.findall(r'"DNP_SEQ": *"(\d+)"', path.read_text())) if path.exists() else set()
+
+
 def has(path, entries):
     """Whether a file has so many different entries, however often."""
-    return path.exists() and len(set(re.findall(r'"DNP_SEQ": *"(\d+)"', path.read_text()))) >= entries
+    return len(numbers(path)) >= entries
 
 
-def course(service, sender, receiver, size):
+def rotate(directory, sender, own):
+    """Runs logrotate with the shipped file; systemctl, of which there is none here, is a script that knows our unit."""
+    unit = "dnp-telemetry-rsyslog.service" if own else "rsyslog.service"
+    programs = directory / "programs"
+    programs.mkdir()
+    known = f'[ "$*" = "kill -s HUP {unit}" ] && exec kill -s HUP {sender.process.child.pid}'
+    # The system's is there too, where ours has a process of its own.
+    other = '[ "$*" = "kill -s HUP rsyslog.service" ] && exit'
+    (programs / "systemctl").write_text(f"#!/bin/sh\n{known}\n{other}\necho no such unit >&2\nexit 1\n")
+    (programs / "systemctl").chmod(0o755)
+    # By it rsyslog-rotate knows that systemd runs.
+    pathlib.Path("/run/systemd/system").mkdir(exist_ok=True)
+    shutil.copyfile(SHIPPED / "logrotate", directory / "logrotate.conf")
+    program = shutil.which("logrotate", path="/usr/sbin:/usr/bin") or "logrotate"
+    command = [program, "--force", "--state", directory / "logrotate.state", directory / "logrotate.conf"]
+    path = f"{programs}:{os.environ['PATH']}"
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    if done.returncode != 0 or done.stderr:
+        raise Failure(f"logrotate: {done.returncode} {done.stderr}")
+
+
+def course(service, sender, receiver, own):
     """The events posted on the way, with the kinds of trouble between them; returns how many were accepted."""
     accepted = service.post(events.batch(time.time()))["accepted"]
     until("the first events are here and there", lambda: len(lines(HERE)) == len(lines(THERE)) == accepted)
@@ -126,7 +160,7 @@ def course(service, sender, receiver, size):
     receiver.end()
     sender.start()
     until("what came while rsyslogd was stopped is here", lambda: has(HERE, accepted))
-    posted = flood(time.time(), size)
+    posted = flood(time.time(), FLOOD_ALONE if own else FLOOD)
     for part in range(PARTS):
         accepted += service.post(json.dumps(posted[part::PARTS]).encode())["accepted"]
         if part == PARTS // 2:
@@ -138,15 +172,18 @@ def course(service, sender, receiver, size):
         raise Failure("nothing of the flood waits on the disk for the remote")
     sender.start()
     receiver.start()
-    until("the flood is there", lambda: has(THERE, accepted), 30)
+    until("the flood is there", lambda: has(THERE, accepted), 60)
+    rotate(sender.configuration.parent, sender, own)
+    accepted += service.post(json.dumps(flood(time.time() - 60, ROTATED)).encode())["accepted"]
+    until("what came after the rotation is in a new file", lambda: has(HERE, ROTATED))
     return accepted
 
 
 def judge(where, found, entries, allowed):
     """What is in a file is what is in the journal, field by field, once each but for what is allowed; returns that."""
-    numbers = collections.Counter(one["DNP_SEQ"] for one in found)
-    again, missing = sum(numbers.values()) - len(numbers), entries.keys() - numbers.keys()
-    if again > allowed or missing or len(numbers) != len(entries):
+    counts = collections.Counter(one["DNP_SEQ"] for one in found)
+    again, missing = sum(counts.values()) - len(counts), entries.keys() - counts.keys()
+    if again > allowed or missing or len(counts) != len(entries):
         raise Failure(f"{where}: {again} entries came again and {len(missing)} of {len(entries)} are missing")
     for one in found:
         wanted = {
@@ -178,12 +215,11 @@ def run(binary, directory, own):
     service = Service(binary, directory / "service", "--journal", "journald")
     sender = senders(directory, own)
     receiver = Rsyslog(directory, "receiver", (SHIPPED / "receiver.conf").read_text())
-    size = FLOOD_ALONE if own else FLOOD
     try:
         service.start()
         for one in (receiver, sender):
             one.start()
-        accepted = course(service, sender, receiver, size)
+        accepted = course(service, sender, receiver, own)
         subprocess.run(["systemd-cat", "-t", "another", "echo", "a line of another program"], check=True)
         until("journald has the line of another program", lambda: journal.entries("SYSLOG_IDENTIFIER=another"))
         sender.end()
@@ -192,15 +228,17 @@ def run(binary, directory, own):
         if len(entries) != accepted:
             raise Failure(f"{accepted} events were accepted, and the journal has {len(entries)}")
         allowed = STOPS * REPEATED if own else 0
-        here = judge(HERE.name, [json.loads(line) for line in lines(HERE)], entries, allowed)
-        there = judge(THERE.name, [json.loads(line) for line in lines(THERE)], entries, allowed + STOPS * WINDOW)
+        here = judge(HERE.name, [json.loads(line) for line in whole(HERE)], entries, allowed)
+        there = judge(THERE.name, [json.loads(line) for line in whole(THERE)], entries, allowed + STOPS * WINDOW)
         flooded = collections.Counter(json.loads(entry["MESSAGE"]).get("scheduleId") for entry in entries.values())
-        if any(flooded[one["scheduleId"]] < 1 for one in flood(time.time(), size)):
+        if any(flooded[one["scheduleId"]] < 1 for one in flood(time.time(), FLOOD_ALONE if own else FLOOD)):
             raise Failure("the journal does not have the events that were posted")
         if lines(REST):
             raise Failure(f"the system's own log got {lines(REST)[:3]}")
         agents.compare(list(entries.values()))
-        validate = subprocess.run([binary, "validate", "--format", "json", HERE], capture_output=True, text=True)
+        both = "\n".join(whole(HERE)) + "\n"
+        command = [binary, "validate", "--format", "json", "-"]
+        validate = subprocess.run(command, input=both, capture_output=True, text=True)
         if json.loads(validate.stdout)["lines"]["recognised"] != accepted + here:
             raise Failure(f"dnp-telemetry validate does not read the file: {validate.stdout[-500:]}")
         return accepted, here, there
