@@ -72,7 +72,9 @@ struct HTTPService: Service {
         let servers = try await listening.start(sockets)
         let scheme = listening.security.scheme
         onListening(sockets.map { ListeningAddress(place: $0.place, services: $0.listener.services, scheme: scheme) })
-        await listening.serve(servers)
-        for socket in sockets { socket.file?.remove() }
+        defer {
+            for socket in sockets { socket.file?.remove() }
+        }
+        try await listening.serve(servers)
     }
 }

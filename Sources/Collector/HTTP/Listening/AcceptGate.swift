@@ -63,7 +63,7 @@ final class AcceptGate: ChannelDuplexHandler {
         let again = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
         table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.tryAgain(again.value.context) } }
-        table.makeRoom(at: .now())
+        for _ in held { table.makeRoom(at: .now()) }
         retry = context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.tryAgain(context) }
     }
 
@@ -88,10 +88,10 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ChannelShouldQuiesceEvent {
-            retry?.cancel()
-            for channel in held { context.fireChannelRead(wrapInboundOut(channel)) }
-            held = []
+        if event is ListenerPauses {
+            context.channel.setOption(.autoRead, value: false).whenComplete { _ in }
+            wantsToRead = false
+            tryAgain(context)
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -103,6 +103,9 @@ final class AcceptGate: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 }
+
+/// A listener accepts no more; what waits in its backlog stays there.
+struct ListenerPauses: Sendable {}
 
 extension IOError {
     /// The process, or the machine, has as many files open as it may.

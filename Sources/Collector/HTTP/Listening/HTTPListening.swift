@@ -13,10 +13,15 @@ internal import ServiceLifecycle
 struct HTTPListening: Sendable {
     /// A listener whose connections are accepted.
     struct Server: Sendable {
-        let http: HTTP1Channel
-        let accepted: NIOAsyncChannel<HTTP1Channel.Value, Never>
+        let name: String
+        let channel: any Channel
         let quiescing: ServerQuiescingHelper
+        /// Those of its connections.
+        let tasks: ConnectionTasks
     }
+
+    /// How long those that were accepted just before a stop are waited for, until they are read from.
+    private static let settling = Duration.seconds(1)
 
     let responder: ServiceResponder
     let table: ConnectionTable
@@ -32,7 +37,7 @@ struct HTTPListening: Sendable {
             do {
                 servers.append(try await start(socket))
             } catch {
-                for server in servers { server.accepted.channel.close(promise: nil) }
+                for server in servers { server.channel.close(promise: nil) }
                 for socket in sockets[index...] { socket.close() }
                 throw error
             }
@@ -47,19 +52,27 @@ struct HTTPListening: Sendable {
         }
         let group = MultiThreadedEventLoopGroup.singleton
         let quiescing = ServerQuiescingHelper(group: group)
-        let accepted = try await ServerBootstrap(group: group)
+        let tasks = ConnectionTasks()
+        let channel = try await ServerBootstrap(group: group)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    let gate = AcceptGate(table, isReserved: listener.services == .metrics)
-                    try channel.pipeline.syncOperations.addHandler(gate)
-                    try channel.pipeline.syncOperations.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
+                    try pipeline.addHandler(AcceptGate(table, isReserved: listener.services == .metrics))
+                    try pipeline.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .bind(socket.descriptor) { channel in setUp(channel, http) }
+            .childChannelInitializer { channel in
+                setUp(channel, http).map { connection in
+                    tasks.run { [log] in await http.handle(value: connection, logger: log) }
+                }
+            }
+            .withBoundSocket(socket.descriptor)
+            .get()
         // What accepts for the first time sets the backlog anew.
         try ListeningSockets.listen(socket.descriptor, for: listener)
-        return Server(http: http, accepted: accepted, quiescing: quiescing)
+        return Server(name: listener.name, channel: channel, quiescing: quiescing, tasks: tasks)
     }
 
     /// Puts the handlers into the pipeline of a new connection.
@@ -91,35 +104,56 @@ struct HTTPListening: Sendable {
     }
 
     /// Serves until the service stops and every connection has ended.
-    func serve(_ servers: [Server]) async {
-        await withTaskCancellationHandler {
-            await withGracefulShutdownHandler {
-                await withDiscardingTaskGroup { group in
-                    for server in servers {
-                        group.addTask { await serve(server) }
-                    }
-                }
-            } onGracefulShutdown: {
-                table.stop()
-                for server in servers { server.quiescing.initiateShutdown(promise: nil) }
-            }
+    ///
+    /// - Throws: when a listener fails.
+    func serve(_ servers: [Server]) async throws {
+        let failed = await withTaskCancellationHandler {
+            let failed = await firstFailure(of: servers)
+            await stop(servers)
+            return failed
         } onCancel: {
-            for server in servers { server.accepted.channel.close(promise: nil) }
+            table.stop()
+            for server in servers { server.channel.close(promise: nil) }
             for connection in table.all { connection.close(promise: nil) }
+            for server in servers { server.tasks.cancel() }
+        }
+        if let failed {
+            throw CollectorError("the listener \(failed) was closed by the system; start the service again")
         }
     }
 
-    private func serve(_ server: Server) async {
-        await withDiscardingTaskGroup { group in
-            do {
-                try await server.accepted.executeThenClose { connections in
-                    for try await connection in connections {
-                        group.addTask { await server.http.handle(value: connection, logger: log) }
-                    }
-                }
-            } catch {
-                log.error("a listener failed", metadata: ["error": "\(error)"])
+    /// Waits until the service is to stop.
+    ///
+    /// - Returns: a listener that has closed before, if one has.
+    private func firstFailure(of servers: [Server]) async -> String? {
+        let (closed, continuation) = AsyncStream<String>.makeStream()
+        for server in servers {
+            server.channel.closeFuture.whenComplete { [table] _ in
+                if !table.isStopping { continuation.yield(server.name) }
             }
+        }
+        return await cancelWhenGracefulShutdown {
+            for await name in closed { return name }
+            return nil
+        }
+    }
+
+    /// Accepts no more, lets those that were accepted begin, and then lets all end.
+    private func stop(_ servers: [Server]) async {
+        table.stop()
+        for server in servers { server.channel.pipeline.fireUserInboundEventTriggered(ListenerPauses()) }
+        let limit = ContinuousClock.now + Self.settling
+        repeat {
+            try? await Task.sleep(for: .milliseconds(5))
+        } while table.hasStarting && ContinuousClock.now < limit && !Task.isCancelled
+        let ends = servers.map { server in
+            let ended = server.channel.eventLoop.makePromise(of: Void.self)
+            server.quiescing.initiateShutdown(promise: ended)
+            return ended.futureResult
+        }
+        for (server, end) in zip(servers, ends) {
+            try? await end.get()
+            await server.tasks.wait()
         }
     }
 }

@@ -39,4 +39,28 @@ struct GracefulStopTests {
             #expect(answer.contains("Connection: close\r\n"))
         }
     }
+
+    @Test("at the limit, with more connections waiting, every one that was accepted is answered", arguments: 0..<5)
+    func atTheLimit(round: Int) async throws {
+        try await ListeningUnderTest.run([[.ingest], [.metrics]]) {
+            $0.maximumConnections = 4
+        } _: { listening in
+            listening.gate.shut()
+            let busy = try (0..<4).map { _ in try listening.client() }
+            for client in busy { client.send(HTTPText.post("1234")) }
+            await waitUntil("all are at work") { listening.gate.inside == 4 }
+            let waiting = try (0..<40).map { _ in try listening.client() }
+            for client in waiting { client.send(HTTPText.post("12")) }
+            await listening.stop()
+            listening.gate.open()
+            for client in busy { #expect(try await client.receiveAll().contains("size 4")) }
+            var answered = 0
+            for client in waiting {
+                let answer = try await client.receiveAll()
+                #expect(answer.isEmpty || answer.contains("size 2"))
+                if !answer.isEmpty { answered += 1 }
+            }
+            #expect(answered < 40, "what waits in the backlog stays there")
+        }
+    }
 }

@@ -89,7 +89,7 @@ struct ListeningUnderTest: Sendable {
         let listening: HTTPListening
         let servers: [HTTPListening.Server]
 
-        func run() async throws { await listening.serve(servers) }
+        func run() async throws { try await listening.serve(servers) }
     }
 
     private static func router(

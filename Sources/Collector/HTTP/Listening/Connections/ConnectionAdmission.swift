@@ -7,6 +7,8 @@ struct ConnectionAdmission: Sendable {
         var all: Int
         /// Nil: as many as of all.
         var ofClient: Int?
+
+        static let none = Limits(all: .max - reserve)
     }
 
     enum Decision: Hashable, Sendable {

@@ -12,12 +12,21 @@ final class ConnectionEntry: Sendable {
     let client: ClientAddress?
     /// From when it may make room, in nanoseconds of the monotonic clock; the highest number while it is at work.
     private let spareFrom: Atomic<UInt64>
+    private let begun = Atomic(false)
 
     init(_ channel: any Channel, client: ClientAddress?, at now: NIODeadline) {
         self.channel = channel
         self.client = client
         spareFrom = Atomic(now.uptimeNanoseconds)
     }
+
+    /// Its requests are read from now on.
+    func hasBegun() {
+        begun.store(true, ordering: .relaxed)
+    }
+
+    /// Whether it was accepted and is not read from yet.
+    var isStarting: Bool { !begun.load(ordering: .relaxed) }
 
     /// A request is under way.
     func isAtWork() {

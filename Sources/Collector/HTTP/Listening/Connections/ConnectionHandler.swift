@@ -46,6 +46,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         look(context)
     }
 
+    func channelActive(context: ChannelHandlerContext) {
+        entry?.hasBegun()
+        context.fireChannelActive()
+    }
+
     func handlerRemoved(context: ChannelHandlerContext) {
         isClosed = true
         timer?.task.cancel()

@@ -44,6 +44,7 @@ final class ConnectionTable: Sendable {
         var limits = live.connectionLimits
         limits.all = min(limits.all, descriptors)
         return state.withLock { state in
+            let limits = state.isStopping ? .none : limits
             let decision = state.admission.enter(client, isReserved: isReserved, limits)
             if decision == .comeIn {
                 state.entries[ObjectIdentifier(channel)] = ConnectionEntry(channel, client: client, at: now)
@@ -103,12 +104,15 @@ final class ConnectionTable: Sendable {
         return nil
     }
 
-    /// From now on connections end as soon as they can.
+    /// From now on connections end as soon as they can, and those that were accepted all come in.
     func stop() {
         state.withLock { $0.isStopping = true }
     }
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether a connection was accepted and is not read from yet.
+    var hasStarting: Bool { state.withLock { $0.entries.values.contains(where: \.isStarting) } }
 
     /// All that are open.
     var all: [any Channel] { state.withLock { $0.entries.values.map(\.channel) } }
