@@ -117,7 +117,7 @@ extension EndToEnd {
                 for (options, sentence) in [
                     (["--follow", directory], "it is a directory; name a file in it"),
                     (["--follow", "/dev/null"], "it is a device"),
-                    (["--follow", "-"], "use --stdin"),
+                    (["--follow", "-"], "expected a file, found \"-\"; use stdin for it"),
                     (["--timezone", "Europe/Berln"], "did you mean Europe/Berlin?"),
                     (["--input-format", "paper"], "logcat-threadtime"),
                 ] {

@@ -103,7 +103,7 @@ extension EndToEnd {
         func unknownLabel(command: [String]) async throws {
             let result = try await Command.run([Service.binary()] + command + ["--label", "device"])
             #expect(result.status == .code(64))
-            #expect(result.error.contains("'device'"))
+            #expect(result.error.contains(command == ["serve"] ? "\"device\"" : "'device'"))
             #expect(result.error.contains("platform") && result.error.contains("app_version"))
         }
 
