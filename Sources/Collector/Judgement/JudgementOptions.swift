@@ -36,13 +36,11 @@ public struct JudgementOptions: Sendable {
     ///   - timezone: the zone of stamps that name none, as in "Europe/Berlin"; nil: the machine's.
     public init(inputFormat: String? = nil, timezone: String? = nil) throws(UnknownOption) {
         if let inputFormat {
-            guard let wrapper = LogWrapper(rawValue: inputFormat) else {
-                throw UnknownOption(
-                    "expected --input-format as one of \(Self.inputFormats.joined(separator: ", ")), "
-                        + "found \"\(inputFormat)\""
-                )
+            do throws(SettingComplaint) {
+                wrapper = try SettingText.choice(inputFormat, LogWrapper.allCases)
+            } catch {
+                throw UnknownOption("--input-format: \(error.message)")
             }
-            self.wrapper = wrapper
         }
         do throws(UnknownZone) {
             zone = try timezone.map { name throws(UnknownZone) in try ZoneOffsets(named: name) } ?? .machine
