@@ -68,7 +68,7 @@ deb: swift deb-packages ## Make the Debian package, in .build-deb
 
 .PHONY: booted
 booted: deb boot-packages ## Install the package in a booted systemd and show that it works there
-	@Tests/Booted/run .build-deb/dnp-telemetry_*.deb
+	@as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run .build-deb/dnp-telemetry_*.deb
 
 .PHONY: lint
 lint: swift ## Check the format of every Swift file

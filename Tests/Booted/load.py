@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Posts events until its standard input ends, then prints as JSON what became of them.
+"""Sends events until its standard input ends, then prints as JSON what became of them: load.py NAME SOCKET FILE
 
-Half of the clients connect anew for each request, the others keep their connections. Every request is sent until it is
-acknowledged, with the same key. A key tells apart what one client sent twice.
+Half of the HTTP clients connect anew for each request, the others keep their connections. Every request is sent until
+it is acknowledged, with the same key. A key tells apart what one client sent twice. Beside them a client of the socket
+of lines sends each line until it is acknowledged, and a program writes to the file that is followed.
 """
 
 import http.client
@@ -10,6 +11,8 @@ import json
 import sys
 import threading
 import time
+
+from line_clients import LineClient
 
 ADDRESS = ("127.0.0.1", 10910)
 BATCH = 20
@@ -37,11 +40,7 @@ class Client(threading.Thread):
     def deliver(self, index):
         began = time.monotonic()
         key = f"{self.run_id}-{self.number}-{index}"
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        body = "".join(
-            json.dumps({"event": "prefetch_scheduled", "timestamp": stamp, "scheduleId": f"{key}-{event}"}) + "\n"
-            for event in range(BATCH)
-        )
+        body = "".join(scheduled(f"{key}-{event}") + "\n" for event in range(BATCH))
         self.counts["requests"] += 1
         for _ in range(TRIES):
             if self.attempt(key, body):
@@ -95,21 +94,78 @@ class Client(threading.Thread):
         self.connection = None
 
 
+class Lines(threading.Thread):
+    """Sends a line at a time over the socket of lines."""
+
+    def __init__(self, run, path, stop):
+        super().__init__()
+        self.run_id, self.client, self.stop = run, LineClient(path), stop
+        self.counts = {"lines": 0, "lines_refused": 0, "lines_sent_again": 0, "lines_lost": 0}
+        self.failures = []
+
+    def run(self):
+        while not self.stop.is_set():
+            line = scheduled(f"{self.run_id}-line-{self.counts['lines']}")
+            self.counts["lines"] += 1
+            for _ in range(TRIES):
+                if self.attempt(line):
+                    break
+                self.counts["lines_sent_again"] += 1
+                time.sleep(0.05)
+            else:
+                self.counts["lines_lost"] += 1
+            time.sleep(PAUSE)
+
+    def attempt(self, line):
+        try:
+            answer = self.client.send(line)
+        except OSError as error:
+            self.counts["lines_refused"] += 1
+            self.failures.append(f"a line: {error!r}")
+            return False
+        if answer and not answer.startswith("ok "):
+            self.failures.append(answer)
+        return answer.startswith("ok ")
+
+
+class Writer(threading.Thread):
+    """Writes to the followed file."""
+
+    def __init__(self, run, path, stop):
+        super().__init__()
+        self.run_id, self.path, self.stop = run, path, stop
+        self.counts, self.failures = {"written": 0}, []
+
+    def run(self):
+        with open(self.path, "a", buffering=1) as file:
+            while not self.stop.is_set():
+                file.write(scheduled(f"{self.run_id}-file-{self.counts['written']}") + "\n")
+                self.counts["written"] += 1
+                time.sleep(PAUSE)
+
+
+def scheduled(name):
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    return json.dumps({"event": "prefetch_scheduled", "timestamp": stamp, "scheduleId": name})
+
+
 def main():
+    run, path, file = sys.argv[1:]
     stop = threading.Event()
-    clients = [Client(number, number % 2 == 1, sys.argv[1], stop) for number in range(4)]
-    for client in clients:
-        client.start()
+    clients = [Client(number, number % 2 == 1, run, stop) for number in range(4)]
+    senders = [*clients, Lines(run, path, stop), Writer(run, file, stop)]
+    for sender in senders:
+        sender.start()
     sys.stdin.read()
     stop.set()
-    for client in clients:
-        client.join()
+    for sender in senders:
+        sender.join()
     total = {}
-    for client in clients:
-        for name, count in client.counts.items():
+    for sender in senders:
+        for name, count in sender.counts.items():
             total[name] = total.get(name, 0) + count
     total["longest_seconds"] = round(max(client.longest for client in clients), 3)
-    total["failures"] = [failure for client in clients for failure in client.failures]
+    total["failures"] = [failure for sender in senders for failure in sender.failures]
     print(json.dumps(total))
 
 

@@ -10,6 +10,7 @@ from machine import Failure, until
 UNIT = "dnp-telemetry.service"
 SOCKETS = "dnp-telemetry.socket dnp-telemetry-lines.socket"
 BASE = "http://127.0.0.1:10910"
+LINES = "/run/dnp-telemetry/lines.sock"
 CONFIGURATION = "/etc/dnp-telemetry/config.yml"
 
 

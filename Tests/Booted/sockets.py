@@ -5,10 +5,10 @@ import pathlib
 import re
 import textwrap
 
+from line_clients import LineClient
 from machine import until
-from service import CONFIGURATION, SOCKETS, UNIT, fetch, require
+from service import CONFIGURATION, LINES, SOCKETS, UNIT, fetch, require
 
-LINES = "/run/dnp-telemetry/lines.sock"
 HTTP = "/run/dnp-telemetry/http.sock"
 
 
@@ -27,8 +27,8 @@ def stopped(machine):
         require(machine.run(f"test -e {LINES}", check=False).returncode != 0, f"{LINES} is there, and its unit stopped")
         machine.run(f"systemctl {start} {UNIT}", timeout=30)
         require(fetch(machine, "/-/ready"), f"HTTP is not served after a {start}")
-        answer = machine.run(f"echo '# a comment' | curl -s -m 1 --unix-socket {LINES} telnet://x", check=False).stdout
-        require(answer == "ok 1\n", f"lines are not served after a {start}: {answer!r}")
+        answer = LineClient(str(machine.path(LINES))).send("# a comment")
+        require(answer == "ok 1", f"lines are not served after a {start}: {answer!r}")
 
 
 def unix(machine):
