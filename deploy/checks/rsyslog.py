@@ -6,8 +6,9 @@ The files of deploy/rsyslog run as they are, but for directories, the remote's a
 journald of our own and a second rsyslogd. On the way the first one is stopped and started again three times, once amid
 a flood of more entries than imjournal takes by default, and the remote is away for that flood. Then each event must be
 in the file here once, and in that of the remote at least once. With --alone rsyslogd has the configuration of its own
-and a checkpoint at each entry, and is killed each time: then nothing may be missing, and not much come again. At
-the end logrotate takes the files away.
+and a checkpoint at each entry, its queue for the remote is full before the flood is over, so that reading waits, and it
+is killed each time, and once more when the remote has nearly all or gets nothing more: then nothing may be missing, and
+not much come again. At the end logrotate takes the files away.
 """
 
 import argparse
@@ -37,10 +38,14 @@ LOGS = pathlib.Path("/var/log")
 HERE, THERE, REST = (LOGS / "dnp-telemetry" / "events.json", LOGS / "dnp-telemetry" / "received.json", LOGS / "rest")
 FLOOD, PARTS = 22_000, 11
 FLOOD_ALONE = 5_500
+# The queue for the remote is full then, before half of the flood.
+FULL_ALONE = 1_500
 # PersistStateInterval: so many entries may come again after a kill.
 REPEATED = 100
 # RELP sends again what was under way when a connection ended: at most a window for each of them here.
-STOPS, WINDOW = 3, 128
+STOPS, STOPS_ALONE, WINDOW = 3, 4, 128
+# Seconds.
+STILL = 10
 ROTATED = 10
 OURS = "SYSLOG_IDENTIFIER=dnp-telemetry"
 
@@ -111,7 +116,10 @@ def forwarding(own):
     if count != 1:
         raise Failure("20-dnp-telemetry-forward.conf has not one target logs.example.com")
     if own:
-        text = text.replace('queue.checkpointInterval="100"', 'queue.checkpointInterval="1"')
+        for name, value in (("checkpointInterval", 1), ("size", FULL_ALONE)):
+            text, count = re.subn(rf'queue\.{name}="\d+"', f'queue.{name}="{value}"', text)
+            if count != 1:
+                raise Failure(f"20-dnp-telemetry-forward.conf has not one queue.{name}")
     return re.sub(r'(action\.resumeInterval(?:Max)?)="\d+"', r'\1="1"', text)
 
 
@@ -128,6 +136,24 @@ def numbers(path):
 def has(path, entries):
     """Whether a file has so many different entries, however often."""
     return len(numbers(path)) >= entries
+
+
+def arrivals(entries):
+    """Tells that the remote has so many entries, or got no other for some seconds: rsyslogd may wait for itself then.
+
+    A message whose connection broke is put back into the queue by the thread that empties it, which waits for room where
+    the queue is full (qqueue's doEnqSingleObj, 8.2302).
+    """
+    seen, since = 0, time.monotonic()
+
+    def have_come():
+        nonlocal seen, since
+        found = len(numbers(THERE))
+        if found > seen:
+            seen, since = found, time.monotonic()
+        return found >= entries or time.monotonic() - since > STILL
+
+    return have_come
 
 
 def rotate(directory, sender, own):
@@ -166,13 +192,23 @@ def course(service, sender, receiver, own):
         if part == PARTS // 2:
             sender.end()
             sender.start()
-    until("the flood is here", lambda: has(HERE, accepted))
+    if own:
+        until("the queue is full", lambda: has(HERE, FULL_ALONE))
+    else:
+        until("the flood is here", lambda: has(HERE, accepted))
     sender.end()
+    if own and has(HERE, accepted):
+        raise Failure(f"all {accepted} entries were read, with room for {FULL_ALONE} in the queue for the remote")
     if not list((sender.configuration.parent / "sender").glob("dnp-telemetry-forward.0*")):
         raise Failure("nothing of the flood waits on the disk for the remote")
     sender.start()
     receiver.start()
-    until("the flood is there", lambda: has(THERE, accepted), 60)
+    if own:
+        until("the flood is there, or nothing more comes", arrivals(accepted))
+        sender.end()
+        sender.start()
+    until("the flood is there", lambda: has(THERE, accepted))
+    until("the flood is here", lambda: has(HERE, accepted))
     rotate(sender.configuration.parent, sender, own)
     accepted += service.post(json.dumps(flood(time.time() - 60, ROTATED)).encode())["accepted"]
     until("what came after the rotation is in a new file", lambda: has(HERE, ROTATED))
@@ -227,9 +263,10 @@ def run(binary, directory, own):
         entries = {entry["DNP_SEQ"]: entry for entry in journal.entries(OURS)}
         if len(entries) != accepted:
             raise Failure(f"{accepted} events were accepted, and the journal has {len(entries)}")
-        allowed = STOPS * REPEATED if own else 0
+        stops = STOPS_ALONE if own else STOPS
+        allowed = stops * REPEATED if own else 0
         here = judge(HERE.name, [json.loads(line) for line in whole(HERE)], entries, allowed)
-        there = judge(THERE.name, [json.loads(line) for line in whole(THERE)], entries, allowed + STOPS * WINDOW)
+        there = judge(THERE.name, [json.loads(line) for line in whole(THERE)], entries, allowed + stops * WINDOW)
         flooded = collections.Counter(json.loads(entry["MESSAGE"]).get("scheduleId") for entry in entries.values())
         if any(flooded[one["scheduleId"]] < 1 for one in flood(time.time(), FLOOD_ALONE if own else FLOOD)):
             raise Failure("the journal does not have the events that were posted")
@@ -260,8 +297,8 @@ def main():
             accepted, here, there = run(binary, pathlib.Path(directory), arguments.alone)
         except Failure as failure:
             sys.exit(f"deploy/checks/rsyslog.py: {failure}")
-    ended = "killed" if arguments.alone else "stopped"
-    print(f"rsyslog, {ended} {STOPS} times: {accepted} events here ({here} again), and at the remote ({there} again)")
+    ended = f"killed {STOPS_ALONE}" if arguments.alone else f"stopped {STOPS}"
+    print(f"rsyslog, {ended} times: {accepted} events here ({here} again), and at the remote ({there} again)")
 
 
 if __name__ == "__main__":
