@@ -37,8 +37,8 @@ public struct ServeConfiguration: Sendable {
     public var maximumBytesInFlight = 192 << 20
     /// How many connections are served at once; more wait to be accepted.
     public var maximumConnections = 1_024
-    /// How many connections of one client address are served at once; nil: as many as of all.
-    public var maximumConnectionsPerClient: Int?
+    /// How many connections of one client address are served at once.
+    public var maximumConnectionsPerClient = ConnectionShare.half
     /// How many requests of one client address are answered in a second; nil: any number.
     public var clientRate: Double?
     /// How many events of a token are taken in a second, by the token's name; others have no limit of their own.

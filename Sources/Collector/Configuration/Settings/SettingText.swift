@@ -57,6 +57,19 @@ enum SettingText {
         return number
     }
 
+    /// A part of all connections: `half`, `100`, `off`.
+    static func share(_ text: String) throws(SettingComplaint) -> ConnectionShare {
+        switch text {
+        case "half": return .half
+        case "off": return .all
+        default:
+            guard let number = digits(text[...]), (1...1_000_000).contains(number) else {
+                throw SettingComplaint(expected: "half, a whole number from 1 to 1000000, or off", found: text)
+            }
+            return .count(number)
+        }
+    }
+
     static func flag(_ text: String) throws(SettingComplaint) -> Bool {
         switch text.lowercased() {
         case "true", "yes", "on": return true

@@ -44,14 +44,11 @@ extension Settings {
             "max-connections-per-client",
             \.maximumConnectionsPerClient,
             "count",
-            standard: "off",
+            standard: "half",
             isLive: true,
-            "Connections of one client address that are served at once."
-        ) { (text) throws(SettingComplaint) in
-            try SettingText.unlessOff(text) { (text) throws(SettingComplaint) in
-                try SettingText.count(text, 1...1_000_000)
-            }
-        },
+            "Connections of one client address that are served at once: half of all (any on the loopback), a number or off.",
+            SettingText.share
+        ),
         .count(
             "max-scrapes",
             \.maximumScrapes,

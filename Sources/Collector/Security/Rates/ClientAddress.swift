@@ -36,6 +36,9 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether the client is on this machine, as a proxy in front may be.
+    var isLoopback: Bool { isVersion6 ? high == 0 : high >> 24 == 127 }
+
     private init(high: UInt64, isVersion6: Bool) {
         self.high = high
         self.isVersion6 = isVersion6

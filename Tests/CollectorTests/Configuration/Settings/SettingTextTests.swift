@@ -67,6 +67,17 @@ struct SettingTextTests {
         #expect(complaint { () throws(SettingComplaint) in _ = try SettingText.rate(text) } != nil)
     }
 
+    @Test("is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
+    func shares(text: String, share: ConnectionShare) throws {
+        #expect(try SettingText.share(text) == share)
+    }
+
+    @Test("is refused as a part of all connections", arguments: ["0", "-1", "50%", "1000001"])
+    func badShares(text: String) {
+        let found = complaint { () throws(SettingComplaint) in _ = try SettingText.share(text) }
+        #expect(found == "expected half, a whole number from 1 to 1000000, or off, found \"\(text)\"")
+    }
+
     @Test("is one of a few words, or is told what may have been meant")
     func choices() throws {
         #expect(try SettingText.choice("off", ServeConfiguration.JournalMode.allCases) == .off)

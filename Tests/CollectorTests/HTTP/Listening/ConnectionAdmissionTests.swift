@@ -11,7 +11,7 @@ struct ConnectionAdmissionTests {
 
     @Test("is everyone up to the limit; then they wait until one has gone, but those who only scrape")
     func all() {
-        let limits = ConnectionAdmission.Limits(all: 3, ofClient: nil)
+        let limits = ConnectionAdmission.Limits(all: 3, ofClient: .all)
         var admission = ConnectionAdmission()
         for _ in 0..<3 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
         #expect(admission.enter(other, isReserved: false, limits) == .wait)
@@ -28,7 +28,7 @@ struct ConnectionAdmissionTests {
 
     @Test("is one client up to its own limit, and who has no address up to that of all")
     func ofClient() {
-        let limits = ConnectionAdmission.Limits(all: 10, ofClient: 2)
+        let limits = ConnectionAdmission.Limits(all: 10, ofClient: .count(2))
         var admission = ConnectionAdmission()
         for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
         #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient)
@@ -41,5 +41,20 @@ struct ConnectionAdmissionTests {
         for _ in 0..<2 { admission.leave(one) }
         admission.leave(other)
         #expect(admission.clients == 0, "nothing is kept of those who have gone")
+    }
+
+    @Test("is one client up to half of all, unless it is on this machine", arguments: [1, 2, 7, 1_024])
+    func half(all: Int) {
+        let limits = ConnectionAdmission.Limits(all: all, ofClient: .half)
+        let half = max(1, all / 2)
+        var admission = ConnectionAdmission()
+        for _ in 0..<half { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient)
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient)
+        for local in [ClientAddress(version4: 0x7F00_0001), ClientAddress(version6: 0, 1)] {
+            var admission = ConnectionAdmission()
+            for _ in 0..<all { #expect(admission.enter(local, isReserved: false, limits) == .comeIn) }
+            #expect(admission.enter(local, isReserved: false, limits) == .wait)
+        }
     }
 }

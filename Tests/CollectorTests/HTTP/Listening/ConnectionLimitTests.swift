@@ -80,7 +80,7 @@ struct ConnectionLimitTests {
     @Test("of one client, its further ones are closed, and come in again once others have gone")
     func ofClient() async throws {
         try await ListeningUnderTest.run {
-            $0.maximumConnectionsPerClient = 2
+            $0.maximumConnectionsPerClient = .count(2)
         } _: { listening in
             var clients = [try listening.client(), try listening.client()]
             for client in clients {

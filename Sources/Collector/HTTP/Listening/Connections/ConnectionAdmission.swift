@@ -5,10 +5,18 @@ struct ConnectionAdmission: Sendable {
     /// How many may be open.
     struct Limits: Hashable, Sendable {
         var all: Int
-        /// Nil: as many as of all.
-        var ofClient: Int?
+        var ofClient: ConnectionShare
 
-        static let none = Limits(all: .max - reserve)
+        static let none = Limits(all: .max - reserve, ofClient: .all)
+
+        /// How many of one client may be open; nil: any number.
+        fileprivate func most(of client: ClientAddress) -> Int? {
+            switch ofClient {
+            case .half: client.isLoopback ? nil : max(1, all / 2)
+            case .count(let count): count
+            case .all: nil
+            }
+        }
     }
 
     enum Decision: Hashable, Sendable {
@@ -28,7 +36,9 @@ struct ConnectionAdmission: Sendable {
     ///   - client: nil where clients are not told apart, as on Unix sockets.
     ///   - isReserved: whether the listener serves nothing but metrics.
     mutating func enter(_ client: ClientAddress?, isReserved: Bool, _ limits: Limits) -> Decision {
-        if let client, let most = limits.ofClient, ofClient[client, default: 0] >= most { return .tooManyOfClient }
+        if let client, let most = limits.most(of: client), ofClient[client, default: 0] >= most {
+            return .tooManyOfClient
+        }
         guard open < limits.all + (isReserved ? Self.reserve : 0) else { return .wait }
         open += 1
         if let client { ofClient[client, default: 0] += 1 }
