@@ -56,13 +56,15 @@ struct HTTPService: Service {
             access: access,
             answers: answers
         )
+        let headers = ServerHeaders(rules: access.rules)
         self.sockets = sockets
         self.onListening = onListening
         listening = HTTPListening(
-            responder: ServiceResponder(router.buildResponder(), log: log),
+            responder: ServiceResponder(router.buildResponder(), headers: headers, log: log),
             table: ConnectionTable(live, ConnectionMetrics(registry), descriptors: descriptors),
             live: live,
             security: security,
+            headers: headers,
             answers: answers,
             log: log
         )

@@ -18,7 +18,6 @@ enum ServiceRouter {
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: MetricsMiddleware())
-        router.add(middleware: HeadersMiddleware(rules: access.rules))
         router.add(middleware: ProblemMiddleware(metrics: answers, served: paths))
         router.add(middleware: ServedPathsMiddleware(served: paths))
         router.add(middleware: AccessMiddleware(security: access, eventsPath: "/v1/events"))

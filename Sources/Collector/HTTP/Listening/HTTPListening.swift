@@ -27,6 +27,7 @@ struct HTTPListening: Sendable {
     let table: ConnectionTable
     let live: LiveConfiguration
     let security: ConnectionSecurity
+    let headers: ServerHeaders
     let answers: HTTPMetrics
     let log: Logger
 
@@ -78,7 +79,7 @@ struct HTTPListening: Sendable {
     /// Puts the handlers into the pipeline of a new connection.
     private func setUp(_ channel: any Channel, _ http: HTTP1Channel) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live) { problem in
+        let connection = ConnectionHandler(channel, table, live, headers: headers) { problem in
             answers.count(route: nil, status: problem.status.code)
         }
         do {

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import HTTPTypes
 internal import Synchronization
 
-/// What every answer says of the server.
-enum ServerHeaders {
-    static let name = "dnp-telemetry"
+/// What every answer says of the server: its name, the time, and the headers of the web configuration.
+struct ServerHeaders: Sendable {
+    private static let name = "dnp-telemetry"
 
+    let rules: LiveSecurityRules
+
+    func put(on fields: inout HTTPFields) {
+        fields[.date] = Self.date()
+        fields[.server] = Self.name
+        for header in rules.current.web.headers {
+            if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+        }
+    }
+}
+
+extension ServerHeaders {
     private static let last = Mutex((second: time_t(-1), text: ""))
 
     /// The time as an IMF-fixdate (RFC 9110, 5.6.7), made once a second.

@@ -9,10 +9,12 @@ internal import NIOCore
 /// Answers requests through the router.
 struct ServiceResponder: Sendable {
     private let responder: RouterResponder<ServiceContext>
+    private let headers: ServerHeaders
     private let log: Logger
 
-    init(_ responder: RouterResponder<ServiceContext>, log: Logger) {
+    init(_ responder: RouterResponder<ServiceContext>, headers: ServerHeaders, log: Logger) {
         self.responder = responder
+        self.headers = headers
         self.log = log
     }
 
@@ -32,8 +34,7 @@ struct ServiceResponder: Sendable {
             log.debug("a request failed", metadata: ["error": "\(error)"])
             response = Response(status: .internalServerError)
         }
-        response.headers[.date] = ServerHeaders.date()
-        response.headers[.server] = ServerHeaders.name
+        headers.put(on: &response.headers)
         try await writer.write(response: response.head, body: response.body)
     }
 }

@@ -13,7 +13,8 @@ import Synchronization
 
 /// Real listeners on ports of the loopback, with the service's connections and a router of a few lines behind.
 ///
-/// `POST /v1/events` tells the size of the body, `GET /metrics` gives a page, and both wait while the gate is held.
+/// `POST /v1/events` tells the size of the body, unless that is empty or the `Authorization` is "wrong", `GET /metrics`
+/// gives a page, and both wait while the gate is held. Every answer has the header `X-Frame-Options`.
 struct ListeningUnderTest: Sendable {
     /// The ports, in the order of the listeners.
     let ports: [Int]
@@ -52,13 +53,21 @@ struct ListeningUnderTest: Sendable {
         let gate = RequestGate()
         let answers = HTTPMetrics(registry, routes: [])
         let live = LiveConfiguration(configuration)
+        var rules = SecurityRules()
+        rules.web.headers = [WebConfiguration.Header(name: "X-Frame-Options", value: "deny")]
+        let headers = ServerHeaders(rules: LiveSecurityRules(rules))
         var log = Logger(label: "test")
         log.logLevel = .critical
         let listening = HTTPListening(
-            responder: ServiceResponder(router(gate, page: page, answers, live).buildResponder(), log: log),
+            responder: ServiceResponder(
+                router(gate, page: page, answers, live).buildResponder(),
+                headers: headers,
+                log: log
+            ),
             table: ConnectionTable(live, ConnectionMetrics(registry), descriptors: 20_000),
             live: live,
             security: .none,
+            headers: headers,
             answers: answers,
             log: log
         )

@@ -31,6 +31,7 @@ struct RequestSequenceTests {
             let answers = try await client.receiveAll()
             #expect(HTTPText.statuses(answers) == [200, 400])
             #expect(answers.contains("unreadable-request") && answers.contains("size 4"))
+            #expect(answers.components(separatedBy: "X-Frame-Options: deny\r\n").count == 3)
         }
     }
 

@@ -37,6 +37,7 @@ struct SlowClientTests {
             #expect(HTTPText.statuses(answer) == [408])
             #expect(answer.contains("Connection: close\r\n") && answer.contains("application/problem+json"))
             #expect(answer.contains("see --header-timeout"))
+            #expect(answer.contains("X-Frame-Options: deny\r\n"))
             #expect(timeouts(.header, listening) == 1)
         }
     }
@@ -56,6 +57,7 @@ struct SlowClientTests {
             let answer = try await client.receiveAll()
             #expect(HTTPText.statuses(answer) == [408])
             #expect(answer.contains("see --body-timeout"))
+            #expect(answer.contains("X-Frame-Options: deny\r\n"))
             await waitUntil("it has come to that") { listening.gate.broken == 1 }
             #expect(listening.gate.inside == 0)
             #expect(timeouts(.body, listening) == 1)
@@ -112,3 +114,4 @@ struct SlowClientTests {
         }
     }
 }
+            #expect(answer.contains("X-Frame-Options: deny\r\n"))

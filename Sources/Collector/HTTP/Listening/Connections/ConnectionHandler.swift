@@ -20,6 +20,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let entry: ConnectionEntry?
     private let table: ConnectionTable
     private let live: LiveConfiguration
+    private let headers: ServerHeaders
     private let count: (Problem) -> Void
     private var phases: ConnectionPhases
     private var timer: (task: Scheduled<Void>, due: NIODeadline)?
@@ -32,10 +33,12 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         _ channel: any Channel,
         _ table: ConnectionTable,
         _ live: LiveConfiguration,
+        headers: ServerHeaders,
         count: @escaping (Problem) -> Void
     ) {
         self.table = table
         self.live = live
+        self.headers = headers
         self.count = count
         entry = table.entry(of: channel)
         phases = ConnectionPhases(at: .now())
@@ -198,7 +201,8 @@ extension ConnectionHandler {
     /// Answers in the place of the service, and ends the connection.
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
         if context.channel.isActive { count(problem) }
-        let (head, body) = problem.lastAnswer
+        var (head, body) = problem.lastAnswer
+        headers.put(on: &head.headerFields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)

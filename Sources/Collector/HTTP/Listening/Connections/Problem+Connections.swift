@@ -43,14 +43,12 @@ extension Problem {
         }
     }
 
-    /// The answer, after which the connection closes.
+    /// The answer after which the connection closes, without what every answer says of the server.
     var lastAnswer: (HTTPResponse, ByteBuffer) {
         let body = ByteBuffer(string: json)
         var head = HTTPResponse(status: status, headerFields: headers)
         head.headerFields[.contentLength] = String(body.readableBytes)
         head.headerFields[.connection] = "close"
-        head.headerFields[.server] = ServerHeaders.name
-        head.headerFields[.date] = ServerHeaders.date()
         return (head, body)
     }
 }
