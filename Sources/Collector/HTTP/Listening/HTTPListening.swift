@@ -98,10 +98,16 @@ struct HTTPListening: Sendable {
                 maxHeaderFieldCount: RequestHeadLimits.fields
             )
         )
-        return HTTP1Channel(responder: http.responder, configuration: configuration).setup(
+        let served = HTTP1Channel(responder: http.responder, configuration: configuration).setup(
             channel: channel,
             logger: log
         )
+        do {
+            try OldRequestHandler().add(to: channel)
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
+        return served
     }
 
     /// Serves until the service stops and every connection has ended.

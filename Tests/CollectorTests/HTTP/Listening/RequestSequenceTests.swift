@@ -97,6 +97,21 @@ struct RequestSequenceTests {
         }
     }
 
+    @Test("of HTTP/1.0 are answered, and end their connection", arguments: ["", "Connection: keep-alive\r\n"])
+    func old(header: String) async throws {
+        try await ListeningUnderTest.run { listening in
+            let client = try listening.client()
+            client.send("GET /metrics HTTP/1.0\r\n\(header)\r\n")
+            let answer = try await client.receiveAll()
+            #expect(HTTPText.statuses(answer) == [200] && answer.hasSuffix("xxx"))
+            #expect(answer.contains("Connection: close\r\n"))
+
+            let expecting = try listening.client()
+            expecting.send("POST /v1/events HTTP/1.0\r\n\(header)Expect: 100-continue\r\nContent-Length: 2\r\n\r\n12")
+            #expect(HTTPText.statuses(try await expecting.receiveAll()) == [200])
+        }
+    }
+
     @Test("are answered where the client has said that it sends no more")
     func halfClosed() async throws {
         try await ListeningUnderTest.run { listening in
