@@ -91,7 +91,7 @@ struct HTTPListening: Sendable {
         }
         let bound = NIOLoopBound(connection, eventLoop: loop)
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [bound.value],
+            additionalChannelHandlers: [bound.value, AnswerHeadHandler()],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: RequestHeadLimits.bytes,
                 maxHeaderListSize: RequestHeadLimits.bytes,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import NIOCore
 internal import NIOSSL
 
 /// How new connections are encrypted, and what is asked of a client's certificate.
@@ -28,6 +29,8 @@ struct TLSTerms: Sendable {
         configuration.minimumTLSVersion = settings.minimumVersion
         configuration.maximumTLSVersion = settings.maximumVersion
         configuration.applicationProtocols = ["http/1.1"]
+        // A connection that is closed waits for no word of its client, who might hold its place by not giving one.
+        configuration.shutdownTimeout = .zero
         if let suites = settings.cipherSuites { configuration.cipherSuiteValues = suites }
         if let curves = settings.curves { configuration.curves = curves }
         switch settings.clientAuthentication {

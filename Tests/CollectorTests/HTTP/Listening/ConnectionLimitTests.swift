@@ -62,18 +62,44 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("hundreds that connect and say nothing keep nobody out")
-    func flood() async throws {
+    @Test(
+        "hundreds that connect and say nothing, or half a head, keep nobody out",
+        arguments: ["", "G", "GET /metrics HTTP/1.1\r\nX-Slow: "]
+    )
+    func flood(head: String) async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnections = 20
+            $0.headerTimeout = .seconds(300)
         } _: { listening in
             var silent: [RawClient] = []
-            for _ in 0..<300 { silent.append(try listening.client()) }
+            for _ in 0..<300 {
+                silent.append(try listening.client())
+                silent.last?.send(head)
+            }
             let client = try listening.client()
             client.send(HTTPText.get)
             #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
             #expect(try #require(open(listening)) <= 20)
             await waitUntil("it has come to that") { silent.count { $0.isClosed } >= 280 }
+        }
+    }
+
+    @Test("those that were answered and drip the next head make room for others")
+    func drip() async throws {
+        try await ListeningUnderTest.run {
+            $0.maximumConnections = 20
+            $0.headerTimeout = .seconds(300)
+        } _: { listening in
+            let drippers = try (0..<20).map { _ in try listening.client() }
+            for dripper in drippers {
+                dripper.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await dripper.receive { $0.hasSuffix("x") }) == [200])
+                dripper.send("G")
+            }
+            let client = try listening.client()
+            client.send(HTTPText.get)
+            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+            #expect(drippers[0].isClosed)
         }
     }
 

@@ -78,8 +78,58 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .refuse(.body), at: 63)
 
         phases.answerBegan(at: at(4))
-        phases.answerTaken(at: at(4))
-        expect(phases, ends: .close(.body), at: 63)
+        #expect(!phases.canRefuse)
+        expect(phases, ends: .close(.response), at: 34)
+    }
+
+    @Test("of a body are not waited for where the answer was: it is the last one, and says so")
+    func refusedBody() {
+        var phases = connection()
+        phases.bytesCame(at: at(1))
+        phases.headCame(isLast: false, at: at(1))
+        let isLast = phases.answerBegan(at: at(2))
+        #expect(isLast && phases.takesBytes && !phases.hasEnded)
+        phases.answerTaken(at: at(2))
+        #expect(phases.hasEnded)
+
+        var whole = connection()
+        whole.bytesCame(at: at(1))
+        whole.headCame(isLast: false, at: at(1))
+        whole.requestEnded(at: at(1))
+        let isLastToo = whole.answerBegan(at: at(2))
+        whole.answerTaken(at: at(2))
+        #expect(!isLastToo && whole.takesBytes && !whole.hasEnded)
+    }
+
+    @Test("are those of what was asked: nothing is taken behind the last request, and only its answer says so")
+    func last() {
+        var phases = connection()
+        phases.bytesCame(at: at(0))
+        phases.headCame(isLast: false, at: at(0))
+        phases.requestEnded(at: at(0))
+        phases.headCame(isLast: true, at: at(0))
+        #expect(phases.takesBytes, "its body")
+        phases.requestEnded(at: at(0))
+        #expect(!phases.takesBytes)
+        let answers = [phases.answerBegan(at: at(1)), phases.answerBegan(at: at(1))]
+        #expect(answers == [false, true])
+    }
+
+    @Test("leave a connection to make room until the head of a request is complete")
+    func spare() {
+        var phases = connection()
+        #expect(phases.isSpare)
+        phases.bytesCame(at: at(0))
+        #expect(phases.isSpare)
+        phases.headCame(isLast: false, at: at(1))
+        #expect(!phases.isSpare)
+        phases.requestEnded(at: at(1))
+        phases.answerBegan(at: at(1))
+        #expect(!phases.isSpare)
+        phases.answerTaken(at: at(2))
+        #expect(phases.isSpare)
+        phases.bytesCame(at: at(3))
+        #expect(phases.isSpare)
     }
 
     @Test("of an answer begin with its first byte, and there is none while the service works on it")
@@ -104,10 +154,10 @@ struct ConnectionPhasesTests {
         phases.answerBegan(at: at(1))
         phases.answerBegan(at: at(2))
         phases.answerTaken(at: at(20))
-        #expect(!phases.isSilent)
+        #expect(!phases.isSpare)
         expect(phases, ends: .close(.response), at: 50)
         phases.answerTaken(at: at(30))
-        #expect(phases.isSilent)
+        #expect(phases.isSpare)
         expect(phases, from: 30, ends: .close(.idle), at: 105)
     }
 
@@ -145,7 +195,7 @@ struct ConnectionPhasesTests {
         phases.bytesCame(at: at(0))
         phases.headCame(isLast: true, at: at(0))
         phases.requestEnded(at: at(0))
-        #expect(phases.endsSoon && !phases.hasEnded)
+        #expect(!phases.hasEnded)
         phases.answerBegan(at: at(1))
         phases.answerTaken(at: at(1))
         #expect(phases.hasEnded)
@@ -154,21 +204,35 @@ struct ConnectionPhasesTests {
         expect(phases, from: 1, ends: .close(nil), at: 3)
     }
 
-    @Test("of a stop give a silent connection a moment, for a request that is under way, and others their time")
+    @Test("of a stop give a connection without a request a moment, in which one may come, and others their time")
     func quiescing() {
         var silent = connection()
         silent.quiesce(at: at(5))
         #expect(end(silent, from: 5) == (at(5) + ConnectionPhases.grace, .close(nil)))
 
+        var half = connection()
+        half.bytesCame(at: at(0))
+        half.quiesce(at: at(5))
+        #expect(end(half, from: 5) == (at(5) + ConnectionPhases.grace, .close(nil)))
+
+        var late = connection()
+        late.bytesCame(at: at(0))
+        late.headCame(isLast: false, at: at(0))
+        late.requestEnded(at: at(0))
+        late.answerBegan(at: at(4))
+        late.quiesce(at: at(5))
+        late.answerTaken(at: at(6))
+        #expect(!late.hasEnded && late.takesBytes, "its answer did not say that the connection closes")
+        #expect(end(late, from: 6) == (at(6) + ConnectionPhases.grace, .close(nil)))
+
         var busy = connection()
         busy.bytesCame(at: at(0))
         busy.headCame(isLast: false, at: at(0))
         busy.quiesce(at: at(5))
-        #expect(busy.endsSoon && !busy.hasEnded)
         expect(busy, from: 5, ends: .refuse(.body), at: 60)
         busy.requestEnded(at: at(6))
-        busy.answerBegan(at: at(6))
+        let isLast = busy.answerBegan(at: at(6))
         busy.answerTaken(at: at(6))
-        #expect(busy.hasEnded)
+        #expect(isLast && busy.hasEnded)
     }
 }

@@ -114,6 +114,7 @@ struct ListeningUnderTest: Sendable {
         router.post("/v1/events") { request, _ in
             let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
             guard declared <= live.current.maximumBody else { throw Problem.bodyTooLarge }
+            guard request.headers[.authorization] != "wrong" else { throw Problem.tokenNeeded(isWrong: true) }
             var size = 0
             do {
                 for try await part in request.body { size += part.readableBytes }
@@ -122,6 +123,7 @@ struct ListeningUnderTest: Sendable {
                 throw error
             }
             await gate.pass()
+            guard size > 0 else { throw Problem.emptyBody }
             return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: "size \(size)\n")))
         }
         let text = ByteBuffer(repeating: UInt8(ascii: "x"), count: page)

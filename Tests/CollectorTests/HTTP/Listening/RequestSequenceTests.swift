@@ -97,6 +97,21 @@ struct RequestSequenceTests {
         }
     }
 
+    @Test("are not taken behind the one that the client called its last, and hold no place")
+    func behindTheLast() async throws {
+        try await ListeningUnderTest.run { listening in
+            let client = try listening.client()
+            client.send(
+                HTTPText.post("1") + HTTPText.post("12", headers: "Connection: close\r\n") + HTTPText.post("123")
+            )
+            let answers = try await client.receiveAll()
+            #expect(HTTPText.statuses(answers) == [200, 200])
+            #expect(answers.contains("size 1\n") && answers.contains("size 2\n"))
+            #expect(answers.components(separatedBy: "Connection: close\r\n").count == 2, "the last one says so")
+            await waitUntil("its place is free") { listening.value("dnp_telemetry_http_connections") == 0 }
+        }
+    }
+
     @Test("of HTTP/1.0 are answered, and end their connection", arguments: ["", "Connection: keep-alive\r\n"])
     func old(header: String) async throws {
         try await ListeningUnderTest.run { listening in
@@ -109,6 +124,21 @@ struct RequestSequenceTests {
             let expecting = try listening.client()
             expecting.send("POST /v1/events HTTP/1.0\r\n\(header)Expect: 100-continue\r\nContent-Length: 2\r\n\r\n12")
             #expect(HTTPText.statuses(try await expecting.receiveAll()) == [200])
+        }
+    }
+
+    @Test("that are refused once they have come wholly leave the connection to the next")
+    func refused() async throws {
+        try await ListeningUnderTest.run { listening in
+            let client = try listening.client()
+            for (request, status) in [
+                (HTTPText.post("1234", headers: "Authorization: wrong\r\n"), 401),
+                (HTTPText.post(""), 400), (HTTPText.post("12"), 200),
+            ] {
+                client.send(request)
+                let answer = try await client.receive { $0.hasSuffix("\n") && !$0.hasSuffix("\r\n") }
+                #expect(HTTPText.statuses(answer) == [status] && !answer.contains("Connection: close"))
+            }
         }
     }
 

@@ -64,6 +64,30 @@ struct SlowClientTests {
         }
     }
 
+    @Test("with a body that nobody waits for is answered at once, and closed long before the time for the body is over")
+    func refused() async throws {
+        try await ListeningUnderTest.run {
+            $0.bodyTimeout = .seconds(300)
+        } _: { listening in
+            for request in [
+                "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\nContent-Length: 1000000\r\n\r\n{",
+                "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\nTransfer-Encoding: chunked\r\n\r\n",
+                "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{",
+                "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{",
+            ] {
+                let client = try listening.client()
+                client.send(request)
+                let answer = try await client.receiveAll()
+                #expect(HTTPText.statuses(answer).count == 1 && answer.contains("Connection: close\r\n"), "\(answer)")
+                await waitUntil("its place is free") {
+                    client.send("x")
+                    return listening.value("dnp_telemetry_http_connections") == 0
+                }
+            }
+            #expect(timeouts(.body, listening) == 0)
+        }
+    }
+
     @Test("and does not read its answers is closed, and others are served meanwhile")
     func unread() async throws {
         try await ListeningUnderTest.run(page: 16 << 20) {
@@ -99,6 +123,7 @@ struct SlowClientTests {
             let answer = try await large.receiveAll()
             #expect(HTTPText.statuses(answer) == [431])
             #expect(answer.contains("at most 64 KiB and 200 fields"))
+            #expect(answer.contains("X-Frame-Options: deny\r\n"))
 
             let many = try listening.client()
             many.send("GET /metrics HTTP/1.1\r\n" + (0..<1_000).map { "X-\($0): x\r\n" }.joined() + "\r\n")
@@ -114,4 +139,3 @@ struct SlowClientTests {
         }
     }
 }
-            #expect(answer.contains("X-Frame-Options: deny\r\n"))

@@ -53,6 +53,23 @@ extension EndToEnd {
             }
         }
 
+        @Test("that drip heads up to the limit keep nobody out", arguments: ["G", "GET / HTTP/1.1\r\nX-Slow: "])
+        func drippingHeads(head: String) async throws {
+            try await withService(options: ["--max-connections", "50", "--header-timeout", "5m"]) { service in
+                let port = await service.client.port
+                var drippers: [Conversation] = []
+                for _ in 0..<50 {
+                    let dripper = try Conversation(port: port)
+                    drippers.append(dripper)
+                    dripper.say("GET /-/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+                    #expect(status(of: try await dripper.hear { $0.hasSuffix("ready.\n") }) == 200)
+                    dripper.say(head)
+                }
+                try await expectServed(service)
+                #expect(drippers.contains { $0.isClosed })
+            }
+        }
+
         @Test("that hold 5,000 connections and say nothing keep nobody out, neither at the limit nor below it")
         func idle() async throws {
             for limit in [1_024, 8_000] {

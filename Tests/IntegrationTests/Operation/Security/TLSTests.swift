@@ -274,6 +274,33 @@ extension EndToEnd {
             }
         }
 
+        @Test("that drip heads or half a handshake of TLS up to the limit keep nobody out")
+        func drippers() async throws {
+            let limit = ["--max-connections", "4", "--header-timeout", "5m"]
+            try await with("", options: limit) { service, base, authority, _ in
+                let port = await service.client.port
+                let handshakes = try (0..<4).map { _ in try Conversation(port: port) }
+                for handshake in handshakes { handshake.say("\u{16}\u{3}\u{1}") }
+                #expect(try await Curl.get(base + "/-/ready", options(.none, authority)).status == 200)
+
+                // What is stopped answers no end of TLS either.
+                var heads: [ChildProcess] = []
+                for index in 0..<4 {
+                    let command = ["/usr/bin/openssl", "s_client", "-quiet", "-connect", "127.0.0.1:\(port)"]
+                    let head = try ChildProcess(command, logs: authority.directory, name: "head-\(index)")
+                    heads.append(head)
+                    try await head.write(Data("GET /-/ready HTTP/1.1\r\nHost: x\r\n\r\nG".utf8))
+                    try await eventually("it is answered") {
+                        String(decoding: head.output, as: UTF8.self).contains("200")
+                    }
+                    await head.signal(SIGSTOP)
+                }
+                #expect(try await Curl.get(base + "/-/ready", options(.none, authority)).status == 200)
+                for head in heads { await head.killAndWait() }
+                withExtendedLifetime(handshakes) {}
+            }
+        }
+
         @Test("what is no TLS, a cut handshake and many of them leave the service ready")
         func noise() async throws {
             try await with("") { service, base, authority, _ in

@@ -78,6 +78,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("a wrong one with a body that drips is told so at once, and gives its place back")
+        func dripped() async throws {
+            try await with(["--body-timeout", "5m", "--max-connections", "1"]) { service, _ in
+                let dripper = try Conversation(port: await service.client.port)
+                dripper.say(
+                    "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\n"
+                        + "Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n["
+                )
+                let answer = try await dripper.hear { $0.hasSuffix("}\n") }
+                #expect(status(of: answer) == 401 && answer.contains("Connection: close\r\n"))
+                #expect(answer.contains("\"status\":401"))
+                let batch = EventFactory(prefix: "token").cycles(0..<10)
+                async let served = post(batch, "Bearer \(Self.ios)", service)
+                try await eventually("the connection is closed") { !dripper.say("{}") }
+                #expect(try await served.status == 200)
+            }
+        }
+
         @Test("no way of writing the path gets round them")
         func paths() async throws {
             let batch = EventFactory(prefix: "path").cycles(0..<2)

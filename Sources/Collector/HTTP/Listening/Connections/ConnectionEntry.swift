@@ -28,12 +28,17 @@ final class ConnectionEntry: Sendable {
     /// Whether it was accepted and is not read from yet.
     var isStarting: Bool { !begun.load(ordering: .relaxed) }
 
-    /// A request is under way.
+    /// The first byte of a request came. Until its head is complete it makes room still, behind those that began before.
+    func headBegins(at now: NIODeadline) {
+        if order < now.uptimeNanoseconds { spareFrom.store(now.uptimeNanoseconds, ordering: .relaxed) }
+    }
+
+    /// The head of a request is complete, and the request under way.
     func isAtWork() {
         spareFrom.store(.max, ordering: .relaxed)
     }
 
-    /// Nothing is under way.
+    /// No request is under way.
     func isSilent(since now: NIODeadline) {
         spareFrom.store((now + Self.expectation).uptimeNanoseconds, ordering: .relaxed)
     }
@@ -47,5 +52,5 @@ final class ConnectionEntry: Sendable {
     }
 }
 
-/// A silent connection is asked to close, since another one waits.
+/// A connection on which no request is under way is asked to close, since another one waits.
 struct ConnectionMakesRoom: Sendable {}

@@ -55,16 +55,18 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        isClosed = true
-        timer?.task.cancel()
-        timer = nil
+        isOver()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        isOver()
+        context.fireChannelInactive()
+    }
+
+    private func isOver() {
         isClosed = true
         timer?.task.cancel()
         timer = nil
-        context.fireChannelInactive()
     }
 }
 
@@ -73,26 +75,26 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 extension ConnectionHandler {
     /// Bytes came; false where they are thrown away.
     func bytesCame() -> Bool {
-        guard !phases.isLingering, pending == nil else { return false }
+        guard phases.takesBytes, pending == nil else { return false }
         if phases.awaitsBytes {
-            phases.bytesCame(at: .now())
-            entry?.isAtWork()
+            let now = NIODeadline.now()
+            phases.bytesCame(at: now)
+            entry?.headBegins(at: now)
         }
         return true
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !phases.isLingering, pending == nil else { return }
+        guard phases.takesBytes, pending == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            entry?.isAtWork()
             phases.headCame(isLast: head.headerFields.closesConnection, at: .now())
             if head.headerFields.expectsContinue { admitBody(of: head, context) }
         case .body:
             break
         case .end:
-            let now = NIODeadline.now()
-            phases.requestEnded(at: now)
-            if phases.isSilent { entry?.isSilent(since: now) }
+            phases.requestEnded(at: .now())
         }
         context.fireChannelRead(data)
     }
@@ -115,6 +117,7 @@ extension ConnectionHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if phases.isLingering || pending != nil { return }
         guard let problem = Problem(unreadable: error) else { return context.fireErrorCaught(error) }
+        guard phases.takesBytes else { return }
         if phases.canRefuse {
             refuse(problem, context)
         } else if phases.unanswered == 0 {
@@ -130,7 +133,7 @@ extension ConnectionHandler {
             phases.quiesce(at: .now())
             look(context)
         case is ConnectionMakesRoom:
-            if phases.isSilent { context.close(promise: nil) }
+            if phases.isSpare { context.close(promise: nil) }
         default:
             context.fireUserInboundEventTriggered(event)
         }
@@ -146,10 +149,8 @@ extension ConnectionHandler {
             return
         }
         switch unwrapOutboundIn(data) {
-        case .head(var head) where head.status.kind != .informational:
-            phases.answerBegan(at: .now())
-            if phases.endsSoon { head.headerFields[.connection] = "close" }
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .head(let head) where head.status.kind != .informational:
+            context.write(wrapOutboundOut(.head(begun(head))), promise: promise)
         case .end:
             let taken = promise ?? context.eventLoop.makePromise()
             taken.futureResult.assumeIsolated().whenSuccess { self.answerTaken(context) }
@@ -157,6 +158,17 @@ extension ConnectionHandler {
         default:
             context.write(data, promise: promise)
         }
+    }
+
+    /// The head of an answer that begins; it says so where the connection closes after it.
+    private func begun(_ head: HTTPResponse) -> HTTPResponse {
+        let now = NIODeadline.now()
+        // A stop is told to each connection in its turn; what is answered meanwhile knows of it.
+        if table.isStopping, !phases.isQuiescing { phases.quiesce(at: now) }
+        guard phases.answerBegan(at: now) else { return head }
+        var last = head
+        last.headerFields[.connection] = "close"
+        return last
     }
 
     private func answerTaken(_ context: ChannelHandlerContext) {
@@ -168,8 +180,9 @@ extension ConnectionHandler {
             refuse(problem, context)
         } else if phases.hasEnded {
             end(context)
-        } else if phases.isSilent {
+        } else if phases.isSpare {
             entry?.isSilent(since: now)
+            if phases.isQuiescing { look(context) }
         }
     }
 
@@ -211,7 +224,9 @@ extension ConnectionHandler {
 
     /// Sends nothing more, and throws away what still comes until the client closes or its time is up.
     private func end(_ context: ChannelHandlerContext) {
-        phases.beginLingering(at: .now())
+        let now = NIODeadline.now()
+        phases.beginLingering(at: now)
+        entry?.isSilent(since: now)
         abandonBody(context)
         context.close(mode: .output, promise: nil)
         if !isClosed {

@@ -42,7 +42,7 @@ struct ConnectionPhases: Sendable {
 
     private enum Ending: Hashable {
         case none
-        /// No further request is answered.
+        /// No request behind those that have come is answered.
         case soon
         /// The last answer has gone; what still comes is thrown away, so that the client can read the answer (RFC 9112, 9.6).
         case lingering(since: NIODeadline)
@@ -50,7 +50,7 @@ struct ConnectionPhases: Sendable {
 
     /// How long a client may go on sending after the last answer.
     static let linger = TimeAmount.seconds(2)
-    /// How long a silent connection stays when the service stops: a request may be under way.
+    /// How long a connection on which no request is complete stays when the service stops: one may be under way.
     static let grace = TimeAmount.milliseconds(250)
 
     private var reading: Reading
@@ -91,10 +91,17 @@ extension ConnectionPhases {
         quietSince = now
     }
 
-    /// The first byte of an answer is on its way.
-    mutating func answerBegan(at now: NIODeadline) {
+    /// The first byte of an answer is on its way. One that did not wait for the body is the last: the rest of that is not
+    /// worth a place.
+    ///
+    /// - Returns: whether it is the last, which it says.
+    @discardableResult
+    mutating func answerBegan(at now: NIODeadline) -> Bool {
         if begun == 0 { answeringSince = now }
         begun += 1
+        guard begun == unanswered else { return false }
+        if isReadingBody || isQuiescing { endSoon() }
+        return ending != .none
     }
 
     /// The system has taken the last byte of an answer.
@@ -107,10 +114,9 @@ extension ConnectionPhases {
     /// The service stops.
     mutating func quiesce(at now: NIODeadline) {
         quiescingSince = now
-        endSoon()
     }
 
-    /// No request after those that have come is answered.
+    /// No request behind those that have come is answered.
     mutating func endSoon() {
         if ending == .none { ending = .soon }
     }
@@ -126,14 +132,16 @@ extension ConnectionPhases {
         if case .lingering = ending { true } else { false }
     }
 
-    /// Whether answers say that the connection closes.
-    var endsSoon: Bool { ending != .none }
+    var isQuiescing: Bool { quiescingSince != nil }
+
+    /// Whether what comes belongs to a request that is answered.
+    var takesBytes: Bool { ending == .none || (ending == .soon && isReadingBody) }
 
     /// Whether no answer is to follow on those that have gone.
     var hasEnded: Bool { ending == .soon && unanswered == 0 }
 
-    /// Whether nothing is under way.
-    var isSilent: Bool { unanswered == 0 && (reading == .nothing || !hasSent) }
+    /// Whether no request is under way: nothing is, or the head of one has not come wholly, or all is over.
+    var isSpare: Bool { isLingering || (unanswered == 0 && !isReadingBody) }
 
     /// Whether the next byte is the first of a request.
     var awaitsBytes: Bool { reading == .nothing || !hasSent }
@@ -152,6 +160,11 @@ extension ConnectionPhases {
         return .close(phase)
     }
 
+    /// When the client was last seen to begin something, or to be done with it.
+    private var lastSign: NIODeadline {
+        if case .head(let since) = reading { since } else { quietSince }
+    }
+
     /// The first deadline, and what is late then.
     private func next(_ limits: Limits) -> (NIODeadline, Phase?)? {
         if case .lingering(let since) = ending { return (since + Self.linger, nil) }
@@ -166,7 +179,7 @@ extension ConnectionPhases {
         case .nothing where unanswered == 0: consider(quietSince + limits.idle, .idle)
         default: break
         }
-        if let quiescingSince, isSilent { consider(max(quiescingSince, quietSince) + Self.grace, nil) }
+        if let quiescingSince, isSpare { consider(max(quiescingSince, lastSign) + Self.grace, nil) }
         return first
     }
 }

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The open connections of all listeners together.
 ///
-/// At the limit, the connection that has been silent longest makes room for a new one; where none is silent, new ones
-/// wait. So neither idle clients nor those that connect and say nothing keep others out.
+/// At the limit, the connection on which no request has been under way for longest makes room for a new one; where there is
+/// none, new ones wait. So neither idle clients nor those that send half a head, or nothing, keep others out.
 final class ConnectionTable: Sendable {
     /// How many are asked to make room in the order of one look at all.
     private static let looked = 64
@@ -18,10 +18,10 @@ final class ConnectionTable: Sendable {
         /// The next to make room, the last one first.
         var candidates: [(entry: ConnectionEntry, order: UInt64)] = []
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
-        var isStopping = false
     }
 
     private let state = Mutex(State())
+    private let stopping = Atomic(false)
     private let live: LiveConfiguration
     private let descriptors: Int
     let metrics: ConnectionMetrics
@@ -44,7 +44,7 @@ final class ConnectionTable: Sendable {
         var limits = live.connectionLimits
         limits.all = min(limits.all, descriptors)
         return state.withLock { state in
-            let limits = state.isStopping ? .none : limits
+            let limits = isStopping ? .none : limits
             let decision = state.admission.enter(client, isReserved: isReserved, limits)
             if decision == .comeIn {
                 state.entries[ObjectIdentifier(channel)] = ConnectionEntry(channel, client: client, at: now)
@@ -78,7 +78,7 @@ final class ConnectionTable: Sendable {
         state.withLock { $0.waiting[gate] = wake }
     }
 
-    /// Asks the connection to close that has been silent longest; false where none is.
+    /// Asks the connection to close on which no request has been under way for longest; false where there is none.
     @discardableResult
     func makeRoom(at now: NIODeadline) -> Bool {
         let chosen = state.withLock { state -> ConnectionEntry? in
@@ -94,7 +94,7 @@ final class ConnectionTable: Sendable {
         return true
     }
 
-    /// The next candidate that is still as silent as when it was chosen.
+    /// The next candidate on which nothing has happened since it was chosen.
     private static func candidate(_ state: inout State, _ now: NIODeadline) -> ConnectionEntry? {
         while let (entry, order) = state.candidates.popLast() {
             guard entry.order == order, state.entries[ObjectIdentifier(entry.channel)] === entry else { continue }
@@ -106,10 +106,10 @@ final class ConnectionTable: Sendable {
 
     /// From now on connections end as soon as they can, and those that were accepted all come in.
     func stop() {
-        state.withLock { $0.isStopping = true }
+        stopping.store(true, ordering: .relaxed)
     }
 
-    var isStopping: Bool { state.withLock { $0.isStopping } }
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
     /// Whether a connection was accepted and is not read from yet.
     var hasStarting: Bool { state.withLock { $0.entries.values.contains(where: \.isStarting) } }
