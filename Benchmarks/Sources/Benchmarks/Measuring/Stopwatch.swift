@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// All three have timespec; which of them is its module for the compiler depends on what else is imported.
 internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// Seconds of the monotonic clock and of this thread's CPU time.
