@@ -56,7 +56,7 @@ public struct ServeConfiguration: Sendable {
     /// Above which time for a commit new events are answered 503 until it is shorter.
     public var maximumCommitTime = Duration.seconds(5)
     /// The directory of the tokens, one a file; nil: no tokens.
-    public var credentialsDirectory: String?
+    public var credentialsDirectory: CredentialsDirectory?
     /// The file that tells of TLS, users and headers, in the form of Prometheus' exporter-toolkit.
     public var webConfigurationFile: String?
     /// Whether `POST /-/reload` reads the configuration anew.

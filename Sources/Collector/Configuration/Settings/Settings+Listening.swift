@@ -39,9 +39,10 @@ extension Settings {
             "dir",
             standard: "$CREDENTIALS_DIRECTORY",
             isPath: true,
-            "Directory of the bearer tokens for ingest, one in each file token-NAME.",
-            path
-        ),
+            "Directory of the bearer tokens for ingest, one in each file token-NAME."
+        ) { (text) throws(SettingComplaint) in
+            CredentialsDirectory(try path(text), mustHoldTokens: true)
+        },
         .flag("reload-endpoint", \.hasReloadEndpoint, "Answer POST /-/reload by reading the configuration anew."),
     ]
 

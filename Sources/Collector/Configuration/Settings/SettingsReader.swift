@@ -32,7 +32,9 @@ public struct SettingsReader: Sendable {
             stateDirectory: StateDirectory.default(environment: environment) ?? ""
         )
         configuration.zone = .machine
-        configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap { $0.isEmpty ? nil : $0 }
+        configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap {
+            $0.isEmpty ? nil : CredentialsDirectory($0, mustHoldTokens: false)
+        }
         let layers = Layers(self, told)
         for setting in Settings.all {
             guard let found = layers.texts(of: setting) else { continue }

@@ -11,20 +11,7 @@ struct SecurityCheck {
                 webConfiguration: configuration.webConfigurationFile,
                 credentials: configuration.credentialsDirectory
             )
-            for name in configuration.tokenLimits.keys.sorted() where !files.rules.tokens.names.contains(name) {
-                warnings.append(
-                    ConfigurationProblem(
-                        .option("--token-limit"),
-                        "expected the name of a token, found \"\(name.prefix(80))\""
-                            + (NearestName.of(name, in: files.rules.tokens.names).map { "; did you mean \($0)?" } ?? "")
-                    )
-                )
-            }
-            if files.rules.web.asksForHTTP2, let path = configuration.webConfigurationFile {
-                warnings.append(
-                    ConfigurationProblem(.file(path, line: nil), "http2: HTTP/1.1 is spoken, whatever it says")
-                )
-            }
+            warnings = files.rules.warnings(configuration)
         } catch {
             problems = [error]
         }

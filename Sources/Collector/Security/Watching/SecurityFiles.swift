@@ -15,7 +15,7 @@ struct SecurityFiles {
     }
 
     private let webPath: String?
-    private let credentials: String?
+    private let credentials: CredentialsDirectory?
     private(set) var rules = SecurityRules()
     private var web: SettledChange<[FileStamp]>
     private var tokens: SettledChange<[String: FileStamp]>
@@ -23,28 +23,52 @@ struct SecurityFiles {
     private var named: [String] = []
 
     /// Reads everything.
-    init(webConfiguration: String?, credentials: String?) throws(ConfigurationProblem) {
+    init(webConfiguration: String?, credentials: CredentialsDirectory?) throws(ConfigurationProblem) {
         webPath = webConfiguration
         self.credentials = credentials
         web = SettledChange(used: [])
         tokens = SettledChange(used: [:])
         if let path = webPath { try readWeb(path, isFirst: true) }
-        if let credentials { try readTokens(credentials) }
+        if let credentials {
+            try readTokens(credentials.path)
+            guard rules.needsToken || !credentials.mustHoldTokens else {
+                throw ConfigurationProblem(
+                    .file(credentials.path, line: nil),
+                    "expected a token in a file \(TokenDirectory.prefix)NAME, found none; put one there, or leave "
+                        + "credentials-dir out so that events need none"
+                )
+            }
+        }
     }
 
     /// Looks whether something changed and has settled, and reads it then. To be called once a second.
     mutating func look() -> [Reading] {
         var readings: [Reading] = []
         if let path = webPath, web.look(webStamps(path)) { readings.append(rereadWeb(path)) }
-        if let credentials, tokens.look(TokenDirectory.stamp(credentials)) {
-            readings.append(rereadTokens(credentials))
+        if let credentials, tokens.look(TokenDirectory.stamp(credentials.path)) {
+            readings.append(rereadTokens(credentials.path))
         }
         return readings
     }
 
-    /// Reads everything anew, changed or not.
+    /// Reads everything anew, changed or not, and takes all of it or nothing; what could be read beside something that
+    /// could not is left for the next look.
     mutating func reread() -> [Reading] {
-        [webPath.map { rereadWeb($0) }, credentials.map { rereadTokens($0) }].compactMap { $0 }
+        var next = self
+        let readings = [webPath.map { next.rereadWeb($0) }, credentials.map { next.rereadTokens($0.path) }]
+            .compactMap { $0 }
+        let failures = readings.filter { $0.problem != nil }
+        guard !failures.isEmpty else {
+            self = next
+            return readings
+        }
+        for failure in failures {
+            switch failure.subject {
+            case .webConfiguration: (web, named) = (next.web, next.named)
+            case .tokens: tokens = next.tokens
+            }
+        }
+        return failures
     }
 
     private mutating func rereadWeb(_ path: String) -> Reading {
@@ -73,15 +97,12 @@ struct SecurityFiles {
         guard isFirst || document.value != .empty else {
             throw ConfigurationProblem(
                 .file(path, line: nil),
-                "expected a configuration, found an empty file; write {} to take everything back"
+                "expected a configuration, found an empty file; write {} where none is wanted"
             )
         }
         let configuration = try WebConfiguration(document, path: path)
-        guard isFirst || rules.tls == nil || configuration.tls != nil else {
-            throw ConfigurationProblem(
-                .file(path, line: nil),
-                "expected tls_server_config, found none; TLS is switched off by a restart only"
-            )
+        if !isFirst, let complaint = rules.web.complaint(aboutChangeTo: configuration) {
+            throw ConfigurationProblem(.file(path, line: nil), complaint)
         }
         named = configuration.tls?.files ?? []
         web.use([stamp] + named.map { FileStamp($0) })

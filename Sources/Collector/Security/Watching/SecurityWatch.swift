@@ -28,6 +28,7 @@ final class SecurityWatch: Service {
         self.metrics = metrics
         self.log = log
         metrics.use(files.rules)
+        warn(configuration)
     }
 
     func run() async throws {
@@ -38,7 +39,8 @@ final class SecurityWatch: Service {
         }
     }
 
-    /// Lets a reload read the files of the rules too, at once; what cannot be taken of them is a problem of the reload.
+    /// Lets a reload read the files of the rules too, at once; what cannot be taken of them is a problem of the reload,
+    /// which takes nothing then.
     func rereading(
         _ reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration
     ) -> @Sendable () throws(ConfigurationProblems) -> ServeConfiguration {
@@ -46,8 +48,13 @@ final class SecurityWatch: Service {
             let configuration = try reread()
             let problems = self.apply { $0.reread() }
             guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
+            self.warn(configuration)
             return configuration
         }
+    }
+
+    private func warn(_ configuration: ServeConfiguration) {
+        for warning in rules.current.warnings(configuration) { log.warning("\(warning)") }
     }
 
     private func look() {

@@ -81,6 +81,20 @@ struct SettingsReaderTests {
         #expect(all.maximumBody == 3_072 && all.maximumScrapes == 2 && !all.isQuiet)
     }
 
+    @Test("the service manager's directory may hold no token, and one that is told is asked for tokens")
+    func credentials() throws {
+        #expect(try read().credentialsDirectory == nil)
+        let handed = ["CREDENTIALS_DIRECTORY": "/run/credentials/x"]
+        #expect(
+            try read(nil, environment: handed).credentialsDirectory
+                == CredentialsDirectory("/run/credentials/x", mustHoldTokens: false)
+        )
+        #expect(
+            try read("credentials-dir: /run/credentials/x\n", environment: handed).credentialsDirectory
+                == CredentialsDirectory("/run/credentials/x", mustHoldTokens: true)
+        )
+    }
+
     @Test("a list may be one value, and paths of the file are relative to it")
     func paths() throws {
         let configuration = try read("follow: logs/app.log\nweb-config: /etc/web.yml\n")

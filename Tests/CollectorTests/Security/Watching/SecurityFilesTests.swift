@@ -5,6 +5,9 @@ import Testing
 
 @testable import Collector
 
+private let pair = "cert_file: server.pem, key_file: server.key"
+private let verified = "client_auth_type: RequireAndVerifyClientCert"
+
 @Suite("The files that say who may do what")
 struct SecurityFilesTests {
     private let hash = "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
@@ -44,9 +47,85 @@ struct SecurityFilesTests {
         #expect(readings.first?.problem != nil)
         #expect(readings.first?.problem?.description.contains(directory.file("web.yml")) == true)
         #expect(files.rules.web.users.count == 1)
-        try write("{}", path)
+        try write("basic_auth_users: {b: \(hash)}", path)
         #expect((0..<2).flatMap { _ in files.look() }.map(\.problem) == [nil])
-        #expect(files.rules.web.users.isEmpty)
+        #expect(files.rules.web.users.keys.sorted() == ["b"])
+    }
+
+    @Test(
+        "that would let in whom they keep out leave the rules as they were, until a restart",
+        arguments: [
+            ("basic_auth_users: {a: HASH}", "{}", "basic_auth_users"),
+            ("basic_auth_users: {a: HASH}", "basic_auth_users: {}", "basic_auth_users"),
+            ("basic_auth_users: {a: HASH}", "rate_limit: {interval: 1s, burst: 9}", "basic_auth_users"),
+            ("tls_server_config: {\(pair)}", "{}", "tls_server_config"),
+            ("tls_server_config: {\(pair), \(verified)}", "tls_server_config: {\(pair)}", "client_auth_type"),
+            (
+                "tls_server_config: {\(pair), \(verified)}",
+                "tls_server_config: {\(pair), client_auth_type: VerifyClientCertIfGiven}", "client_auth_type"
+            ),
+            (
+                "tls_server_config: {\(pair), \(verified)}",
+                "tls_server_config: {\(pair), client_auth_type: RequireAnyClientCert}", "client_auth_type"
+            ),
+            (
+                "tls_server_config: {\(pair), client_auth_type: RequireAnyClientCert}",
+                "tls_server_config: {\(pair), client_auth_type: RequestClientCert}", "client_auth_type"
+            ),
+            (
+                "tls_server_config: {\(pair), \(verified), client_allowed_sans: [a]}",
+                "tls_server_config: {\(pair), \(verified)}", "client_allowed_sans"
+            ),
+            (
+                "tls_server_config: {\(pair), \(verified), client_ca_file: server.pem}",
+                "tls_server_config: {\(pair), \(verified)}", "client_ca_file"
+            ),
+        ]
+    )
+    func loosened(before: String, after: String, key: String) throws {
+        let certificates = try TestCertificates()
+        let path = certificates.file("web.yml")
+        try write(before.replacing("HASH", with: hash), path)
+        var files = try SecurityFiles(webConfiguration: path, credentials: nil)
+        let rules = files.rules
+        try write(after, path)
+        for problem in (0..<3).flatMap({ _ in files.look() }).map(\.problem) + files.reread().map(\.problem) {
+            #expect(problem?.origin.description == path)
+            #expect(problem?.message.contains(key) == true)
+            #expect(problem?.message.contains("restart only") == true)
+        }
+        #expect(files.rules.web.users == rules.web.users)
+        #expect(files.rules.web.tls == rules.web.tls)
+        #expect(files.rules.tls?.context === rules.tls?.context)
+        #expect(try SecurityFiles(webConfiguration: path, credentials: nil).rules.web.users.isEmpty)
+    }
+
+    @Test(
+        "that ask for as much as before, or for more, are taken",
+        arguments: [
+            ("basic_auth_users: {a: HASH, b: HASH}", "basic_auth_users: {c: HASH}"),
+            ("{}", "basic_auth_users: {c: HASH}"),
+            ("{}", "tls_server_config: {\(pair), \(verified), client_ca_file: server.pem}"),
+            ("tls_server_config: {\(pair), client_auth_type: RequestClientCert}", "tls_server_config: {\(pair)}"),
+            (
+                "tls_server_config: {\(pair), client_auth_type: RequireAnyClientCert}",
+                "tls_server_config: {\(pair), \(verified)}"
+            ),
+            (
+                "tls_server_config: {\(pair), \(verified), client_allowed_sans: [a], client_ca_file: server.pem}",
+                "tls_server_config: {\(pair), \(verified), client_allowed_sans: [b], client_ca_file: other.pem}"
+            ),
+        ]
+    )
+    func tightened(before: String, after: String) throws {
+        let certificates = try TestCertificates()
+        let path = certificates.file("web.yml")
+        try write(before.replacing("HASH", with: hash), path)
+        var files = try SecurityFiles(webConfiguration: path, credentials: nil)
+        try write(after.replacing("HASH", with: hash), path)
+        #expect((0..<2).flatMap { _ in files.look() }.map(\.problem) == [nil])
+        let fresh = try SecurityFiles(webConfiguration: path, credentials: nil).rules.web
+        #expect(files.rules.web.tls == fresh.tls && files.rules.web.users == fresh.users)
     }
 
     @Test("that name a certificate are taken anew when it or its key changes, once both belong together")
@@ -71,7 +150,10 @@ struct SecurityFilesTests {
     @Test("give tokens that come and go; once there were some, events need one for good")
     func tokens() throws {
         let directory = try TemporaryDirectory()
-        var files = try SecurityFiles(webConfiguration: nil, credentials: directory.path)
+        var files = try SecurityFiles(
+            webConfiguration: nil,
+            credentials: CredentialsDirectory(directory.path, mustHoldTokens: false)
+        )
         #expect(!files.rules.needsToken)
         try write(token, directory.file("token-a"))
         #expect((0..<2).flatMap { _ in files.look() }.map(\.problem) == [nil])
@@ -90,12 +172,82 @@ struct SecurityFilesTests {
         #expect(files.rules.needsToken)
     }
 
+    @Test("hold a token where a directory was told for them; without one nothing starts")
+    func told() throws {
+        let directory = try TemporaryDirectory()
+        try write("of something else", directory.file("tls.key"))
+        let told = CredentialsDirectory(directory.path, mustHoldTokens: true)
+        let refusal = #expect(throws: ConfigurationProblem.self) {
+            try SecurityFiles(webConfiguration: nil, credentials: told)
+        }
+        #expect(refusal?.origin == .file(directory.path, line: nil))
+        #expect(refusal?.message.hasPrefix("expected a token in a file token-NAME, found none; put one there") == true)
+        var configuration = ServeConfiguration(stateDirectory: "/")
+        configuration.credentialsDirectory = told
+        #expect(SecurityCheck(configuration).problems == [refusal])
+        try write(token, directory.file("token-a"))
+        #expect(SecurityCheck(configuration).problems == [])
+        var files = try SecurityFiles(webConfiguration: nil, credentials: told)
+        try FileManager.default.removeItem(atPath: directory.file("token-a"))
+        #expect(files.reread().map(\.problem) == [nil], "the last token can be taken back")
+        #expect(files.rules.tokens.isEmpty && files.rules.needsToken)
+    }
+
+    @Test("are taken all or none when all are read at once; what could be read is taken at its own look")
+    func allOrNone() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("web.yml")
+        try write("basic_auth_users: {a: \(hash)}", path)
+        try write(token, directory.file("token-a"))
+        var files = try SecurityFiles(
+            webConfiguration: path,
+            credentials: CredentialsDirectory(directory.path, mustHoldTokens: true)
+        )
+        try write("basic_auth_users: {b: \(hash)}", path)
+        try write("short", directory.file("token-b"))
+        let readings = files.reread()
+        #expect(readings.map(\.subject) == [.tokens])
+        #expect(readings.first?.problem?.origin.description == directory.file("token-b"))
+        #expect(files.rules.web.users.keys.sorted() == ["a"])
+        #expect((0..<3).flatMap { _ in files.look() }.map(\.subject) == [.webConfiguration])
+        #expect(files.rules.web.users.keys.sorted() == ["b"])
+
+        try write("basic_auth_users: {c: short}", path)
+        try write(token + "b", directory.file("token-b"))
+        #expect(files.reread().map(\.subject) == [.webConfiguration])
+        #expect(files.rules.tokens.names == ["a"])
+        #expect((0..<3).flatMap { _ in files.look() }.map(\.subject) == [.tokens])
+        #expect(files.rules.tokens.names == ["a", "b"])
+    }
+
+    @Test("that look mistaken beside the settings are warned of")
+    func warnings() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("web.yml")
+        try write("http_server_config: {http2: true}", path)
+        try write(token, directory.file("token-ios"))
+        var configuration = ServeConfiguration(stateDirectory: "/")
+        configuration.webConfigurationFile = path
+        configuration.credentialsDirectory = CredentialsDirectory(directory.path, mustHoldTokens: true)
+        configuration.tokenLimits = ["ios": 1, "iosx": 2, "android": 3]
+        let expected = [
+            "--token-limit: expected the name of a token, found \"android\"",
+            "--token-limit: expected the name of a token, found \"iosx\"; did you mean ios?",
+            "\(path): http2: HTTP/1.1 is spoken, whatever it says",
+        ]
+        #expect(SecurityCheck(configuration).warnings.map(\.description) == expected)
+        #expect(SecurityCheck(configuration).problems == [])
+    }
+
     @Test("are read at once when asked to")
     func reread() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("web.yml")
         try write("{}", path)
-        var files = try SecurityFiles(webConfiguration: path, credentials: directory.path)
+        var files = try SecurityFiles(
+            webConfiguration: path,
+            credentials: CredentialsDirectory(directory.path, mustHoldTokens: false)
+        )
         try write("basic_auth_users: {a: \(hash)}", path)
         try write(token, directory.file("token-a"))
         #expect(files.reread().map(\.problem) == [nil, nil])

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import NIOHTTP1
 import Testing
 
 extension EndToEnd {
@@ -77,6 +78,39 @@ extension EndToEnd {
                 #expect(try await statusOfPost(service) == 200)
                 #expect(try await service.client.metrics().value("dnp_telemetry_config_last_reload_successful") == 0)
                 #expect(await service.log.contains(":2: unknown key \"max-boddy\"; did you mean max-body?"))
+            }
+        }
+
+        @Test("with problems beside it takes nothing of it, and problems of the tokens leave the settings as they were")
+        func allOrNone() async throws {
+            try await withTemporaryDirectory { directory in
+                try Data("0123456789abcdef".utf8).write(to: URL(fileURLWithPath: "\(directory)/token-a"))
+                try await withConfigured(
+                    "max-body: 1KiB\nreload-endpoint: true\n",
+                    options: ["--credentials-dir", directory]
+                ) { service, file in
+                    try file.write("max-body: 10\nreload-endpoint: true\n")
+                    try Data("short".utf8).write(to: URL(fileURLWithPath: "\(directory)/token-b"))
+                    let refused = try await service.client.post([], type: nil, to: "/-/reload")
+                    #expect(refused.status == 422)
+                    #expect(try refused.problem().detail.contains("\(directory)/token-b: expected a token of 16"))
+                    let answer = try await service.client.request(
+                        "/v1/events",
+                        method: "POST",
+                        headers: ["Content-Type": "application/json", "Authorization": "Bearer 0123456789abcdef"],
+                        body: Self.event,
+                        within: .seconds(30)
+                    )
+                    #expect(answer.status == 200)
+                    let page = try await service.client.metrics()
+                    #expect(page.value("dnp_telemetry_config_last_reload_successful") == 0)
+                    #expect(page.value("dnp_telemetry_token_last_reload_successful") == 0)
+                    try Data("0123456789abcdef-b".utf8).write(to: URL(fileURLWithPath: "\(directory)/token-b"))
+                    #expect(try await service.client.post([], type: nil, to: "/-/reload").status == 200)
+                    #expect(
+                        try await service.client.metrics().value("dnp_telemetry_token_last_reload_successful") == 1
+                    )
+                }
             }
         }
 

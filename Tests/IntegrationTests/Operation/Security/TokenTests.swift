@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import NIOHTTP1
 import Testing
 
@@ -141,6 +142,9 @@ extension EndToEnd {
                         .value("dnp_telemetry_token_reloads_total", ["result": "failure"]) == 1
                 }
                 #expect(try await post(batch, "Bearer \(Self.ci)", service).status == 200)
+                var page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_token_last_reload_successful") == 0)
+                #expect(page.value("dnp_telemetry_web_config_last_reload_successful") == nil)
                 #expect(
                     await service.log.contains("\(directory)/token-ci: expected a token of 16 to 4096 bytes, found 5")
                 )
@@ -153,6 +157,33 @@ extension EndToEnd {
                 }
                 #expect(try await post(batch, "Bearer \(new)", service).status == 401)
                 #expect(try await post(batch, nil, service).status == 401)
+                page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_token_last_reload_successful") == 1)
+            }
+        }
+
+        @Test("a limit for a token that is none is warned of at the start and at a reload")
+        func unknownLimit() async throws {
+            try await with(["--token-limit", "cii=5/s"]) { service, _ in
+                let warning = "--token-limit: expected the name of a token, found \"cii\"; did you mean ci?"
+                #expect(await service.log.components(separatedBy: warning).count == 2)
+                await service.signal(SIGHUP)
+                try await eventually("it is warned of again") {
+                    await service.log.components(separatedBy: warning).count == 3
+                }
+            }
+        }
+
+        @Test("a directory that is told for them and holds none keeps the service from starting")
+        func none() async throws {
+            try await withTemporaryDirectory { directory in
+                try write(Self.ios, "\(directory)/ios")
+                let command = try await Command.run([
+                    try Service.binary(), "serve", "--listen", "127.0.0.1:0", "--journal", "off", "--state-dir",
+                    "\(directory)/state", "--credentials-dir", directory,
+                ])
+                #expect(command.status != .code(0))
+                #expect(command.error.contains("\(directory): expected a token in a file token-NAME, found none"))
             }
         }
 

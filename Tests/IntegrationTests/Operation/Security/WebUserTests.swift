@@ -83,7 +83,9 @@ extension EndToEnd {
             }
         }
 
-        @Test("a change holds without a restart; a broken or empty file changes nothing and is told once")
+        @Test(
+            "a change holds without a restart; a file that is broken, empty or lets all in changes nothing and is told once"
+        )
         func changed() async throws {
             let (first, second) = (
                 try await WebConfigurationFile.hash("first"), try await WebConfigurationFile.hash("second")
@@ -96,7 +98,7 @@ extension EndToEnd {
                 }
                 #expect(try await Curl.get(base + "/metrics", "-u", "alice:first").status == 401)
                 for (broken, failures) in [
-                    ("basic_auth_users: {alice: secret}\n", 1.0), ("", 2), ("basic_auth_user: {}\n", 3),
+                    ("basic_auth_users: {alice: secret}\n", 1.0), ("", 2), ("basic_auth_user: {}\n", 3), ("{}\n", 4),
                 ] {
                     try file.write(broken)
                     try await eventually("the broken file is counted") {
@@ -104,15 +106,24 @@ extension EndToEnd {
                         return page.value("dnp_telemetry_web_config_reloads_total", ["result": "failure"]) == failures
                     }
                     #expect(try await Curl.get(base + "/metrics").status == 401)
+                    let page = MetricsPage(try await Curl.get(base + "/metrics", "-u", "alice:second").body)
+                    #expect(page.value("dnp_telemetry_web_config_last_reload_successful") == 0)
                 }
                 let log = await service.log
                 #expect(log.contains("\(file.path):1: unknown key \"basic_auth_user\"; did you mean basic_auth_users?"))
                 #expect(log.components(separatedBy: "unknown key").count == 2)
                 #expect(!log.contains("secret"))
-                try file.write("{}")
-                try await eventually("no user is needed any more") {
-                    try await Curl.get(base + "/metrics").status == 200
+                #expect(
+                    log.contains("expected basic_auth_users, found none; the last user is taken away by a restart only")
+                )
+                try file.write("basic_auth_users: {bob: \(first)}\n")
+                try await eventually("the other user is taken") {
+                    try await Curl.get(base + "/metrics", "-u", "bob:first").status == 200
                 }
+                #expect(try await Curl.get(base + "/metrics", "-u", "alice:second").status == 401)
+                let page = MetricsPage(try await Curl.get(base + "/metrics", "-u", "bob:first").body)
+                #expect(page.value("dnp_telemetry_web_config_last_reload_successful") == 1)
+                #expect(page.value("dnp_telemetry_token_last_reload_successful") == nil)
             }
         }
 
