@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every expression that is shipped against a real Prometheus that has scraped two real services.
 
-One service has labels, a journal on standard output and a followed file, the other nothing of that. Every query of a
-panel must answer for each of them and for both, every rule must be healthy and every recorded series there, every
-metric that is named must stand on a page, and no alert may be awake but those that the data is made for.
+One service has labels, a journal on standard output and a followed file, the other a web configuration that asks nothing
+of anybody. Every query of a panel must answer for each of them and for both, every rule must be healthy and every
+recorded series there, every metric that is named must stand on a page, and no alert may be awake but those that the data
+is made for.
 """
 
 import argparse
@@ -126,21 +127,25 @@ def judge_rules(prometheus, rules, everything):
 
 
 def run(binary, directory):
-    followed = directory / "device.log"
+    followed, web, credentials = directory / "device.log", directory / "web.config.yml", directory / "credentials"
+    web.write_text("{}\n")
+    credentials.mkdir()
+    # Handed over without a token in it, so that events need none.
+    environment = {"CREDENTIALS_DIRECTORY": str(credentials)}
     services = [
         Service(
             binary, directory / "labelled", "--label", "platform", "--label", "app_version", "--journal", "stdout",
             "--follow", followed,
         ),
-        Service(binary, directory / "plain", "--journal", "off"),
+        Service(binary, directory / "plain", "--journal", "off", "--web-config", web),
     ]
     running = []
     try:
         for service in services:
-            service.start()
+            service.start(environment)
         prometheus = Prometheus(configuration(directory, services), directory)
         running.append(prometheus.process)
-        fill(prometheus, services, followed, later_clock(directory, 25 * 3600))
+        fill(prometheus, services, followed, environment | later_clock(directory, 25 * 3600))
         rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
         common = {rule["name"] for rule in rules if rule["type"] == "recording"} | OF_PROMETHEUS
         pages = {service.instance: service.families() for service in services}

@@ -142,7 +142,11 @@ public enum CollectorService {
             log: log
         )
         let readiness = Readiness()
-        let securityMetrics = SecurityMetrics(registry)
+        let securityMetrics = SecurityMetrics(
+            registry,
+            hasWebConfiguration: configuration.webConfigurationFile != nil,
+            hasTokens: configuration.credentialsDirectory != nil
+        )
         let watch = try SecurityWatch(configuration, metrics: securityMetrics, log: log)
         let reloader = Reloader(
             live,

@@ -30,8 +30,10 @@ struct SecurityMetrics: Sendable {
     private let tokenEvents: CounterFamily
     private let webReloads: CounterFamily
     private let tokenReloads: CounterFamily
+    private let isWebGood: Gauge?
+    private let areTokensGood: Gauge?
 
-    init(_ registry: MetricsRegistry) {
+    init(_ registry: MetricsRegistry, hasWebConfiguration: Bool = true, hasTokens: Bool = true) {
         tls = TLSMetrics(registry)
         unauthorized = registry.counter(
             "dnp_telemetry_http_unauthorized_total",
@@ -58,6 +60,20 @@ struct SecurityMetrics: Sendable {
             help: "Changes of the tokens, by whether they could be taken.",
             labels: ["result"]
         )
+        isWebGood =
+            hasWebConfiguration
+            ? registry.gauge(
+                "dnp_telemetry_web_config_last_reload_successful",
+                help: "1 where the web configuration could be taken when it was read last, else 0; absent without one."
+            ) : nil
+        areTokensGood =
+            hasTokens
+            ? registry.gauge(
+                "dnp_telemetry_token_last_reload_successful",
+                help: "1 where the tokens could be taken when they were read last, else 0; absent without a directory."
+            ) : nil
+        isWebGood?.set(1)
+        areTokensGood?.set(1)
         for reason in Refusal.allCases { _ = unauthorized.with(reason.rawValue) }
         for limit in Limit.allCases { _ = limited.with(limit.rawValue) }
         for result in ["success", "failure"] {
@@ -84,11 +100,13 @@ struct SecurityMetrics: Sendable {
     }
 
     func reloaded(_ reading: SecurityFiles.Reading) {
-        let family =
+        let isGood = reading.problem == nil
+        let (reloads, lastGood) =
             switch reading.subject {
-            case .webConfiguration: webReloads
-            case .tokens: tokenReloads
+            case .webConfiguration: (webReloads, isWebGood)
+            case .tokens: (tokenReloads, areTokensGood)
             }
-        family.with(reading.problem == nil ? "success" : "failure").add()
+        reloads.with(isGood ? "success" : "failure").add()
+        lastGood?.set(isGood ? 1 : 0)
     }
 }
