@@ -23,32 +23,51 @@ enum YAMLFile {
         return try parse(text, path)
     }
 
+    /// Reads a document that is no larger than its text: one with anchors is refused before an alias is followed.
+    ///
+    /// It is parsed twice, first with its aliases made words. Up to the first alias both texts mean the same, and an
+    /// alias whose anchor does not stand before it is an error, so the first reading meets each anchor that one of the
+    /// second could follow.
     static func parse(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {
-        if let line = YAMLReferences.firstLine(of: text) {
-            throw ConfigurationProblem(
-                .file(path, line: line),
-                "anchors and aliases are not taken; write the value out, or put it in quotes if it begins with & or *"
-            )
-        }
-        if let line = YAMLReferences.firstLine(of: text, nestedDeeperThan: maximumDepth) {
-            throw ConfigurationProblem(.file(path, line: line), "values are nested deeper than \(maximumDepth)")
-        }
+        // libyaml counts a byte order mark as a column.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        let withoutAliases = text.utf8.map { $0 == UInt8(ascii: "*") ? UInt8(ascii: "+") : $0 }
+        _ = try document(String(decoding: withoutAliases, as: UTF8.self), path)
+        return try document(text, path)
+    }
+
+    private static func document(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {
+        let parser: Parser
         let root: Node?
         do {
-            root = try Parser(yaml: text, resolver: .basic).singleRoot()
+            parser = try Parser(yaml: text, resolver: .basic, encoding: .utf8)
+            root = try parser.singleRoot()
         } catch let error as YamlError {
             throw ConfigurationProblem(error, path)
         } catch {
-            throw ConfigurationProblem(.file(path, line: nil), "cannot be read as YAML: \(error)")
+            throw ConfigurationProblem(.file(path, line: nil), "is no YAML")
         }
         guard let root else { return YAMLNode(value: .empty, line: 1) }
-        return try node(root, path, depth: 1)
+        // The parser owns the anchors; nodes let go of them once it has gone.
+        return try withExtendedLifetime(parser) { () throws(ConfigurationProblem) in
+            try node(root, path, depth: 1)
+        }
     }
 
     private static func node(_ node: Node, _ path: String, depth: Int) throws(ConfigurationProblem) -> YAMLNode {
         let line = node.mark?.line ?? 1
         guard depth <= maximumDepth else {
             throw ConfigurationProblem(.file(path, line: line), "values are nested deeper than \(maximumDepth)")
+        }
+        guard node.anchor == nil else { throw ConfigurationProblem(.file(path, line: line), noAnchors) }
+        let ownTag: Tag.Name =
+            switch node {
+            case .scalar, .alias: .str
+            case .sequence: .seq
+            case .mapping: .map
+            }
+        guard node.tag.rawValue == ownTag.rawValue else {
+            throw ConfigurationProblem(.file(path, line: line), "tags are not taken; write the value as it is")
         }
         switch node {
         case .scalar(let scalar): return YAMLNode(value: value(scalar), line: line)
@@ -63,14 +82,20 @@ enum YAMLFile {
                 guard case .scalar(let scalar) = key else {
                     throw ConfigurationProblem(.file(path, line: place), "expected a key, found a list or a mapping")
                 }
+                _ = try self.node(key, path, depth: depth)
+                guard scalar.string != "<<" || scalar.style != .plain else {
+                    throw ConfigurationProblem(.file(path, line: place), "merge keys are not taken; write the keys out")
+                }
                 let read = try self.node(value, path, depth: depth + 1)
                 entries.append(YAMLNode.Entry(key: scalar.string, line: place, value: read))
             }
             return YAMLNode(value: .mapping(entries), line: line)
-        case .alias:
-            throw ConfigurationProblem(.file(path, line: line), "aliases are not taken; write the value out")
+        case .alias: throw ConfigurationProblem(.file(path, line: line), noAnchors)
         }
     }
+
+    fileprivate static let noAnchors =
+        "anchors and aliases are not taken; write the value out, or put it in quotes if it begins with & or *"
 
     /// YAML 1.2, 10.3.2: a plain scalar of these is null.
     private static func value(_ scalar: Node.Scalar) -> YAMLNode.Value {
@@ -80,14 +105,24 @@ enum YAMLFile {
 }
 
 extension ConfigurationProblem {
+    /// The parser's own words, which never hold the text's, with the place.
     fileprivate init(_ error: YamlError, _ path: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            self.init(.file(path, line: mark.line), "is no YAML: \(problem), column \(mark.column)")
+            let message =
+                if problem.hasPrefix("found undefined alias") {
+                    YAMLFile.noAnchors
+                } else if problem.hasPrefix("Maximum nesting level") {
+                    "values are nested deeper than \(YAMLFile.maximumDepth)"
+                } else {
+                    "is no YAML: \(problem), column \(mark.column)"
+                }
+            self.init(.file(path, line: mark.line), message)
         case .duplicatedKeysInMapping(let duplicates, let context):
-            let names = duplicates.sorted().prefix(5).map { "\"\($0.prefix(80))\"" }.joined(separator: ", ")
-            self.init(.file(path, line: context.mark.line), "expected each key once, found more of \(names)")
+            let names = duplicates.sorted().prefix(5).filter(YAMLNode.isName).map { "\"\($0)\"" }
+            let found = names.isEmpty ? "one again" : "more of \(names.joined(separator: ", "))"
+            self.init(.file(path, line: context.mark.line), "expected each key once, found \(found)")
         case .reader(let problem, _, _, _):
             self.init(.file(path, line: nil), "is no YAML: \(problem)")
         default:

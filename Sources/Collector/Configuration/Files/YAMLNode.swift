@@ -21,11 +21,12 @@ struct YAMLNode: Equatable, Sendable {
     var value: Value
     var line: Int
 
-    /// What kind of value it is, as a message calls it.
+    /// What kind of value it is, as a message calls it; never its text, since any file may be given as a configuration,
+    /// one of a key or a token too.
     var kind: String {
         switch value {
         case .empty: "nothing"
-        case .scalar(let text): "\"\(text.prefix(80))\""
+        case .scalar: "a single value"
         case .sequence: "a list"
         case .mapping: "keys and values"
         }
@@ -73,10 +74,30 @@ extension YAMLNode {
     }
 }
 
+extension YAMLNode {
+    /// The longest key that a message repeats, in bytes.
+    private static let maximumName = 64
+
+    /// Whether a text looks like a key and not like a part of a secret: lower-case letters, digits, `_` and `-`.
+    static func isName(_ text: String) -> Bool {
+        (1...maximumName).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
 extension ConfigurationProblem {
-    /// A key that nobody knows.
+    /// A key that nobody knows; repeated only where it looks like one, or almost is one.
     static func unknownKey(_ key: String, _ known: some Sequence<String>, _ origin: Origin) -> ConfigurationProblem {
-        let suggestion = NearestName.of(key, in: known).map { "; did you mean \($0)?" } ?? ""
-        return ConfigurationProblem(origin, "unknown key \"\(key.prefix(80))\"\(suggestion)")
+        if let meant = NearestName.of(key, in: known) {
+            return ConfigurationProblem(origin, "unknown key \"\(key.prefix(80))\"; did you mean \(meant)?")
+        }
+        return ConfigurationProblem(origin, YAMLNode.isName(key) ? "unknown key \"\(key)\"" : "unknown key")
     }
 }

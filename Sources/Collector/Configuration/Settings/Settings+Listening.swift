@@ -49,7 +49,10 @@ extension Settings {
     /// A path as it is: made absolute already.
     @Sendable
     static func path(_ text: String) throws(SettingComplaint) -> String {
-        guard text.hasPrefix("/"), text.utf8.count < 4_096, !text.utf8.contains(0) else {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 }) else {
+            throw SettingComplaint("expected a path, found several lines or control characters")
+        }
+        guard text.hasPrefix("/"), text.utf8.count < 4_096 else {
             throw SettingComplaint(expected: "a path", found: text)
         }
         return text

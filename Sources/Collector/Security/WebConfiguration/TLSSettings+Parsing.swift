@@ -41,7 +41,11 @@ extension TLSSettings {
         switch (try section.text(key), try section.text("\(key)_file")) {
         case (nil, nil): return nil
         case (let text?, nil): return .inline(text)
-        case (nil, let file?): return .file(file.hasPrefix("/") ? file : "\(directory(section.path))\(file)")
+        case (nil, let file?):
+            guard file.utf8.allSatisfy({ $0 >= 0x20 }) else {
+                throw section.problem("\(key)_file", "expected a path, found several lines; write PEM under \(key)")
+            }
+            return .file(file.hasPrefix("/") ? file : "\(directory(section.path))\(file)")
         case (_?, _?): throw section.problem(key, "expected \(key) or \(key)_file, found both")
         }
     }

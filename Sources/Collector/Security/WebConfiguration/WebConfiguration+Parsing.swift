@@ -30,18 +30,17 @@ extension WebConfiguration {
         for entry in try root.mapping("basic_auth_users") {
             let origin = ConfigurationProblem.Origin.file(root.path, line: entry.line)
             guard !entry.key.utf8.contains(UInt8(ascii: ":")) else {
-                throw ConfigurationProblem(origin, "expected a user without \":\", found \"\(entry.key.prefix(80))\"")
+                throw ConfigurationProblem(origin, "expected a user without \":\", found one with it")
             }
+            // Who took a hash for the user would find it in the log.
+            let user = YAMLNode.isName(entry.key) ? "\"\(entry.key)\": " : ""
             guard case .scalar(let text) = entry.value.value else {
-                throw ConfigurationProblem(
-                    origin,
-                    "\"\(entry.key.prefix(80))\": expected a bcrypt hash, found \(entry.value.safeKind)"
-                )
+                throw ConfigurationProblem(origin, "\(user)expected a bcrypt hash, found \(entry.value.kind)")
             }
             do throws(BcryptHash.Flaw) {
                 users[entry.key] = try BcryptHash(text)
             } catch {
-                throw ConfigurationProblem(origin, "\"\(entry.key.prefix(80))\": \(error)")
+                throw ConfigurationProblem(origin, "\(user)\(error)")
             }
         }
         guard users.count <= maximumUsers else {

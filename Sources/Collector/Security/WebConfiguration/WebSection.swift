@@ -28,7 +28,7 @@ struct WebSection {
     func mapping(_ key: String) throws(ConfigurationProblem) -> [YAMLNode.Entry] {
         guard let entry = entries[key] else { return [] }
         guard case .mapping(let entries) = entry.value.value else {
-            throw problem(key, "expected keys and values, found \(entry.value.safeKind)")
+            throw problem(key, "expected keys and values, found \(entry.value.kind)")
         }
         return entries
     }
@@ -37,7 +37,7 @@ struct WebSection {
     func text(_ key: String) throws(ConfigurationProblem) -> String? {
         guard let entry = entries[key] else { return nil }
         guard case .scalar(let text) = entry.value.value else {
-            throw problem(key, "expected a single value, found \(entry.value.safeKind)")
+            throw problem(key, "expected a single value, found \(entry.value.kind)")
         }
         return text.isEmpty ? nil : text
     }
@@ -87,12 +87,5 @@ struct WebSection {
             .file(path, line: line),
             "\(key): expected \(expected), found \"\(text.prefix(80))\"\(suggestion)"
         )
-    }
-}
-
-extension YAMLNode {
-    /// What kind of value it is, without its text, which may be a secret.
-    var safeKind: String {
-        if case .scalar = value { "a single value" } else { kind }
     }
 }
