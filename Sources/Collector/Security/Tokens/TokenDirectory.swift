@@ -3,7 +3,8 @@
 internal import Glibc
 
 /// Reads the tokens of a directory, as `LoadCredential=` of a unit or a secret of a container gives them: a file
-/// `token-NAME` each, with a line feed at its end or not.
+/// `token-NAME` each, with a line feed at its end or not. What begins otherwise is passed over, as the `..data` of a
+/// container's secrets is, and so are the copies that editors leave.
 ///
 /// swift-configuration's `DirectoryFilesProvider` does not suit: it reads every file whole whatever its size, waits on
 /// pipes, takes all white space off, and cannot list what it found.
@@ -60,6 +61,10 @@ enum TokenDirectory {
         }
     }
 
+    private static func isToken(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
+    }
+
     /// The names of the files of tokens, in order.
     private static func fileNames(_ directory: String) throws(ConfigurationProblem) -> [String] {
         guard let stream = unsafe opendir(directory) else {
@@ -76,7 +81,7 @@ enum TokenDirectory {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if name.hasPrefix(prefix) { names.append(name) }
+            if isToken(name) { names.append(name) }
             guard names.count <= maximumTokens, seen <= maximumNames else {
                 throw ConfigurationProblem(
                     .file(directory, line: nil),

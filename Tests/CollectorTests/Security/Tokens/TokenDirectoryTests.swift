@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import Testing
 
 @testable import Collector
@@ -28,7 +29,8 @@ struct TokenDirectoryTests {
     func read() throws {
         let directory = try directory([
             "token-ios": token, "token-android": token + "2\n", "token-ci": token + "3\r\n", "other": "x", "token": "y",
-            ".token-hidden": "z",
+            ".token-hidden": "z", "token-ios~": token, "token-ios.swp": "binary", ".token-ios.swp": "binary",
+            "..2024_01": "",
         ])
         let tokens = try TokenDirectory.read(directory.path)
         #expect(tokens.map(\.name) == ["android", "ci", "ios"])
@@ -37,14 +39,15 @@ struct TokenDirectoryTests {
 
     @Test("with a file that cannot be taken is an error that names the file and not what is in it")
     func problems() throws {
+        let name = "expected a name of 1 to 64 letters, digits, \".\", \"_\" and \"-\" behind \"token-\""
         let cases: [(name: String, content: String, expected: String)] = [
             ("token-a", "", "expected a token, found an empty file"),
             ("token-a", "\n", "expected a token, found an empty file"),
             ("token-a", "sesame", "expected a token of 16 to 4096 bytes, found 6"),
             ("token-a", token + "\n\n", "expected a token of visible ASCII characters in one line, found others"),
             ("token-a", String(repeating: "sesame", count: 10_000), "expected at most 4098 bytes, found more"),
-            ("token-", token, "expected a name of 1 to 64 letters, digits, \".\", \"_\" and \"-\" behind \"token-\""),
-            ("token-a~", token, "expected a name of 1 to 64 letters, digits, \".\", \"_\" and \"-\" behind \"token-\""),
+            ("token-", token, name),
+            ("token-a b", token, name),
             ("token-b", token + "0", "expected a token of its own, found that of token-a0"),
         ]
         for (name, content, expected) in cases {
@@ -52,6 +55,34 @@ struct TokenDirectoryTests {
             #expect(problem(directory.path) == "\(directory.file(name)): \(expected)")
             #expect(problem(directory.path)?.contains("sesame") == false)
         }
+    }
+
+    @Test("is read as the secrets of a container are mounted, and follows their exchange")
+    func mounted() throws {
+        let directory = try TemporaryDirectory()
+        let manager = FileManager.default
+        for (version, token) in [("..2024_01", token), ("..2024_02", token + "2")] {
+            try manager.createDirectory(atPath: directory.file(version), withIntermediateDirectories: false)
+            try Files.write(Array(token.utf8), to: directory.file("\(version)/token-a"))
+        }
+        try manager.createSymbolicLink(atPath: directory.file("..data"), withDestinationPath: "..2024_01")
+        try manager.createSymbolicLink(atPath: directory.file("token-a"), withDestinationPath: "..data/token-a")
+        #expect(try TokenDirectory.read(directory.path).map(\.bytes) == [Array(token.utf8)])
+        let before = TokenDirectory.stamp(directory.path)
+        try manager.createSymbolicLink(atPath: directory.file("..new"), withDestinationPath: "..2024_02")
+        #expect(unsafe rename(directory.file("..new"), directory.file("..data")) == 0)
+        #expect(TokenDirectory.stamp(directory.path) != before)
+        #expect(try TokenDirectory.read(directory.path).map(\.bytes) == [Array((token + "2").utf8)])
+    }
+
+    @Test("with a directory in place of a token is an error that names it")
+    func nested() throws {
+        let directory = try TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            atPath: directory.file("token-a"),
+            withIntermediateDirectories: false
+        )
+        #expect(problem(directory.path) == "\(directory.file("token-a")): it is a directory")
     }
 
     @Test("is an error when it is missing, and never waits for a pipe")
