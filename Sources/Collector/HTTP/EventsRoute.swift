@@ -35,9 +35,16 @@ struct EventsRoute: Sendable {
                 try decode(body, isCompressed: isCompressed, format, lease, request)
             }
         guard !decoded.isBlank else { throw Problem.emptyBody }
-        try security.charge(decoded.events.count + decoded.rejected, token: token)
+        let charge = try security.charge(decoded.events.count + decoded.rejected, token: token)
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
-        switch try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch)) {
+        let outcome: IngestOutcome
+        do throws(Problem) {
+            outcome = try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch))
+        } catch {
+            if let charge { security.giveBack(charge) }
+            throw error
+        }
+        switch outcome {
         case .keyReused: throw Problem.idempotencyKeyReused
         case .committed where isUnreadable: throw Problem.nothingReadable(decoded)
         case .committed(let accepted, let duplicates):

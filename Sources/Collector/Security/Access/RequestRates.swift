@@ -48,4 +48,9 @@ final class RequestRates: Sendable {
             $0[token, default: TokenBucket(limit, now: now)].charge(Double(events), to: limit, now: now)
         }
     }
+
+    /// Puts back what was taken for a batch that could not be stored.
+    func giveBack(_ events: Int, token: String) {
+        tokens.withLock { $0[token]?.giveBack(Double(events)) }
+    }
 }

@@ -65,15 +65,27 @@ struct RequestSecurity: Sendable {
         throw .userNeeded
     }
 
-    /// Counts the events of a batch that came with a token, and takes them off its rate.
-    func charge(_ events: Int, token: String?) throws(Problem) {
-        guard let token else { return }
+    /// Counts the events of a batch that came with a token, and takes them off its rate; a batch of none costs one.
+    ///
+    /// - Returns: what was taken, to give back when nothing of the batch could be stored.
+    func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
+        guard let token else { return nil }
         metrics.received(events, token: token)
-        guard let rate = configuration.current.tokenLimits[token],
-            let wait = rates.charge(events, token: token, rate: rate)
-        else { return }
+        guard let rate = configuration.current.tokenLimits[token] else { return nil }
+        let charge = Charge(token: token, events: max(1, events))
+        guard let wait = rates.charge(charge.events, token: token, rate: rate) else { return charge }
         metrics.limited(.token)
         throw .tokenTooFast(wait: wait)
+    }
+
+    func giveBack(_ charge: Charge) {
+        rates.giveBack(charge.events, token: charge.token)
+    }
+
+    /// What was taken of a token's rate.
+    struct Charge {
+        fileprivate let token: String
+        fileprivate let events: Int
     }
 }
 

@@ -36,6 +36,11 @@ struct TokenBucket: Equatable, Sendable {
         return nil
     }
 
+    /// Puts back what was charged for nothing; above the burst it does not count.
+    mutating func giveBack(_ amount: Double) {
+        left += amount
+    }
+
     /// After how long something is left; nil when something is.
     mutating func wait(of limit: Limit, now: UInt64) -> Duration? {
         refill(limit, now: now)

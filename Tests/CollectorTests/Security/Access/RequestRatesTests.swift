@@ -29,6 +29,17 @@ struct RequestRatesTests {
         #expect(rates.charge(1, token: "a", rate: 100) == nil)
     }
 
+    @Test("what is given back to a token is there again, for it alone")
+    func givenBack() {
+        let time = Time()
+        let rates = RequestRates { time.now }
+        for token in ["a", "b"] { #expect(rates.charge(1_000, token: token, rate: 100) == nil) }
+        rates.giveBack(1_000, token: "a")
+        rates.giveBack(1_000, token: "unknown")
+        #expect(rates.wait(token: "a", rate: 100) == nil)
+        #expect(rates.wait(token: "b", rate: 100) == .seconds(8))
+    }
+
     @Test("the rate of all holds whoever asks, and changes with the configuration")
     func all() {
         let time = Time()

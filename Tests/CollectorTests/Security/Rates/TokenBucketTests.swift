@@ -42,6 +42,18 @@ struct TokenBucketTests {
         #expect(bucket.charge(1, to: limit, now: 101 * Self.second) == nil)
     }
 
+    @Test("what is given back can be taken again, and nothing above the burst")
+    func givenBack() {
+        var bucket = TokenBucket(limit, now: 0)
+        #expect(bucket.charge(1_020, to: limit, now: 0) == nil)
+        bucket.giveBack(1_020)
+        #expect(bucket.charge(19, to: limit, now: 0) == nil)
+        #expect(bucket.wait(of: limit, now: 0) == nil)
+        bucket.giveBack(1_000)
+        #expect(bucket.charge(21, to: limit, now: 0) == nil)
+        #expect(bucket.wait(of: limit, now: 0) == .milliseconds(100))
+    }
+
     @Test("a clock that goes back gives nothing and takes nothing")
     func backwards() {
         var bucket = TokenBucket(limit, now: 100 * Self.second)

@@ -205,6 +205,41 @@ extension EndToEnd {
             }
         }
 
+        @Test("a batch that finds no space costs its token nothing")
+        func givenBack() async throws {
+            try await MountNamespace.with { namespace in
+                try await withTemporaryDirectory { directory in
+                    try write(Self.ios, "\(directory)/token-ios")
+                    try write(Self.ci, "\(directory)/token-ci")
+                    try await withService(
+                        options: ["--credentials-dir", directory, "--token-limit", "ci=1/s"],
+                        in: namespace,
+                        prepare: { try await namespace.mountMemory(at: $0, options: "size=24m") },
+                        { service in try await refuse(service, in: namespace) }
+                    )
+                }
+            }
+        }
+
+        private func refuse(_ service: Service, in namespace: MountNamespace) async throws {
+            let filler = await service.settings.stateDirectory + "/filler"
+            let fill = try await namespace.run(["/bin/sh", "-c", "cat /dev/zero > \(filler)"])
+            #expect(fill.error.contains("No space left"), "\(fill.error)")
+            var statuses: [Int] = []
+            for number in 0..<400 where statuses.last != 503 {
+                let batch = EventFactory(prefix: "full-\(number)").cycles(0..<200)
+                statuses.append(try await post(batch, "Bearer \(Self.ios)", service).status)
+            }
+            try #require(statuses.last == 503)
+            let batch = EventFactory(prefix: "charged").cycles(0..<200)
+            for _ in 0..<3 { #expect(try await post(batch, "Bearer \(Self.ci)", service).status == 503) }
+            try FileManager.default.removeItem(atPath: namespace.outside(filler))
+            try await eventually("the batch is taken when space returns") {
+                try await post(batch, "Bearer \(Self.ci)", service).status == 200
+            }
+            #expect(try await post(batch, "Bearer \(Self.ci)", service).status == 429)
+        }
+
         @Test("are never in the log, on the page, in the ledger or in an answer")
         func secret() async throws {
             let batch = EventFactory(prefix: "secret").cycles(0..<2)
