@@ -11,7 +11,7 @@ struct SecurityCheck {
                 webConfiguration: configuration.webConfigurationFile,
                 credentials: configuration.credentialsDirectory
             )
-            warnings = files.rules.warnings(configuration)
+            warnings = files.warnings(configuration)
         } catch {
             problems = [error]
         }

@@ -14,8 +14,8 @@ struct SecurityFiles {
         let problem: ConfigurationProblem?
     }
 
-    private let webPath: String?
-    private let credentials: CredentialsDirectory?
+    let webPath: String?
+    let credentials: CredentialsDirectory?
     private(set) var rules = SecurityRules()
     private var web: SettledChange<[FileStamp]>
     private var tokens: SettledChange<[String: FileStamp]>

@@ -54,7 +54,7 @@ final class SecurityWatch: Service {
     }
 
     private func warn(_ configuration: ServeConfiguration) {
-        for warning in rules.current.warnings(configuration) { log.warning("\(warning)") }
+        for warning in files.withLock({ $0.warnings(configuration) }) { log.warning("\(warning)") }
     }
 
     private func look() {

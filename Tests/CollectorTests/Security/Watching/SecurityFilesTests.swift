@@ -239,6 +239,35 @@ struct SecurityFilesTests {
         #expect(SecurityCheck(configuration).problems == [])
     }
 
+    @Test("that everybody can read are warned of where they are secrets")
+    func exposed() throws {
+        let certificates = try TestCertificates()
+        let (web, key, token) = (
+            certificates.file("web.yml"), certificates.file("server.key"), certificates.file("token-a")
+        )
+        try Files.write(Array("tls_server_config: {\(pair)}".utf8), to: web, mode: 0o644)
+        try Files.write(Array(self.token.utf8), to: token, mode: 0o640)
+        var configuration = ServeConfiguration(stateDirectory: "/")
+        configuration.webConfigurationFile = web
+        configuration.credentialsDirectory = CredentialsDirectory(certificates.path, mustHoldTokens: true)
+        func warned() -> [String] { SecurityCheck(configuration).warnings.map(\.description) }
+        func chmod(_ path: String, _ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        }
+        try chmod(key, 0o600)
+        try chmod(certificates.path, 0o755)
+        #expect(warned() == [])
+        for path in [token, key] { try chmod(path, 0o644) }
+        #expect(warned() == [token, key].map { "\($0): everybody on this machine can read it; chmod o-r helps" })
+        try chmod(certificates.path, 0o750)
+        #expect(warned() == [], "nobody gets to them")
+        try chmod(certificates.path, 0o755)
+        for path in [token, key] { try chmod(path, 0o600) }
+        let inline = "  cert_file: server.pem\n  key: |\n\(try certificates.indented("server.key"))"
+        try Files.write(Array("tls_server_config:\n\(inline)".utf8), to: web, mode: 0o644)
+        #expect(warned() == ["\(web): everybody on this machine can read it; chmod o-r helps"])
+    }
+
     @Test("are read at once when asked to")
     func reread() throws {
         let directory = try TemporaryDirectory()
