@@ -20,10 +20,13 @@ actor ChildProcess {
         process.arguments = Array(command.dropFirst())
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         process.standardInput = input
-        process.standardOutput = FileHandle(forWritingAtPath: outputPath)
-        process.standardError = FileHandle(forWritingAtPath: errorPath)
+        let outputs = try [outputPath, errorPath].map { try FileHandle(forWritingTo: URL(fileURLWithPath: $0)) }
+        process.standardOutput = outputs[0]
+        process.standardError = outputs[1]
         let process = process
         try SignalMask.withNothingBlocked { try process.run() }
+        // Foundation keeps a process that has ended, and what it was given.
+        for output in outputs { try output.close() }
     }
 
     var identifier: Int32 { process.processIdentifier }
@@ -58,9 +61,13 @@ actor ChildProcess {
 
     @discardableResult
     func waitForExit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
-        try await awaited("process \(process.processIdentifier) has ended", within: limit, every: .milliseconds(5)) {
-            exitStatus
-        }
+        let status = try await awaited(
+            "process \(process.processIdentifier) has ended",
+            within: limit,
+            every: .milliseconds(5)
+        ) { exitStatus }
+        try? input.fileHandleForWriting.close()
+        return status
     }
 
     /// Ends the process at once and waits until it is gone.
