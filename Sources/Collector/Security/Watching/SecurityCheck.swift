@@ -6,14 +6,18 @@ struct SecurityCheck {
     private(set) var warnings: [ConfigurationProblem] = []
 
     init(_ configuration: ServeConfiguration) {
+        let (web, credentials) = (configuration.webConfigurationFile, configuration.credentialsDirectory)
         do throws(ConfigurationProblem) {
-            let files = try SecurityFiles(
-                webConfiguration: configuration.webConfigurationFile,
-                credentials: configuration.credentialsDirectory
-            )
-            warnings = files.warnings(configuration)
+            warnings = try SecurityFiles(webConfiguration: web, credentials: credentials).warnings(configuration)
         } catch {
             problems = [error]
+        }
+        // The tokens are not looked at behind a web configuration that is wrong.
+        guard web != nil, !problems.isEmpty else { return }
+        do throws(ConfigurationProblem) {
+            _ = try SecurityFiles(webConfiguration: nil, credentials: credentials)
+        } catch {
+            if !problems.contains(error) { problems.append(error) }
         }
     }
 }

@@ -220,6 +220,21 @@ struct SecurityFilesTests {
         #expect(files.rules.tokens.names == ["a", "b"])
     }
 
+    @Test("that are wrong are all named by a check, each once")
+    func allProblems() throws {
+        let directory = try TemporaryDirectory()
+        var configuration = ServeConfiguration(stateDirectory: "/")
+        configuration.webConfigurationFile = directory.file("web.yml")
+        configuration.credentialsDirectory = CredentialsDirectory(directory.path, mustHoldTokens: true)
+        func named() -> [String] { SecurityCheck(configuration).problems.map(\.origin.description) }
+        try write("short", directory.file("token-a"))
+        #expect(named() == ["web.yml", "token-a"].map(directory.file))
+        try write("{}", directory.file("web.yml"))
+        #expect(named() == [directory.file("token-a")])
+        try write(token, directory.file("token-a"))
+        #expect(named() == [])
+    }
+
     @Test("that look mistaken beside the settings are warned of")
     func warnings() throws {
         let directory = try TemporaryDirectory()
