@@ -118,7 +118,11 @@ let package = Package(
             dependencies: ["RuntimeMetrics", "MetricsRegistry"],
             swiftSettings: strict
         ),
-        .testTarget(name: "EventLedgerTests", dependencies: ["EventLedger"], swiftSettings: strict),
+        .testTarget(
+            name: "EventLedgerTests",
+            dependencies: ["EventLedger", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            swiftSettings: strict
+        ),
         .executableTarget(
             name: "supervision-probe",
             dependencies: ["Journald"],

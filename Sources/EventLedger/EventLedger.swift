@@ -84,10 +84,11 @@ public final class EventLedger: Sendable {
 
     /// Closes the files and lets go of the directory; every later call throws.
     ///
-    /// The log is moved into the database, so that only one file is left beside the lock.
+    /// The log is moved into the database, so that only one file is left beside the lock and the reserve.
     public func close() throws(LedgerError) {
         try reader.connection.close()
         try connection.close()
+        reader.files.makeReserve()
         lock.withLock { $0 = nil }
     }
 }

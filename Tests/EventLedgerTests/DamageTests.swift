@@ -85,7 +85,7 @@ struct DamageTests {
             try directory.names()
                 == [
                     "ledger-corrupt-20251114T054800Z-2.sqlite", "ledger-corrupt-20251114T054800Z.sqlite", "ledger.lock",
-                    "ledger.sqlite",
+                    "ledger.reserve", "ledger.sqlite",
                 ].sorted()
         )
     }

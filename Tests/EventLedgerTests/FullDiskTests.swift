@@ -66,6 +66,33 @@ struct FullDiskTests {
         try reopened.close()
     }
 
+    @Test("a closed ledger is opened and read on a disk without a byte, and goes on once there is space")
+    func opensOnFullDisk() throws {
+        let disk = try SmallDisk()
+        let filler = disk.directory.path + "/filler"
+        try {
+            let ledger = try EventLedger.sample(in: disk.directory)
+            try ledger.append([.sample(1)])
+            try ledger.close()
+        }()
+        for _ in 0..<3 {
+            #expect(throws: (any Error).self, "there is no space left") {
+                for _ in 0..<4_096 { try FileBytes.append([UInt8](repeating: 1, count: 4_096), to: filler) }
+            }
+            let ledger = try EventLedger.sample(in: disk.directory)
+            #expect(try ledger.reader.read(afterBatch: 0).map(\.batch) == [.sample(1)])
+            #expect(try LedgerReader.open(directory: disk.directory.path).statistics().batches == 1)
+            let failure = #expect(throws: LedgerError.self) { try ledger.append([.sample(2, bytes: 500_000)]) }
+            #expect(failure?.isHindrance == true)
+            try ledger.close()
+        }
+        try FileBytes.remove(filler)
+        let ledger = try EventLedger.sample(in: disk.directory)
+        try ledger.append([.sample(3)])
+        #expect(try ledger.reader.read(afterBatch: 0).count == 2)
+        try ledger.close()
+    }
+
     @Test("submitters are told, and the writer goes on when there is space")
     func writerGoesOn() async throws {
         let disk = try SmallDisk()

@@ -21,7 +21,7 @@ struct MigrationTests {
         let connection = try LedgerConnection(
             path: path,
             readOnly: false,
-            setUp: LedgerLimits().writerSetUp(.process) + LedgerSchema.migrations[0] + [
+            setUp: LedgerLimits().writerSetUp(.process, isNew: true) + LedgerSchema.migrations[0] + [
                 "PRAGMA application_id = \(LedgerSchema.applicationID)",
                 "PRAGMA user_version = 1",
                 "INSERT INTO meta VALUES (1, '00112233445566778899aabbccddeeff', \(sampleTime), 0, 0)",

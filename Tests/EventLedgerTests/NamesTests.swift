@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 
 @testable import EventLedger
@@ -30,13 +31,17 @@ struct NamesTests {
     @Test(
         "SQLite's codes are sorted by what the caller can do",
         arguments: [
-            (13, "full"), (10 | 3 << 8, "full"), (10 | 19 << 8, "full"), (10 | 1 << 8, "other"), (11, "corrupt"),
-            (11 | 3 << 8, "corrupt"), (26, "corrupt"), (5 | 2 << 8, "busy"), (6, "busy"), (8, "other"),
-        ] as [(Int32, String)]
+            (13, 0, "full"), (10 | 3 << 8, ENOSPC, "full"), (10 | 3 << 8, EDQUOT, "full"),
+            (10 | 19 << 8, ENOSPC, "full"), (10 | 3 << 8, EIO, "other"), (10 | 3 << 8, EROFS, "other"),
+            (10 | 19 << 8, EIO, "other"), (10 | 4 << 8, EDQUOT, "full"), (10 | 5 << 8, ENOSPC, "full"),
+            (10 | 6 << 8, EIO, "other"), (10 | 1 << 8, ENOSPC, "other"), (11, 0, "corrupt"),
+            (11 | 3 << 8, ENOSPC, "corrupt"), (26, 0, "corrupt"), (5 | 2 << 8, 0, "busy"), (6, 0, "busy"),
+            (8, 0, "other"),
+        ] as [(Int32, Int32, String)]
     )
-    func codes(code: Int32, kind: String) {
+    func codes(code: Int32, systemError: Int32, kind: String) {
         let found =
-            switch LedgerError(code: code, message: "m") {
+            switch LedgerError(code: code, systemError: systemError, message: "m") {
             case .full: "full"
             case .corrupt: "corrupt"
             case .busy: "busy"

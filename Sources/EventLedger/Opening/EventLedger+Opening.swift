@@ -34,6 +34,7 @@ extension EventLedger {
         let files = LedgerFiles(directory: directory)
         try files.makeDirectory()
         let lock = try DirectoryLock(directory: directory)
+        files.releaseReserve()
         var opening: LedgerOpening
         switch try LedgerInspection.inspect(files, limits: limits) {
         case .blank: opening = .created
@@ -57,7 +58,8 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
-        let connection = try connect(to: files, setUp: limits.writerSetUp(durability))
+        let isNew = try LedgerFiles.size(of: files.database) == 0
+        let connection = try connect(to: files, setUp: limits.writerSetUp(durability, isNew: isNew))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }
@@ -72,8 +74,13 @@ extension EventLedger {
     /// Opens the writing connection. The file can be written by now, so that what SQLite takes for read-only is a
     /// damaged header.
     private static func connect(to files: LedgerFiles, setUp: [String]) throws(LedgerError) -> LedgerConnection {
-        do {
-            return try LedgerConnection(path: files.database, readOnly: false, setUp: setUp)
+        do throws(LedgerError) {
+            let connection = try LedgerConnection(path: files.database, readOnly: false, setUp: setUp)
+            let mayWrite = try connection.access { (database) throws(LedgerError) in
+                unsafe sqlite3_db_readonly(database.sqliteConnection, "main") == 0
+            }
+            guard mayWrite else { throw LedgerError.corrupt(detail: "its header says that nobody may write") }
+            return connection
         } catch .other(let code, let message) where code & 0xFF == SQLITE_READONLY {
             throw LedgerError.corrupt(detail: message)
         }

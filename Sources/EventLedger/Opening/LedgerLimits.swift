@@ -21,15 +21,13 @@ struct LedgerLimits: Sendable {
     /// The page cache of one connection.
     var cacheBytes = 2 << 20
 
-    /// The statements that prepare the writing connection. The page size, `auto_vacuum` and the journal mode are
-    /// properties of the file and have an effect only on a new one.
+    /// The statements that prepare the writing connection. The page size and `auto_vacuum` are properties of a new file;
+    /// in one that is there SQLite would write the latter again, for which there may be no space.
     ///
     /// Freed pages are not overwritten (Debian's SQLite does so by default, which makes pruning twelve times slower):
     /// what is stored holds nothing that has to be wiped.
-    func writerSetUp(_ durability: LedgerDurability) -> [String] {
-        [
-            "PRAGMA page_size = \(pageBytes)",
-            "PRAGMA auto_vacuum = INCREMENTAL",
+    func writerSetUp(_ durability: LedgerDurability, isNew: Bool) -> [String] {
+        (isNew ? ["PRAGMA page_size = \(pageBytes)", "PRAGMA auto_vacuum = INCREMENTAL"] : []) + [
             "PRAGMA journal_mode = WAL",
             "PRAGMA synchronous = \(durability == .power ? "FULL" : "NORMAL")",
             "PRAGMA wal_autocheckpoint = \(max(1, logBytes / pageBytes))",

@@ -16,14 +16,15 @@ final class LedgerConnection: Sendable {
         configuration.busyMode = .timeout(Self.busySeconds)
         configuration.label = readOnly ? "ledger.read" : "ledger.write"
         configuration.prepareDatabase { database in
-            for statement in setUp {
-                try database.execute(sql: statement)
+            // The last one reads the file's header: an error is sorted while there is a connection to ask.
+            for statement in setUp + ["SELECT 1 FROM sqlite_schema LIMIT 1"] {
+                try LedgerStatement(statement, in: database).run()
             }
         }
         do {
             queue = try DatabaseQueue(path: path, configuration: configuration)
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(error, in: nil)
         }
     }
 
@@ -78,8 +79,9 @@ final class LedgerConnection: Sendable {
                 try? database.rollback()
             }
         } catch {
+            let failure = LedgerError(error, in: database)
             try? database.rollback()
-            throw LedgerError(error)
+            throw failure
         }
         return try outcome.get()
     }
@@ -89,7 +91,7 @@ final class LedgerConnection: Sendable {
         do {
             try queue.close()
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(error, in: nil)
         }
     }
 }

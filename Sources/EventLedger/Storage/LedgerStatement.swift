@@ -17,7 +17,7 @@ internal import GRDBSQLite
             statement = try database.cachedStatement(sql: sql)
             unsafe handle = statement.sqliteStatement
         } catch {
-            throw LedgerError(error)
+            throw LedgerError(error, in: database)
         }
     }
 
@@ -110,6 +110,10 @@ internal import GRDBSQLite
     private func error(_ code: Int32) -> LedgerError {
         let database = unsafe sqlite3_db_handle(handle)
         let message = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) }
-        return LedgerError(code: code, message: message ?? "no message")
+        return LedgerError(
+            code: code,
+            systemError: unsafe SystemError.last(of: database, code),
+            message: message ?? "no message"
+        )
     }
 }

@@ -53,10 +53,16 @@ struct MetaTable {
         try statement.run()
     }
 
-    /// Writes the row as it is.
+    /// Writes the row as it is. SQLite does not write what an update leaves as it was, hence there and back.
     func touch() throws(LedgerError) {
-        let statement = try LedgerStatement("UPDATE meta SET created_at = created_at WHERE id = 1", in: database)
-        defer { statement.reset() }
-        try statement.run()
+        for step in [1, -1] as [Int64] {
+            let statement = try LedgerStatement(
+                "UPDATE meta SET created_at = created_at + ? WHERE id = 1",
+                in: database
+            )
+            defer { statement.reset() }
+            try statement.bind(step, at: 1)
+            try statement.run()
+        }
     }
 }

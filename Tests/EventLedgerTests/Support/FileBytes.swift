@@ -25,6 +25,14 @@ enum FileBytes {
         guard count == bytes.count else { throw Program.Failure(what: "write \(path)", status: errno) }
     }
 
+    static func append(_ bytes: [UInt8], to path: String) throws {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw Program.Failure(what: "open \(path)", status: errno) }
+        defer { _ = close(descriptor) }
+        let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        guard count == bytes.count else { throw Program.Failure(what: "append to \(path)", status: errno) }
+    }
+
     static func truncate(_ path: String, to size: Int) throws {
         guard unsafe Glibc.truncate(path, size) == 0 else { throw Program.Failure(what: "truncate", status: errno) }
     }

@@ -57,6 +57,73 @@ extension EndToEnd {
             #expect(page.ingestBalance == 0)
         }
 
+        @Test("a service starts on a full disk after a stop or a kill, is scraped, and takes events with the space")
+        func startsOnFullDisk() async throws {
+            try await MountNamespace.with { namespace in
+                try await withService(
+                    in: namespace,
+                    prepare: { try await namespace.mountMemory(at: $0, options: "size=24m") },
+                    { service in
+                        let filler = await service.settings.stateDirectory + "/filler"
+                        let first = EventFactory(prefix: "before").cycles(0..<200)
+                        _ = try await service.client.post(first.ndjson).receipt()
+                        let next = EventFactory(prefix: "after").cycles(0..<2_000)
+                        for isKilled in [false, false, true] {
+                            if isKilled { await service.kill() } else { _ = try await service.terminate() }
+                            let fill = try await namespace.run(["/bin/sh", "-c", "cat /dev/zero >> \(filler)"])
+                            #expect(fill.error.contains("No space left"), "\(fill.error)")
+                            try await service.start()
+                            let client = await service.client
+                            #expect(try await client.metrics().lifecycle == first.totals.series)
+                            let answer = try await client.post(next.ndjson, key: "next")
+                            #expect(answer.status == 503)
+                            #expect(try answer.problem().type == "urn:dnp-telemetry:problem:ledger-full")
+                        }
+                        try FileManager.default.removeItem(atPath: namespace.outside(filler))
+                        try await eventually("it goes on when space returns") {
+                            try await service.client.post(next.ndjson, key: "next").status == 200
+                        }
+                        let page = try await service.client.metrics()
+                        #expect(page.lifecycle == (first.totals + next.totals).series)
+                        #expect(page.ingestBalance == 0)
+                    }
+                )
+            }
+        }
+
+        @Test("a disk that fails is not told as a full one, the watchdog hears nothing, and all goes on once it works")
+        func failingDisk() async throws {
+            try MissingDependency.require(executable: "/usr/bin/prlimit", package: "util-linux")
+            let manager = try NotifiedManager(watchdog: .seconds(2))
+            // A write past RLIMIT_FSIZE fails with EFBIG where its signal is ignored.
+            let wrapper = ["/usr/bin/env", "--ignore-signal=XFSZ"]
+            try await withService(wrapper: wrapper, under: manager) { service in
+                let client = await service.client
+                func limit(_ bytes: String) async throws {
+                    let process = try #require(await service.identifier)
+                    let set = try await Command.run(["/usr/bin/prlimit", "--pid", "\(process)", "--fsize=\(bytes)"])
+                    #expect(set.status == .code(0), "\(set.error)")
+                }
+                let batch = EventFactory(prefix: "failing").cycles(0..<500)
+                try await eventually("a ping") { !manager.values("WATCHDOG").isEmpty }
+                try await limit("4096:unlimited")
+                let answer = try await client.post(batch.ndjson, key: "failing")
+                #expect(answer.status == 503)
+                #expect(try answer.problem().type == "urn:dnp-telemetry:problem:ledger-failed")
+                let page = try await client.metrics()
+                #expect(page.value("dnp_telemetry_ledger_refused_total", ["reason": "failed"]) == 1)
+                #expect(page.value("dnp_telemetry_ledger_refused_total", ["reason": "full"]) == 0)
+                try await eventually("the manager would restart it") { manager.isWatchdogOverdue }
+                manager.forget()
+                try await limit("unlimited:unlimited")
+                try await eventually("it takes events again") {
+                    try await client.post(batch.ndjson, key: "failing").status == 200
+                }
+                try await eventually("it pings again") { !manager.values("WATCHDOG").isEmpty }
+                #expect(try await client.metrics().lifecycle == batch.totals.series)
+            }
+        }
+
         @Test(
             "a disk that fills under load: refused and told so, scraped, not restarted, and all goes on with the space",
             .timeLimit(.minutes(3))

@@ -128,6 +128,16 @@ actor Service {
         settings.manager = manager
     }
 
+    /// The process's number.
+    var identifier: Int32? {
+        get async { await process?.identifier }
+    }
+
+    /// How the process has ended; nil while it runs.
+    var exitStatus: ExitStatus? {
+        get async { await process?.exitStatus }
+    }
+
     /// Any signal.
     func signal(_ number: Int32) async {
         await process?.signal(number)
