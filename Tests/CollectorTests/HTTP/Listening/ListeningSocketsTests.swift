@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import Collector
@@ -52,6 +53,23 @@ struct ListeningSocketsTests {
         let said = complaint(about: [listener])
         #expect(said == "cannot listen on unix:\(path): another process does; stop it or choose another --listen")
         #expect(SocketProbe.connects(path: path))
+    }
+
+    @Test("of a path are had by one of those that begin at once where a dead process's socket is, and stay its own")
+    func together() throws {
+        let directory = try TemporaryDirectory()
+        let listener = Listener(.unix(path: directory.file("http.sock"), mode: 0o600, group: nil))
+        for _ in 0..<200 {
+            for socket in try ListeningSockets.open([listener]) { close(socket.descriptor) }
+            let opened = Mutex<[BoundListener]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                if let sockets = try? ListeningSockets.open([listener]) { opened.withLock { $0 += sockets } }
+            }
+            let living = opened.withLock { $0 }
+            #expect(living.count == 1)
+            #expect(SocketProbe.connects(path: directory.file("http.sock")))
+            for socket in living { socket.close() }
+        }
     }
 
     @Test("leave a file alone that another one has made in the place of theirs")

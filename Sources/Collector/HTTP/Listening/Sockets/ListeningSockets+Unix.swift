@@ -17,6 +17,8 @@ extension ListeningSockets {
     ) throws(CollectorError) -> BoundListener {
         let address = try address(listener, path)
         let group: gid_t? = if let group { try groupID(listener, group) } else { nil }
+        let turn = DirectoryTurn(of: path)
+        defer { extendLifetime(turn) }
         try clearPath(listener, path, address)
         let descriptor = try make(listener, address)
         var file: SocketFile?

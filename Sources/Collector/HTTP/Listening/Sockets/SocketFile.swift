@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The compiler ascribes `stat` to either of the two, depending on which it has met first.
+// The compiler ascribes `stat` to one of the three, depending on which it has met first.
 internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// The file of a Unix socket.
