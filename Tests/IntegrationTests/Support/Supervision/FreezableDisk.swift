@@ -14,6 +14,12 @@ struct FreezableDisk: Sendable {
         ] {
             try MissingDependency.require(executable: program, package: package)
         }
+        guard FileManager.default.fileExists(atPath: "/dev/loop-control") else {
+            throw MissingDependency(
+                description: "The integration tests need /dev/loop-control, for a disk that hangs: "
+                    + "load the module (modprobe loop), or give the container the devices of the machine's /dev."
+            )
+        }
         self.namespace = namespace
         self.directory = directory
         try await run("truncate -s 64m '\(directory).image' && mkfs.ext4 -q '\(directory).image'")
@@ -30,6 +36,8 @@ struct FreezableDisk: Sendable {
 
     private func run(_ script: String) async throws {
         let command = try await namespace.run(["/bin/sh", "-c", "PATH=/usr/sbin:/sbin:$PATH; \(script)"])
-        guard command.status == .code(0) else { throw MountNamespace.Refused(reason: command.error) }
+        guard command.status == .code(0) else {
+            throw MissingDependency(description: "no disk in a file can be had here: \(script): \(command.error)")
+        }
     }
 }
