@@ -7,9 +7,11 @@ enum LineInput: Sendable {
     case bytes(ByteBuffer)
     /// Nothing has come for a while; told once after bytes.
     case silence
+    /// It was silent longest when another client came at the limit.
+    case makesRoom
 }
 
-/// Tells when a client is silent. A connection that is idle has no timer.
+/// Tells when a client is silent, and when it is to make room. A connection that is idle has no timer.
 final class SilenceHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = LineInput
@@ -37,6 +39,12 @@ final class SilenceHandler: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         timer = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ConnectionMakesRoom else { return context.fireUserInboundEventTriggered(event) }
+        context.fireChannelRead(wrapInboundOut(.makesRoom))
+        context.fireChannelReadComplete()
     }
 
     private func watch(_ context: ChannelHandlerContext, _ delay: TimeAmount) {

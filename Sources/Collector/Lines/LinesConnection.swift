@@ -12,13 +12,15 @@ struct LinesConnection: Sendable {
 
     let channel: any Channel
     let answering: AnswerSocket
+    /// By which it is chosen to make room.
+    let entry: ConnectionEntry?
     let writer: GroupCommit<IngestProcessor>
     /// How long a client may take none of its answers while they are waited for.
     let patience: Duration
     let metrics: LinesMetrics
     let log: Logger
 
-    /// Serves the client until it has sent its last line, or the service stops.
+    /// Serves the client until it has sent its last line, makes room, or the service stops.
     func run(
         _ input: NIOAsyncChannelInboundStream<LineInput>,
         _ decoder: LogDecoder,
@@ -26,17 +28,26 @@ struct LinesConnection: Sendable {
     ) async {
         var stream = LineStream(decoder)
         var answers = LineAnswers()
+        var makesRoom = false
         do throws(IntakeEnded) {
             var inputs = input.makeAsyncIterator()
             // An error ends it as the client's end does.
-            while !stop.isRequested, let input = try? await inputs.next() {
-                let piece =
-                    switch input {
-                    case .bytes(let buffer): stream.take(Array(buffer.readableBytesView), readAt: now)
-                    case .silence: stream.settle(readAt: now)
+            while !makesRoom, !stop.isRequested, let input = try? await inputs.next() {
+                entry?.isAtWork()
+                switch input {
+                case .bytes(let buffer):
+                    if let piece = stream.take(Array(buffer.readableBytesView), readAt: now) {
+                        try await store(piece, &answers, stop)
                     }
-                if let piece { try await store(piece, &answers, stop) }
+                case .silence:
+                    if let piece = stream.settle(readAt: now) { try await store(piece, &answers, stop) }
+                case .makesRoom:
+                    makesRoom = true
+                }
+                if !makesRoom { entry?.isSilent(since: .now()) }
             }
+            // What is not whole or not stored yet was not acknowledged: the client sends it again.
+            if makesRoom { return await tell(&answers, until: .max, stop) }
             // Of a client that has died half a line may be all there is; it sends the whole one again.
             if !stop.isRequested, !answering.isAbandoned, let piece = stream.finishLine(readAt: now) {
                 try await store(piece, &answers, stop)

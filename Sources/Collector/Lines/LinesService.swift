@@ -6,6 +6,7 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import NIOPosix
 internal import ServiceLifecycle
+internal import Synchronization
 internal import TelemetryEvents
 
 /// The Unix stream sockets of lines as a service.
@@ -20,29 +21,35 @@ final class LinesService: Service {
         let answering: AnswerSocket
     }
 
+    private typealias Server = NIOAsyncChannel<Connection, Never>
+
     private let listeners: [BoundListener]
     private let writer: GroupCommit<IngestProcessor>
     private let decoder: LogDecoder
-    private let slots: ConnectionSlots
+    private let table: ConnectionTable
     private let patience: Duration
     private let metrics: LinesMetrics
     private let log: Logger
     private let stop = SourceStop()
     private let open = OpenChannels()
+    private let failure = Mutex<CollectorError?>(nil)
+    private let onListening: @Sendable ([ListeningAddress]) -> Void
 
     /// - Parameters:
     ///   - listeners: what is accepted from; closed in the end.
     ///   - decoder: what each connection begins with.
-    ///   - maximumConnections: how many are served at once; more wait to be accepted.
+    ///   - table: how many are served at once; at the limit, the one that has been silent longest makes room.
     ///   - patience: how long a client may take none of its answers while they are waited for.
+    ///   - onListening: called once connections are accepted.
     init(
         _ listeners: [BoundListener],
         writer: GroupCommit<IngestProcessor>,
         decoder: LogDecoder,
-        maximumConnections: Int,
+        table: ConnectionTable,
         patience: Duration,
         metrics: LinesMetrics,
-        log: Logger
+        log: Logger,
+        onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
         self.listeners = listeners
         self.writer = writer
@@ -50,35 +57,47 @@ final class LinesService: Service {
         self.patience = patience
         self.metrics = metrics
         self.log = log
-        slots = ConnectionSlots(maximumConnections)
+        self.table = table
+        self.onListening = onListening
     }
 
-    /// Where it listens.
-    var addresses: [ListeningAddress] {
-        listeners.map { ListeningAddress(place: $0.place, services: .lines, scheme: "unix") }
-    }
-
+    /// Serves until the service stops.
+    ///
+    /// - Throws: when a listener cannot be served, or fails.
     func run() async throws {
+        let servers = try await start()
+        onListening(listeners.map { ListeningAddress(place: $0.place, services: .lines, scheme: "unix") })
         await withGracefulShutdownHandler {
+            if servers.isEmpty { try? await gracefulShutdown() }
             await withDiscardingTaskGroup { group in
-                for listener in listeners { group.addTask { await self.serve(listener) } }
-                group.addTask { try? await gracefulShutdown() }
+                for (listener, server) in servers { group.addTask { await self.serve(server, of: listener) } }
             }
         } onGracefulShutdown: {
-            self.stop.request()
-            self.open.close()
+            self.end()
         }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Accepts and reads no more.
+    private func end() {
+        stop.request()
+        open.close()
     }
 
     /// Sockets as the configuration asks for them.
+    ///
+    /// - Parameter descriptors: how many files and sockets the process may have open.
     convenience init(
         _ listeners: [BoundListener],
-        _ configuration: ServeConfiguration,
+        live: LiveConfiguration,
+        descriptors: Int,
         room: LedgerRoom,
         writer: GroupCommit<IngestProcessor>,
         metrics: LinesMetrics,
-        log: Logger
+        log: Logger,
+        onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
+        let configuration = live.current
         self.init(
             listeners,
             writer: writer,
@@ -87,50 +106,62 @@ final class LinesService: Service {
                 pseudonyms: room.key,
                 identityKey: room.identityKey
             ),
-            maximumConnections: configuration.maximumConnections,
+            // Each has one descriptor to read and one to answer.
+            table: ConnectionTable(live, metrics.atTheLimit, descriptors: descriptors / 2),
             patience: configuration.responseTimeout,
             metrics: metrics,
-            log: log
+            log: log,
+            onListening: onListening
         )
     }
 
-    private func serve(_ listener: BoundListener) async {
-        defer { listener.file?.remove() }
-        do {
-            let server = try await accept(listener)
-            open.add(server.channel, isServer: true)
-            try await server.executeThenClose { connections in
-                try await withThrowingDiscardingTaskGroup { group in
-                    var connections = connections.makeAsyncIterator()
-                    while let connection = try await connections.next() {
-                        guard await slots.take(unless: stop) else {
-                            connection.channel.channel.close(promise: nil)
-                            break
-                        }
-                        group.addTask {
-                            await self.serve(connection)
-                            self.slots.giveBack()
-                        }
-                    }
+    /// Begins to accept: from all listeners, or from none.
+    private func start() async throws -> [(BoundListener, Server)] {
+        var servers: [(BoundListener, Server)] = []
+        for (index, listener) in listeners.enumerated() {
+            do {
+                servers.append((listener, try await accept(listener)))
+            } catch {
+                for (listener, server) in servers {
+                    server.channel.close(promise: nil)
+                    listener.file?.remove()
                 }
+                for listener in listeners[index...] { listener.close() }
+                throw error
             }
-        } catch {
-            if !stop.isRequested { log.error("the socket of lines at \(listener.place) is given up: \(error)") }
+        }
+        for (_, server) in servers { open.add(server.channel, isServer: true) }
+        return servers
+    }
+
+    private func serve(_ server: Server, of listener: BoundListener) async {
+        defer { listener.file?.remove() }
+        try? await server.executeThenClose { connections in
+            await withDiscardingTaskGroup { group in
+                var connections = connections.makeAsyncIterator()
+                // An error ends it as the listener's end does.
+                while let connection = try? await connections.next() {
+                    group.addTask { await self.serve(connection) }
+                }
+                guard !stop.isRequested, !Task.isCancelled else { return }
+                let failed = CollectorError(
+                    "the listener \(listener.listener.name) was closed by the system; start the service again"
+                )
+                failure.withLock { $0 = $0 ?? failed }
+                end()
+            }
         }
     }
 
     private func serve(_ connection: Connection) async {
         let channel = connection.channel.channel
         metrics.connections.add()
-        metrics.open.add(1)
         open.add(channel, isServer: false)
-        defer {
-            open.remove(channel)
-            metrics.open.add(-1)
-        }
+        defer { open.remove(channel) }
         let client = LinesConnection(
             channel: channel,
             answering: connection.answering,
+            entry: table.entry(of: channel),
             writer: writer,
             patience: patience,
             metrics: metrics,
@@ -139,13 +170,17 @@ final class LinesService: Service {
         try? await connection.channel.executeThenClose { input in await client.run(input, decoder, stop: stop) }
     }
 
-    private func accept(_ listener: BoundListener) async throws -> NIOAsyncChannel<Connection, Never> {
+    private func accept(_ listener: BoundListener) async throws -> Server {
+        let table = table
         let bootstrap = ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: ListeningSockets.backlog)
             .serverChannelOption(.maxMessagesPerRead, value: 1)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandlers(AcceptBackoffHandler(), AcceptErrorHandler())
+                    try channel.pipeline.syncOperations.addHandlers(
+                        AcceptGate(table, isReserved: false),
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false)
+                    )
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
@@ -173,15 +208,5 @@ final class LinesService: Service {
                 return Connection(channel: wrapped, answering: answering)
             }
         }
-    }
-}
-
-/// Keeps a listener going when a connection could not be accepted: too many files are open, or the client has gone.
-private final class AcceptErrorHandler: ChannelInboundHandler {
-    typealias InboundIn = any Channel
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if error is IOError { return }
-        context.fireErrorCaught(error)
     }
 }

@@ -16,10 +16,16 @@ struct ConnectionMetrics: Sendable {
 
     let open: Gauge
     let refused: CaseFamily<Refusal, Counter>
-    let timeouts: CaseFamily<ConnectionPhases.Phase, Counter>
+    let waited: Counter
+    /// Nil where nothing has a deadline.
+    let timeouts: CaseFamily<ConnectionPhases.Phase, Counter>?
 
     init(_ registry: MetricsRegistry) {
         open = registry.gauge("dnp_telemetry_http_connections", help: "Connections that are open.")
+        waited = registry.counter(
+            "dnp_telemetry_http_connections_waited_total",
+            help: "Connections that had to wait, because as many were open as may be."
+        )
         refused = registry.counter(
             "dnp_telemetry_http_connections_refused_total",
             help: "Connections that were closed because there were too many, by reason.",
@@ -32,5 +38,24 @@ struct ConnectionMetrics: Sendable {
             label: "phase",
             of: ConnectionPhases.Phase.self
         )
+    }
+
+    /// Those of the sockets of lines.
+    init(ofLines registry: MetricsRegistry) {
+        open = registry.gauge(
+            "dnp_telemetry_lines_open_connections",
+            help: "Connections to sockets of lines that are open."
+        )
+        waited = registry.counter(
+            "dnp_telemetry_lines_connections_waited_total",
+            help: "Connections to sockets of lines that had to wait, because as many were open as may be."
+        )
+        refused = registry.counter(
+            "dnp_telemetry_lines_connections_refused_total",
+            help: "Connections to sockets of lines that were closed because there were too many, by reason.",
+            label: "reason",
+            of: Refusal.self
+        )
+        timeouts = nil
     }
 }

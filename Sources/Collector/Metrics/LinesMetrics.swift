@@ -4,15 +4,12 @@ internal import MetricsRegistry
 
 /// How the sockets of lines are used, since this start.
 struct LinesMetrics: Sendable {
-    let open: Gauge
+    let atTheLimit: ConnectionMetrics
     let connections: Counter
     let stalled: Counter
 
     init(_ registry: MetricsRegistry) {
-        open = registry.gauge(
-            "dnp_telemetry_lines_open_connections",
-            help: "Connections to sockets of lines that are open."
-        )
+        atTheLimit = ConnectionMetrics(ofLines: registry)
         connections = registry.counter(
             "dnp_telemetry_lines_connections_total",
             help: "Connections to sockets of lines that were accepted."

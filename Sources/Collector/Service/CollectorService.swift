@@ -133,14 +133,31 @@ public enum CollectorService {
             journalMetrics: JournalSourceMetrics(registry),
             log: log
         )
+        let listening = AllListening { addresses in
+            supervisor.ready()
+            announce(
+                StartScreen(
+                    addresses: addresses,
+                    ledger: configuration.stateDirectory + "/ledger.sqlite",
+                    opening: room.opening,
+                    journal: journalDescription(configuration),
+                    durability: configuration.durability,
+                    metricsPath: configuration.metricsPath,
+                    followedFiles: configuration.followedFiles,
+                    followedJournal: configuration.followedJournal,
+                    readsStandardInput: configuration.readsStandardInput
+                )
+            )
+        }
         let lines = LinesService(
             sockets.filter { $0.listener.services == .lines },
-            configuration,
+            live: live,
+            descriptors: descriptors,
             room: room,
             writer: writer,
             metrics: LinesMetrics(registry),
             log: log
-        )
+        ) { listening.begins(.lines, at: $0) }
         let readiness = Readiness()
         let securityMetrics = SecurityMetrics(
             registry,
@@ -170,31 +187,16 @@ public enum CollectorService {
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: securityMetrics),
             log: log
-        ) { addresses in
-            supervisor.ready()
-            announce(
-                StartScreen(
-                    addresses: addresses + lines.addresses,
-                    ledger: configuration.stateDirectory + "/ledger.sqlite",
-                    opening: room.opening,
-                    journal: journalDescription(configuration),
-                    durability: configuration.durability,
-                    metricsPath: configuration.metricsPath,
-                    followedFiles: configuration.followedFiles,
-                    followedJournal: configuration.followedJournal,
-                    readsStandardInput: configuration.readsStandardInput
-                )
-            )
-        }
+        ) { listening.begins(.http, at: $0) }
         var group = ServiceGroupConfiguration(
             services: [
                 .init(service: WriterService(writer: writer, ledger: ledger, log: log)),
                 .init(service: JournalService(output: output)),
                 .init(service: watch),
-                .init(service: http),
+                .init(service: http, failureTerminationBehavior: .gracefullyShutdownGroup),
                 .init(service: ReloadService(reloader: reloader)),
                 .init(service: sources),
-                .init(service: lines),
+                .init(service: lines, failureTerminationBehavior: .gracefullyShutdownGroup),
                 .init(service: ReadinessService(readiness: readiness)),
                 .init(service: SupervisionService(supervisor: supervisor, writer: writer, journal: progress)),
             ],

@@ -65,6 +65,12 @@ final class LinesClient {
         }
     }
 
+    /// How many bytes of answers wait to be taken in.
+    var waiting: Int {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        return max(0, unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)))
+    }
+
     /// The whole lines that were answered.
     var answers: [String] {
         let end = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0

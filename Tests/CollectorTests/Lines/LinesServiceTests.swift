@@ -4,6 +4,7 @@ import EventLedger
 import Foundation
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TelemetryEvents
 import Testing
 
@@ -15,6 +16,9 @@ struct LinesServiceTests {
     final class Running: Sendable {
         let path: String
         let pipeline: Pipeline
+        /// The listening sockets.
+        let descriptors: [Int32]
+        private let told: Told
         private let group: ServiceGroup
         private let running: Task<Void, any Error>
 
@@ -22,31 +26,59 @@ struct LinesServiceTests {
             _ directory: TemporaryDirectory,
             _ pipeline: Pipeline,
             connections: Int = 64,
-            patience: Duration = .seconds(60)
+            patience: Duration = .seconds(60),
+            others: [Listener.Endpoint] = []
         ) throws {
             path = directory.file("lines.sock")
             self.pipeline = pipeline
             let log = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-            let listener = Listener(.unix(path: path, mode: nil, group: nil), services: .lines)
+            let sockets = try ListeningSockets.open(
+                ([path, path + "-2"].map { .unix(path: $0, mode: nil, group: nil) } + others).map {
+                    Listener($0, services: .lines)
+                }
+            )
+            descriptors = sockets.map(\.descriptor)
+            var configuration = ServeConfiguration(stateDirectory: directory.path)
+            configuration.maximumConnections = connections
+            let metrics = LinesMetrics(pipeline.registry)
+            let told = Told()
+            self.told = told
             let service = LinesService(
-                try ListeningSockets.open([listener]),
+                sockets,
                 writer: pipeline.writer,
                 decoder: LogDecoder(
                     LogDecoderOptions(isLive: true),
                     pseudonyms: FixedPseudonym(),
                     identityKey: EventText.identityKey
                 ),
-                maximumConnections: connections,
+                table: ConnectionTable(LiveConfiguration(configuration), metrics.atTheLimit, descriptors: 20_000),
                 patience: patience,
-                metrics: LinesMetrics(pipeline.registry),
+                metrics: metrics,
                 log: log
-            )
+            ) { addresses in told.addresses.withLock { $0 = addresses } }
             let group = ServiceGroup(configuration: .init(services: [.init(service: service)], logger: log))
             self.group = group
             running = Task { try await group.run() }
         }
 
+        private final class Told: Sendable {
+            let addresses = Mutex<[ListeningAddress]>([])
+        }
+
+        /// Where it told that it listens; nothing before.
+        var addresses: [ListeningAddress] { told.addresses.withLock { $0 } }
+
         func client() throws -> LinesClient { try LinesClient(path: path) }
+
+        /// Waits for a service that ends by itself.
+        func failure() async throws -> any Error {
+            let result = await running.result
+            try await pipeline.close()
+            guard case .failure(let error) = result else {
+                throw Program.Failure(description: "it ended without an error")
+            }
+            return error
+        }
 
         func end() async throws {
             await group.triggerGracefulShutdown()
@@ -158,16 +190,47 @@ struct LinesServiceTests {
     @Test("serves many clients side by side, and further ones when others end")
     func manyClients() async throws {
         let running = try running(connections: 20)
-        let clients = try (0..<60).map { _ in try running.client() }
-        for (index, client) in clients.enumerated() { await client.send(Self.lines(index * 10..<(index + 1) * 10)) }
-        await clients[0].expectDurable(10)
-        #expect(running.pipeline.page["dnp_telemetry_lines_open_connections"] ?? 0 <= 20)
-        for client in clients {
-            await client.expectDurable(10)
-            client.close()
+        for round in 0..<3 {
+            let clients = try (0..<20).map { _ in try running.client() }
+            for (index, client) in clients.enumerated() {
+                let first = (round * 20 + index) * 10
+                await client.send(Self.lines(first..<first + 10))
+            }
+            for client in clients { await client.expectDurable(10) }
+            #expect(running.pipeline.page["dnp_telemetry_lines_open_connections"] ?? 0 <= 20)
+            for client in clients { client.close() }
         }
         #expect(running.pipeline.page.scheduled == 600)
         try await running.end()
+    }
+
+    @Test("tells where it listens once it accepts, on every socket")
+    func listening() async throws {
+        let running = try running()
+        await waitUntil("it tells where") { !running.addresses.isEmpty }
+        let places = running.addresses.map(\.place)
+        #expect(places == [.unix(path: running.path), .unix(path: running.path + "-2")])
+        #expect(running.addresses.allSatisfy { $0.services == .lines })
+        let client = try LinesClient(path: running.path + "-2")
+        await client.send(Self.lines(0..<1))
+        await client.expectDurable(1)
+        try await running.end()
+    }
+
+    @Test("ends with an error when the system closes one of its listeners; the clients of the other have their answers")
+    func failedListener() async throws {
+        let directory = try TemporaryDirectory()
+        // A socket of the Internet tells when it listens no longer.
+        let other = Listener.Endpoint.address(host: "127.0.0.1", port: 0)
+        let running = try Running(directory, try Pipeline(in: directory), others: [other])
+        let client = try running.client()
+        await client.send(Self.lines(0..<10))
+        await client.expectDurable(10)
+        shutdown(running.descriptors[2], CInt(SHUT_RDWR))
+        let failure = try await running.failure()
+        #expect("\(failure)" == "the listener 127.0.0.1:0 was closed by the system; start the service again")
+        await client.expectEnd()
+        #expect(!FileManager.default.fileExists(atPath: running.path))
     }
 
     @Test("closes the connection of a client that is refused much and takes no answers; others are served")

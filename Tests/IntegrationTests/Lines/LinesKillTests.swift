@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 
 extension EndToEnd {
     @Suite("the socket of lines")
     struct LinesSockets {
+        /// How many lines have been acknowledged to all clients.
+        private final class Acknowledged: Sendable {
+            let count = Atomic(0)
+        }
+
         /// Sends lines from the first that is not acknowledged on, until all are; connects again when the service dies.
-        private static func deliver(_ lines: [String], to path: String, name: Int) async throws -> Int {
-            var acknowledged = 0
+        private static func deliver(
+            _ lines: [String],
+            to path: String,
+            counting total: Acknowledged = Acknowledged()
+        ) async throws -> Int {
+            var acknowledged = 0 {
+                didSet { total.count.wrappingAdd(acknowledged - oldValue, ordering: .relaxed) }
+            }
             var connections = 0
             while acknowledged < lines.count {
                 guard let client = try? LinesClient(path: path) else {
@@ -41,7 +53,7 @@ extension EndToEnd {
                         expected += batch.totals
                         let text = String(decoding: batch.ndjson, as: UTF8.self)
                         let lines = text.split(separator: "\n").map(String.init)
-                        deliveries.append(Task { try await Self.deliver(lines, to: path, name: name) })
+                        deliveries.append(Task { try await Self.deliver(lines, to: path) })
                     }
                     for round in 1...4 {
                         let client = await service.client
@@ -51,6 +63,42 @@ extension EndToEnd {
                         }
                         await service.kill()
                         try await service.start()
+                    }
+                    var connections = 0
+                    for delivery in deliveries { connections += try await delivery.value }
+                    #expect(connections > 4)
+                    let page = try await service.client.metrics()
+                    #expect(page.lifecycle == expected.series)
+                    #expect(page.sum("dnp_telemetry_events_rejected_total") == 0)
+                    #expect(page.ingestBalance == 0)
+                }
+            }
+        }
+
+        @Test("SIGTERM amid four clients: what is acknowledged is stored, and what is sent again counts once")
+        func terminations() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/lines.sock"
+                try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
+                    var expected = LifecycleTotals()
+                    let acknowledged = Acknowledged()
+                    var deliveries: [Task<Int, any Error>] = []
+                    for name in 0..<4 {
+                        let batch = EventFactory(prefix: "stopped-\(name)").cycles(0..<2_000)
+                        expected += batch.totals
+                        let text = String(decoding: batch.ndjson, as: UTF8.self)
+                        let lines = text.split(separator: "\n").map(String.init)
+                        deliveries.append(Task { try await Self.deliver(lines, to: path, counting: acknowledged) })
+                    }
+                    for round in 1...3 {
+                        let client = await service.client
+                        try await eventually("some more is acknowledged before stop \(round)") {
+                            acknowledged.count.load(ordering: .relaxed) >= round * 5_000
+                        }
+                        #expect(try await service.terminate() == .code(0))
+                        let told = acknowledged.count.load(ordering: .relaxed)
+                        try await service.start()
+                        #expect(try await client.metrics().sum("dnp_telemetry_events_accepted_total") >= Double(told))
                     }
                     var connections = 0
                     for delivery in deliveries { connections += try await delivery.value }

@@ -40,6 +40,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("READY comes once lines are answered too")
+        func readyForLines() async throws {
+            let manager = try NotifiedManager()
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/lines.sock"
+                try await withService(options: ["--listen", "unix:\(path) serve=lines"], under: manager) { service in
+                    try await eventually("READY comes") { manager.values("READY") == ["1"] }
+                    let client = try LinesClient(path: path)
+                    #expect(client.offer(Array("foreign\n".utf8)[...]) == 8)
+                    try await eventually("it is answered") {
+                        client.receive()
+                        return client.durable == 1
+                    }
+                    #expect(await service.screen["lines"] == "unix:\(path)")
+                }
+            }
+        }
+
         /// The batches of a message that gives the recovery more time.
         private static func progress(_ message: NotifiedManager.Message) -> (done: Int, total: Int)? {
             guard message["EXTEND_TIMEOUT_USEC"] == "60000000" else { return nil }

@@ -32,6 +32,7 @@ final class AcceptGate: ChannelDuplexHandler {
         let channel = unwrapInboundIn(data)
         if held.isEmpty, decide(channel, context) { return }
         held.append(channel)
+        table.metrics.waited.add()
         if held.count == 1 { waitForRoom(context) }
     }
 

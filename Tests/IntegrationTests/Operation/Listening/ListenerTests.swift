@@ -89,7 +89,7 @@ extension EndToEnd {
                 try await withService(
                     listen: "systemd:http",
                     port: port,
-                    wrapper: try SocketUnit.wrapper("\(port)", name: "http", in: directory)
+                    wrapper: try SocketUnit.wrapper(["http": "\(port)"], in: directory)
                 ) { service in
                     let client = TelemetryClient(port: port)
                     let stop = StopSignal()
@@ -119,7 +119,7 @@ extension EndToEnd {
         @Test("a name that was not handed over is one clear error that tells the names that were")
         func otherName() async throws {
             try await withTemporaryDirectory { directory in
-                let wrapper = try SocketUnit.wrapper("\(directory)/x.sock", name: "http", in: directory)
+                let wrapper = try SocketUnit.wrapper(["http": "\(directory)/x.sock"], in: directory)
                 let service = Service(
                     Service.Settings(stateDirectory: "\(directory)/state", listen: "systemd:web", wrapper: wrapper),
                     logs: directory

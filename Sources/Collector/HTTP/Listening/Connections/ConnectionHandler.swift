@@ -248,10 +248,10 @@ extension ConnectionHandler {
         case .wait(let until):
             arm(until, context)
         case .refuse(let phase):
-            table.metrics.timeouts[phase].add()
+            table.metrics.timeouts?[phase].add()
             refuse(.tooSlow(phase), context)
         case .close(let phase):
-            if let phase { table.metrics.timeouts[phase].add() }
+            if let phase { table.metrics.timeouts?[phase].add() }
             abandonBody(context)
             context.close(promise: nil)
         }
