@@ -31,7 +31,7 @@ struct ConnectionAdmissionTests {
         let limits = ConnectionAdmission.Limits(all: 10, ofClient: .count(2))
         var admission = ConnectionAdmission()
         for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
-        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient)
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient(by: 1))
         #expect(admission.enter(other, isReserved: false, limits) == .comeIn)
         for _ in 0..<7 { #expect(admission.enter(nil, isReserved: false, limits) == .comeIn) }
         #expect(admission.enter(nil, isReserved: false, limits) == .wait)
@@ -43,14 +43,29 @@ struct ConnectionAdmissionTests {
         #expect(admission.clients == 0, "nothing is kept of those who have gone")
     }
 
+    @Test("is one in the place of another, which counts until it has gone")
+    func inPlace() {
+        let limits = ConnectionAdmission.Limits(all: 2, ofClient: .count(2))
+        var admission = ConnectionAdmission()
+        for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
+        admission.comeIn(one)
+        #expect(admission.open == 3)
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 2))
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 1))
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .comeIn)
+    }
+
     @Test("is one client up to half of all, unless it is on this machine", arguments: [1, 2, 7, 1_024])
     func half(all: Int) {
         let limits = ConnectionAdmission.Limits(all: all, ofClient: .half)
         let half = max(1, all / 2)
         var admission = ConnectionAdmission()
         for _ in 0..<half { #expect(admission.enter(one, isReserved: false, limits) == .comeIn) }
-        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient)
-        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient)
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 1))
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient(by: 1))
         for local in [ClientAddress(version4: 0x7F00_0001), ClientAddress(version6: 0, 1)] {
             var admission = ConnectionAdmission()
             for _ in 0..<all { #expect(admission.enter(local, isReserved: false, limits) == .comeIn) }

@@ -103,23 +103,64 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("of one client, its further ones are closed, and come in again once others have gone")
+    @Test("of one client, its further ones are closed while all are at work, and come in again once others have gone")
     func ofClient() async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnectionsPerClient = .count(2)
         } _: { listening in
-            var clients = [try listening.client(), try listening.client()]
-            for client in clients {
-                client.send(HTTPText.get)
-                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
-            }
+            listening.gate.shut()
+            let busy = [try listening.client(), try listening.client()]
+            for client in busy { client.send(HTTPText.post("12", headers: "Connection: close\r\n")) }
+            await waitUntil("both are at work") { listening.gate.inside == 2 }
             #expect(try await listening.client().receiveAll() == "")
-            #expect(refused(.clientLimit, listening) == 1)
-            clients.removeLast()
-            await waitUntil("it has come to that") { open(listening) == 1 }
+            #expect(refused(.clientLimit, listening) == 1 && refused(.madeRoom, listening) == 0)
+            listening.gate.open()
+            for client in busy { #expect(try await client.receiveAll().contains("size 2")) }
+            await waitUntil("they have gone") { open(listening) == 0 }
             let another = try listening.client()
             another.send(HTTPText.get)
             #expect(HTTPText.statuses(try await another.receive { $0.hasSuffix("x") }) == [200])
+        }
+    }
+
+    @Test("of one client, its own that has been silent longest makes room, also where the limit of all is reached")
+    func silentOfClient() async throws {
+        try await ListeningUnderTest.run([.ingest, .metrics]) {
+            $0.maximumConnections = 2
+            $0.maximumConnectionsPerClient = .count(2)
+            $0.headerTimeout = .seconds(300)
+        } _: { listening in
+            let first = try listening.client()
+            await waitUntil("it is in") { open(listening) == 1 }
+            let second = try listening.client()
+            await waitUntil("it is in") { open(listening) == 2 }
+
+            let third = try listening.client()
+            third.send(HTTPText.post("123"))
+            #expect(try await third.receive { $0.contains("size") }.contains("size 3"))
+            #expect(try await first.receiveAll() == "" && !second.isClosed)
+            await waitUntil("it has gone") { open(listening) == 2 }
+            let scrape = try RawClient(port: listening.ports[1])
+            scrape.send(HTTPText.get)
+            #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("x") }) == [200])
+            #expect(try await second.receiveAll() == "" && !third.isClosed)
+            #expect(refused(.madeRoom, listening) == 2 && refused(.clientLimit, listening) == 0)
+        }
+    }
+
+    @Test("of one client, hundreds that say nothing keep none of its others out")
+    func floodOfClient() async throws {
+        try await ListeningUnderTest.run {
+            $0.maximumConnectionsPerClient = .count(20)
+            $0.headerTimeout = .seconds(300)
+        } _: { listening in
+            let silent = try (0..<300).map { _ in try listening.client() }
+            let client = try listening.client()
+            client.send(HTTPText.get)
+            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+            await waitUntil("the others have gone") { open(listening) == 20 }
+            #expect(silent.count { $0.isClosed } >= 280)
+            #expect(refused(.clientLimit, listening) == 0)
         }
     }
 

@@ -23,7 +23,8 @@ struct ConnectionAdmission: Sendable {
         case comeIn
         /// Until another one has gone.
         case wait
-        case tooManyOfClient
+        /// So many of its own client's have to go first.
+        case tooManyOfClient(by: Int)
     }
 
     /// How many more may come over listeners that serve nothing but metrics.
@@ -37,12 +38,17 @@ struct ConnectionAdmission: Sendable {
     ///   - isReserved: whether the listener serves nothing but metrics.
     mutating func enter(_ client: ClientAddress?, isReserved: Bool, _ limits: Limits) -> Decision {
         if let client, let most = limits.most(of: client), ofClient[client, default: 0] >= most {
-            return .tooManyOfClient
+            return .tooManyOfClient(by: ofClient[client, default: 0] - most + 1)
         }
         guard open < limits.all + (isReserved ? Self.reserve : 0) else { return .wait }
+        comeIn(client)
+        return .comeIn
+    }
+
+    /// Lets one in whatever the limits, in the place of another that is on its way out.
+    mutating func comeIn(_ client: ClientAddress?) {
         open += 1
         if let client { ofClient[client, default: 0] += 1 }
-        return .comeIn
     }
 
     mutating func leave(_ client: ClientAddress?) {

@@ -10,7 +10,12 @@ final class ConnectionEntry: Sendable {
 
     let channel: any Channel
     let client: ClientAddress?
-    /// From when it may make room, in nanoseconds of the monotonic clock; the highest number while it is at work.
+    /// In the place of a time: a request is under way.
+    private static let atWork = UInt64.max
+    /// In the place of a time: it was asked to make room, and is on its way out.
+    private static let asked = UInt64.max - 1
+
+    /// From when it may make room, in nanoseconds of the monotonic clock.
     private let spareFrom: Atomic<UInt64>
     private let begun = Atomic(false)
 
@@ -35,7 +40,7 @@ final class ConnectionEntry: Sendable {
 
     /// The head of a request is complete, and the request under way.
     func isAtWork() {
-        spareFrom.store(.max, ordering: .relaxed)
+        spareFrom.store(Self.atWork, ordering: .relaxed)
     }
 
     /// No request is under way.
@@ -45,6 +50,14 @@ final class ConnectionEntry: Sendable {
 
     /// The lower, the earlier it makes room; it may once this is in the past.
     var order: UInt64 { spareFrom.load(ordering: .relaxed) }
+
+    /// It is chosen to make room, and not chosen again.
+    func isChosen() {
+        spareFrom.store(Self.asked, ordering: .relaxed)
+    }
+
+    /// Whether it is on its way out to make room.
+    var isLeaving: Bool { order == Self.asked }
 
     /// Asks it to make room: it does unless a request is under way by then.
     func askForRoom() {

@@ -133,7 +133,7 @@ extension ConnectionHandler {
             phases.quiesce(at: .now())
             look(context)
         case is ConnectionMakesRoom:
-            if phases.isSpare { context.close(promise: nil) }
+            if phases.isSpare { context.close(promise: nil) } else { entry?.isAtWork() }
         default:
             context.fireUserInboundEventTriggered(event)
         }

@@ -7,7 +7,8 @@ internal import Synchronization
 /// The open connections of all listeners together.
 ///
 /// At the limit, the connection on which no request has been under way for longest makes room for a new one; where there is
-/// none, new ones wait. So neither idle clients nor those that send half a head, or nothing, keep others out.
+/// none, new ones wait. So neither idle clients nor those that send half a head, or nothing, keep others out. At the limit of
+/// one client its own make room in the same order, so that it does not shut out those who share its address.
 final class ConnectionTable: Sendable {
     /// How many are asked to make room in the order of one look at all.
     private static let looked = 64
@@ -43,15 +44,43 @@ final class ConnectionTable: Sendable {
         let client = ClientAddress(channel.remoteAddress)
         var limits = live.connectionLimits
         limits.all = min(limits.all, descriptors)
-        return state.withLock { state in
-            let limits = isStopping ? .none : limits
-            let decision = state.admission.enter(client, isReserved: isReserved, limits)
+        let (decision, leaving) = state.withLock { state in
+            var decision = state.admission.enter(client, isReserved: isReserved, isStopping ? .none : limits)
+            var leaving: [ConnectionEntry] = []
+            if case .tooManyOfClient(let excess) = decision, let chosen = Self.spare(excess, of: client, state, now) {
+                leaving = chosen
+                state.admission.comeIn(client)
+                decision = .comeIn
+            }
             if decision == .comeIn {
                 state.entries[ObjectIdentifier(channel)] = ConnectionEntry(channel, client: client, at: now)
                 metrics.open.set(state.admission.open)
             }
-            return decision
+            return (decision, leaving)
         }
+        for entry in leaving { ask(entry) }
+        return decision
+    }
+
+    /// Chooses those of a client that have been silent longest, as many as have to go besides those that are leaving.
+    ///
+    /// - Returns: nil where there are not so many.
+    private static func spare(
+        _ count: Int,
+        of client: ClientAddress?,
+        _ state: State,
+        _ now: NIODeadline
+    ) -> [ConnectionEntry]? {
+        let own = state.entries.values.filter { $0.client == client }
+        let missing = max(0, count - own.count(where: \.isLeaving))
+        let chosen = own.map { (entry: $0, order: $0.order) }
+            .filter { $0.order <= now.uptimeNanoseconds }
+            .sorted { $0.order < $1.order }
+            .prefix(missing)
+            .map(\.entry)
+        guard chosen.count == missing else { return nil }
+        for entry in chosen { entry.isChosen() }
+        return chosen
     }
 
     /// The entry of a connection that was let in.
@@ -89,16 +118,20 @@ final class ConnectionTable: Sendable {
             return Self.candidate(&state, now)
         }
         guard let chosen else { return false }
-        metrics.refused[.madeRoom].add()
-        chosen.askForRoom()
+        ask(chosen)
         return true
+    }
+
+    private func ask(_ entry: ConnectionEntry) {
+        metrics.refused[.madeRoom].add()
+        entry.askForRoom()
     }
 
     /// The next candidate on which nothing has happened since it was chosen.
     private static func candidate(_ state: inout State, _ now: NIODeadline) -> ConnectionEntry? {
         while let (entry, order) = state.candidates.popLast() {
             guard entry.order == order, state.entries[ObjectIdentifier(entry.channel)] === entry else { continue }
-            entry.isAtWork()
+            entry.isChosen()
             return entry
         }
         return nil
