@@ -140,6 +140,58 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
+    @Test("who has yet to make a submission is turned away where none would be taken, and counted")
+    func admits() async throws {
+        let writer = try makeWriter(limits: GroupCommitLimits(waitingSubmissions: 2))
+        let gate = Gate()
+        try writer.admit()
+        async let first = writer.submit(.init(0, gate: gate))
+        await waitUntil("the writer reached the gate") { gate.reached }
+        try writer.admit()
+        async let second = writer.submit(.init(1))
+        await waitUntil("both wait") { writer.statistics.waitingSubmissions == 2 }
+        #expect(throws: SubmissionError.overloaded(retryAfter: .milliseconds(100))) { try writer.admit() }
+        #expect(writer.statistics.overloads == 1 && writer.statistics.waitingSubmissions == 2)
+        gate.open()
+        _ = try await (first, second)
+        try writer.admit()
+        await writer.stop(within: .seconds(30))
+        #expect(throws: SubmissionError.stopped) { try writer.admit() }
+    }
+
+    @Test("while groups fail, one at a time is let in until one is stored, and who asks for too much holds up nobody")
+    func admitsBehindFailures() async throws {
+        let writer = try makeWriter()
+        let other = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
+        let lock = Gate()
+        async let locked: Void = other.transaction(.immediate) { (_) throws(LedgerError) in lock.pass() }
+        await waitUntil("the lock is held") { lock.reached }
+        #expect(await isFailure(answer(writer, .init(1))))
+        try writer.admit()
+        let gate = Gate()
+        async let probe = answer(writer, .init(2, gate: gate))
+        await waitUntil("the writer reached the gate") { gate.reached }
+        let failure = try #require(writer.statistics.failure)
+        #expect(throws: SubmissionError.failed(failure)) { try writer.admit() }
+        #expect(writer.statistics.failedSubmissions == 2 && writer.statistics.fullSubmissions == 0)
+        lock.open()
+        try await locked
+        gate.open()
+        #expect(await !isFailure(probe))
+        #expect(await isFailure(answer(writer, .init(3, bytes: LedgerBatch.maximumBytes + 1))))
+        let last = Gate()
+        async let held = answer(writer, .init(4, gate: last))
+        await waitUntil("the writer reached the last gate") { last.reached }
+        try writer.admit()
+        last.open()
+        #expect(await !isFailure(held))
+        await writer.stop(within: .seconds(30))
+    }
+
+    private func isFailure(_ answer: Result<RecordingProcessor.Outcome, SubmissionError>) -> Bool {
+        if case .failure = answer { true } else { false }
+    }
+
     @Test("a group that fails is told so and undone, and the next one is stored")
     func failedGroup() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(waitingBytes: .max, groupBytes: .max))

@@ -26,6 +26,7 @@ struct EventsRoute: Sendable {
 
         let body = try await collect(request, lease)
         guard body.readableBytes > 0 else { throw Problem.emptyBody }
+        try admit()
         let (decoded, batch) =
             if LargeBodies.isLarge(body.readableBytes, isCompressed: isCompressed) {
                 try await LargeBodies.run {
@@ -147,6 +148,15 @@ struct EventsRoute: Sendable {
             key: identityKey.batch(idempotencyKey: key.span),
             keyAndBody: identityKey.batch(idempotencyKey: key.span, body: bytes)
         )
+    }
+
+    /// Before a body is decoded, which costs more than anything else that is done with it.
+    private func admit() throws(Problem) {
+        do throws(SubmissionError) {
+            try writer.admit()
+        } catch {
+            throw Problem(error)
+        }
     }
 
     private func submit(_ submission: IngestSubmission) async throws(Problem) -> IngestOutcome {

@@ -79,6 +79,18 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
+    /// Why nothing at all is taken at this moment, or nil; counted like the refusal of an entry.
+    func refusal() -> SubmissionError? {
+        monitor.withLock {
+            guard stopDeadline == nil else { return .stopped }
+            let refusal =
+                admission.refusal(of: 1, waiting: waiting, at: clock.monotonic())
+                ?? (counts.waitingSubmissions > 0 ? counts.lastingFailure.map { .failed($0) } : nil)
+            if let refusal { counts.record(refusal) }
+            return refusal
+        }
+    }
+
     func enqueue(_ item: WorkItem) -> SubmissionError? {
         monitor.withLock {
             guard stopDeadline == nil else { return .stopped }

@@ -63,6 +63,12 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         return try answer.get()
     }
 
+    /// Turns away a submission that has yet to be made where it would be refused whatever it holds, so that nobody works
+    /// for nothing. While groups fail, one at a time is let through: that is how it becomes known that they no longer do.
+    public func admit() throws(SubmissionError) {
+        if let refusal = queue.refusal() { throw refusal }
+    }
+
     /// Runs `body` on the writer thread between two groups, before what was submitted and is not yet in a group.
     ///
     /// It sees the processor as of the ledger's position. What it writes to the ledger (a checkpoint, a position,

@@ -8,9 +8,9 @@ public struct GroupCommitStatistics: Sendable, Equatable {
     public internal(set) var failedGroups: UInt64 = 0
     /// Submissions that were stored or had nothing to store.
     public internal(set) var submissions: UInt64 = 0
-    /// Submissions in groups that could not be stored, ticks aside.
+    /// Submissions in groups that could not be stored, ticks aside, and those that were turned away behind them.
     public internal(set) var failedSubmissions: UInt64 = 0
-    /// Of the submissions in groups that could not be stored, those for which there was no space.
+    /// Of those, the ones for which there was no space.
     public internal(set) var fullSubmissions: UInt64 = 0
     /// Submissions that were rejected because too much waited.
     public internal(set) var overloads: UInt64 = 0
@@ -40,7 +40,8 @@ public struct GroupCommitStatistics: Sendable, Equatable {
         switch refusal {
         case .overloaded: overloads += 1
         case .slow: slowRefusals += 1
-        case .stopped, .failed: break
+        case .failed(let error): recordFailed(1, error)
+        case .stopped: break
         }
     }
 
@@ -48,8 +49,7 @@ public struct GroupCommitStatistics: Sendable, Equatable {
     mutating func record(_ report: CommitReport, submitted: Int) {
         if let error = report.error {
             failedGroups += 1
-            failedSubmissions += UInt64(submitted)
-            if case .full = error { fullSubmissions += UInt64(submitted) }
+            recordFailed(submitted, error)
             recordAttempt(error)
             return
         }
@@ -61,6 +61,16 @@ public struct GroupCommitStatistics: Sendable, Equatable {
         events += report.events
         bytes += UInt64(report.bytes)
         commitNanoseconds += report.nanoseconds
+    }
+
+    private mutating func recordFailed(_ submissions: Int, _ error: LedgerError) {
+        failedSubmissions += UInt64(submissions)
+        if case .full = error { fullSubmissions += UInt64(submissions) }
+    }
+
+    /// Why the next group is likely to fail too: not for what the last one held.
+    var lastingFailure: LedgerError? {
+        if case .refused? = failure { nil } else { failure }
     }
 
     /// Takes note of an attempt to write.

@@ -49,8 +49,8 @@ final class RequestRates: Sendable {
         }
     }
 
-    /// Puts back what was taken for a batch that could not be stored.
+    /// Puts back what was taken for a batch that could not be stored, but for one: the work that it made.
     func giveBack(_ events: Int, token: String) {
-        tokens.withLock { $0[token]?.giveBack(Double(events)) }
+        tokens.withLock { $0[token]?.giveBack(Double(max(0, events - 1))) }
     }
 }

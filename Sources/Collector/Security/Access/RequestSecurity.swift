@@ -67,7 +67,7 @@ struct RequestSecurity: Sendable {
 
     /// Counts the events of a batch that came with a token, and takes them off its rate; a batch of none costs one.
     ///
-    /// - Returns: what was taken, to give back when nothing of the batch could be stored.
+    /// - Returns: what was taken, to give back but for one when nothing of the batch could be stored.
     func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
         guard let token else { return nil }
         metrics.received(events, token: token)

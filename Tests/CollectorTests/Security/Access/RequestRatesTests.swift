@@ -29,7 +29,7 @@ struct RequestRatesTests {
         #expect(rates.charge(1, token: "a", rate: 100) == nil)
     }
 
-    @Test("what is given back to a token is there again, for it alone")
+    @Test("what is given back to a token is there again but for one, for it alone")
     func givenBack() {
         let time = Time()
         let rates = RequestRates { time.now }
@@ -37,6 +37,13 @@ struct RequestRatesTests {
         rates.giveBack(1_000, token: "a")
         rates.giveBack(1_000, token: "unknown")
         #expect(rates.wait(token: "a", rate: 100) == nil)
+        #expect(rates.wait(token: "b", rate: 100) == .seconds(8))
+        for _ in 0..<199 {
+            #expect(rates.charge(1_000, token: "a", rate: 100) == nil)
+            rates.giveBack(1_000, token: "a")
+        }
+        #expect(rates.wait(token: "a", rate: 100) == .milliseconds(1))
+        rates.giveBack(0, token: "b")
         #expect(rates.wait(token: "b", rate: 100) == .seconds(8))
     }
 
