@@ -89,6 +89,18 @@ struct SecretFileTests {
             try Files.write(Array(place.utf8), to: path)
             check(messages(configuration), "", place)
         }
+        for place in [
+            "tls_server_config: {cert_file: server.pem, key: TEXT}",
+            "tls_server_config: {key_file: server.key, cert: TEXT}",
+            "tls_server_config: {cert_file: server.pem, key_file: TEXT}",
+            "tls_server_config: {key_file: server.key, cert_file: TEXT}",
+            "basic_auth_users: {alice: TEXT}", "basic_auth_users: TEXT", "tls_server_config: TEXT", "rate_limit: TEXT",
+        ] {
+            for secret in ["sesame0123456789abcdef", "Sesame/0123+abc=", "SESAME:sesame", "'sesame open'"] {
+                try Files.write(Array(place.replacing("TEXT", with: secret).utf8), to: path)
+                check(messages(configuration), "", place)
+            }
+        }
         for key in ["web-config", "credentials-dir", "state-dir"] {
             let file = certificates.file("config.yml")
             try Files.write(Array("\(key): |\n\(block)".utf8), to: file)

@@ -31,9 +31,17 @@ enum YAMLFile {
     static func parse(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {
         // libyaml counts a byte order mark as a column.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
-        let withoutAliases = text.utf8.map { $0 == UInt8(ascii: "*") ? UInt8(ascii: "+") : $0 }
-        _ = try document(String(decoding: withoutAliases, as: UTF8.self), path)
+        let letter = unusedLetter(text)
+        let withoutAliases = text.unicodeScalars.map { $0 == "*" ? letter : $0 }
+        _ = try document(String(String.UnicodeScalarView(withoutAliases)), path)
         return try document(text, path)
+    }
+
+    /// A letter that means nothing to YAML and that a text does not hold, so that no two keys become the same by it.
+    private static func unusedLetter(_ text: String) -> Unicode.Scalar {
+        let first: Unicode.Scalar = "\u{E000}"
+        let used = Set(text.unicodeScalars.lazy.filter { (first..."\u{F8FF}").contains($0) })
+        return (first.value...0xF8FF).lazy.compactMap(Unicode.Scalar.init).first { !used.contains($0) } ?? first
     }
 
     private static func document(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {

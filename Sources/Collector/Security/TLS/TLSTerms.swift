@@ -80,6 +80,14 @@ struct TLSTerms: Sendable {
         return key
     }
 
+    /// Whether the name of a file has the form that names of certificates and keys have, and is no secret that stands
+    /// at the place of one: with a dot, and of letters, digits, `.`, `_` and `-`.
+    private static func looksLikePath(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.contains(".") && name.utf8.count <= 255
+            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+
     private static func content(
         _ source: TLSSettings.Source,
         _ key: String,
@@ -91,7 +99,8 @@ struct TLSTerms: Sendable {
             do throws(SmallFile.Failure) {
                 return (try SmallFile.read(file, maximumSize: maximumFile), .file(file, line: nil))
             } catch {
-                throw ConfigurationProblem(.file(file, line: nil), "\(key)_file: \(error)")
+                let named = looksLikePath(file) ? file : path
+                throw ConfigurationProblem(.file(named, line: nil), "\(key)_file: \(error)")
             }
         }
     }

@@ -88,6 +88,13 @@ struct YAMLFileTests {
         #expect(try entries["a"]?.value.text("c.yml") == value)
     }
 
+    @Test("Keys that differ by what begins an alias are two")
+    func starredKeys() throws {
+        let keys = ["a*b", "a+b", "a\u{E000}b", "a\u{E001}b", "a_b"]
+        let entries = try YAMLFile.parse(keys.map { "\($0): 1\n" }.joined(), "c.yml").entries(keys, "c.yml")
+        #expect(entries.count == keys.count)
+    }
+
     @Test(
         "What would mean something else, or nothing for certain, is refused",
         arguments: [
