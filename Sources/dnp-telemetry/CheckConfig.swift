@@ -36,10 +36,9 @@ struct CheckConfig: ParsableCommand {
 
     func run() throws {
         let environment = ProcessInfo.processInfo.environment
-        let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
-        let path = file ?? named ?? "/etc/dnp-telemetry/config.yml"
+        let path = file ?? environment[SettingsReader.fileVariable] ?? "/etc/dnp-telemetry/config.yml"
         guard FileManager.default.isReadableFile(atPath: path) else {
-            Terminal.say("Error: \(path): it cannot be read; name a configuration file")
+            Terminal.say("Error: \(path.isEmpty ? "\"\"" : path): it cannot be read; name a configuration file")
             throw ExitCode(2)
         }
         let check = ConfigurationCheck(SettingsReader(environment: environment, file: path))

@@ -32,7 +32,7 @@ struct Serve: AsyncParsableCommand {
               0   stopped by SIGTERM or Ctrl-C
               1   it could not start, or it failed
               64  wrong usage
-              78  the configuration file or the environment is wrong
+              78  the configuration is wrong, or the web configuration or a token
             """
     )
 
@@ -67,6 +67,9 @@ struct Serve: AsyncParsableCommand {
             ) { screen in
                 if !configuration.isQuiet { FileHandle.standardError.write(Data(screen.description.utf8)) }
             }
+        } catch let problem as ConfigurationProblem {
+            Terminal.say("Error: \(problem)")
+            throw ExitCode(EX_CONFIG)
         } catch {
             throw Failure("\(StartFailure.sentence(for: error))")
         }

@@ -69,6 +69,10 @@ extension EndToEnd {
             let command = try await Command.run([Service.binary(), "check-config", "/nowhere/config.yml"])
             #expect(command.status == .code(2))
             #expect(command.error.contains("/nowhere/config.yml: it cannot be read"))
+            let empty = try await Command.run([
+                "/usr/bin/env", "DNP_TELEMETRY_CONFIG=", Service.binary(), "check-config",
+            ])
+            #expect(empty.status == .code(2))
         }
     }
 }

@@ -26,8 +26,8 @@ public struct SettingsReader: Sendable {
     ///
     /// - Throws: all that is wrong with it, each with its place.
     public func read() throws(ConfigurationProblems) -> ServeConfiguration {
-        var problems: [ConfigurationProblem] = []
-        let told = file.map { SettingsFile.read($0, &problems) } ?? SettingsFile()
+        var problems = emptyPaths
+        let told = file.map { $0.isEmpty ? SettingsFile() : SettingsFile.read($0, &problems) } ?? SettingsFile()
         var configuration = ServeConfiguration(
             stateDirectory: StateDirectory.default(environment: environment) ?? ""
         )
@@ -57,6 +57,17 @@ public struct SettingsReader: Sendable {
         }
         guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
         return configuration
+    }
+
+    /// What should name a path and is empty, as a variable is that nothing has filled; options of settings aside, which
+    /// are read as they are.
+    private var emptyPaths: [ConfigurationProblem] {
+        let settings = Settings.all.filter { $0.isPath && options[$0.name] == nil }.map(\.variable)
+        let variables = (file == nil ? [Self.fileVariable] : []) + settings
+        let empty = variables.filter { environment[$0]?.isEmpty == true }.map(ConfigurationProblem.Origin.environment)
+        return ((file == "" ? [.option("--config")] : []) + empty).map {
+            ConfigurationProblem($0, "expected a path, found nothing; leave it out where none is wanted")
+        }
     }
 
     /// Variables that look like settings and are none, but for those that Kubernetes makes for a service of this name.

@@ -95,6 +95,29 @@ struct SettingsReaderTests {
         )
     }
 
+    @Test("a path that is empty is told, wherever it was to be named, and other empty variables are none")
+    func emptyPaths() throws {
+        let paths = Settings.all.filter(\.isPath)
+        #expect(
+            paths.map(\.name).sorted() == ["credentials-dir", "follow", "journal-socket", "state-dir", "web-config"]
+        )
+        for setting in paths {
+            let expected = "expected a path, found nothing"
+            let told = try problems(environment: [setting.variable: ""])
+            #expect(told == ["\(setting.variable): \(expected); leave it out where none is wanted"])
+            #expect(try problems(options: [setting.name: [""]]) == ["--\(setting.name): \(expected)"])
+            #expect(try problems("\(setting.name): ''\n") == ["config.yml:1: \(expected)"])
+        }
+        let variable = SettingsReader.fileVariable
+        #expect(try problems(environment: [variable: ""]).first?.hasPrefix("\(variable): expected a path") == true)
+        #expect(try problems("quiet: true\n", environment: [variable: ""]) == [])
+        let option = #expect(throws: ConfigurationProblems.self) {
+            try SettingsReader(environment: ["HOME": "/home"], file: "").read()
+        }
+        #expect(option?.problems.map(\.origin) == [.option("--config")])
+        #expect(try problems(environment: ["DNP_TELEMETRY_MAX_BODY": "", "DNP_TELEMETRY_LABEL": ""]) == [])
+    }
+
     @Test("a list may be one value, and paths of the file are relative to it")
     func paths() throws {
         let configuration = try read("follow: logs/app.log\nweb-config: /etc/web.yml\n")
