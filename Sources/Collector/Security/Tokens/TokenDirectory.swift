@@ -18,14 +18,20 @@ enum TokenDirectory {
     /// What changes when a token does.
     static func stamp(_ directory: String) -> [String: FileStamp] {
         var stamps = ["": FileStamp(directory)]
-        for name in (try? fileNames(directory)) ?? [] { stamps[name] = FileStamp("\(directory)/\(name)") }
+        for name in (try? names(directory, where: isToken)) ?? [] { stamps[name] = FileStamp("\(directory)/\(name)") }
         return stamps
+    }
+
+    /// Whether there are files that are no tokens, those that begin with a dot aside.
+    static func holdsOthers(_ directory: String) -> Bool {
+        let others = try? names(directory) { !isToken($0) && !$0.hasPrefix(".") }
+        return others?.isEmpty == false
     }
 
     /// - Throws: the first file that cannot be taken, by its path and without its content.
     static func read(_ directory: String) throws(ConfigurationProblem) -> [BearerToken] {
         var tokens: [BearerToken] = []
-        for fileName in try fileNames(directory) {
+        for fileName in try names(directory, where: isToken) {
             let path = "\(directory)/\(fileName)"
             let name = String(fileName.dropFirst(prefix.count))
             guard BearerToken.isName(name) else {
@@ -65,8 +71,11 @@ enum TokenDirectory {
         name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
     }
 
-    /// The names of the files of tokens, in order.
-    private static func fileNames(_ directory: String) throws(ConfigurationProblem) -> [String] {
+    /// Some of the names that a directory holds, in order.
+    private static func names(
+        _ directory: String,
+        where isWanted: (String) -> Bool
+    ) throws(ConfigurationProblem) -> [String] {
         guard let stream = unsafe opendir(directory) else {
             throw ConfigurationProblem(
                 .file(directory, line: nil),
@@ -81,7 +90,7 @@ enum TokenDirectory {
             let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if isToken(name) { names.append(name) }
+            if isWanted(name) { names.append(name) }
             guard names.count <= maximumTokens, seen <= maximumNames else {
                 throw ConfigurationProblem(
                     .file(directory, line: nil),

@@ -8,12 +8,15 @@ struct SecurityCheck {
     init(_ configuration: ServeConfiguration) {
         let (web, credentials) = (configuration.webConfigurationFile, configuration.credentialsDirectory)
         do throws(ConfigurationProblem) {
-            warnings = try SecurityFiles(webConfiguration: web, credentials: credentials).warnings(configuration)
+            let files = try SecurityFiles(webConfiguration: web, credentials: credentials)
+            problems = [files.problem(withLimits: configuration.tokenLimits)].compactMap { $0 }
+            warnings = files.warnings(configuration) + files.exposures
+            return
         } catch {
             problems = [error]
         }
         // The tokens are not looked at behind a web configuration that is wrong.
-        guard web != nil, !problems.isEmpty else { return }
+        guard web != nil else { return }
         do throws(ConfigurationProblem) {
             _ = try SecurityFiles(webConfiguration: nil, credentials: credentials)
         } catch {

@@ -102,7 +102,12 @@ struct SecurityFiles {
         }
         let configuration = try WebConfiguration(document, path: path)
         if !isFirst, let complaint = rules.web.complaint(aboutChangeTo: configuration) {
-            throw ConfigurationProblem(.file(path, line: nil), complaint)
+            throw ConfigurationProblem(
+                .file(path, line: nil),
+                complaint
+                    + "; any restart puts it in force, that of an upgrade too: put the file back first if that is "
+                    + "not meant"
+            )
         }
         named = configuration.tls?.files ?? []
         web.use([stamp] + named.map { FileStamp($0) })

@@ -14,6 +14,7 @@ final class SecurityWatch: Service {
     /// The rules in force.
     let rules: LiveSecurityRules
     private let files: Mutex<SecurityFiles>
+    private let toldExposures = Mutex<[ConfigurationProblem]>([])
     private let metrics: SecurityMetrics
     private let log: Logger
 
@@ -23,6 +24,7 @@ final class SecurityWatch: Service {
             webConfiguration: configuration.webConfigurationFile,
             credentials: configuration.credentialsDirectory
         )
+        if let problem = files.problem(withLimits: configuration.tokenLimits) { throw problem }
         rules = LiveSecurityRules(files.rules)
         self.files = Mutex(files)
         self.metrics = metrics
@@ -46,15 +48,35 @@ final class SecurityWatch: Service {
     ) -> @Sendable () throws(ConfigurationProblems) -> ServeConfiguration {
         { () throws(ConfigurationProblems) in
             let configuration = try reread()
-            let problems = self.apply { $0.reread() }
+            let problems = self.reread(tokenLimits: configuration.tokenLimits)
             guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
             self.warn(configuration)
             return configuration
         }
     }
 
+    /// Takes nothing where limits stand beside no tokens; the next look takes what changed.
+    private func reread(tokenLimits: [String: Double]) -> [ConfigurationProblem] {
+        var problem: ConfigurationProblem?
+        let problems = apply { files in
+            var next = files
+            let readings = next.reread()
+            if readings.allSatisfy({ $0.problem == nil }) { problem = next.problem(withLimits: tokenLimits) }
+            guard problem == nil else { return [] }
+            files = next
+            return readings
+        }
+        return problem.map { [$0] } ?? problems
+    }
+
+    /// A secret that everybody can read is told again only once it was mended meanwhile.
     private func warn(_ configuration: ServeConfiguration) {
-        for warning in files.withLock({ $0.warnings(configuration) }) { log.warning("\(warning)") }
+        let (warnings, exposures) = files.withLock { ($0.warnings(configuration), $0.exposures) }
+        let told = toldExposures.withLock { told in
+            defer { told = exposures }
+            return told
+        }
+        for warning in warnings + exposures.filter({ !told.contains($0) }) { log.warning("\(warning)") }
     }
 
     private func look() {

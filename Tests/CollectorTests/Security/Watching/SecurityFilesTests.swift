@@ -93,6 +93,7 @@ struct SecurityFilesTests {
             #expect(problem?.origin.description == path)
             #expect(problem?.message.contains(key) == true)
             #expect(problem?.message.contains("restart only") == true)
+            #expect(problem?.message.contains("that of an upgrade too: put the file back first") == true)
         }
         #expect(files.rules.web.users == rules.web.users)
         #expect(files.rules.web.tls == rules.web.tls)
@@ -203,14 +204,14 @@ struct SecurityFilesTests {
             webConfiguration: path,
             credentials: CredentialsDirectory(directory.path, mustHoldTokens: true)
         )
-        try write("basic_auth_users: {b: \(hash)}", path)
+        try write("basic_auth_users: {other: \(hash)}", path)
         try write("short", directory.file("token-b"))
         let readings = files.reread()
         #expect(readings.map(\.subject) == [.tokens])
         #expect(readings.first?.problem?.origin.description == directory.file("token-b"))
         #expect(files.rules.web.users.keys.sorted() == ["a"])
         #expect((0..<3).flatMap { _ in files.look() }.map(\.subject) == [.webConfiguration])
-        #expect(files.rules.web.users.keys.sorted() == ["b"])
+        #expect(files.rules.web.users.keys.sorted() == ["other"])
 
         try write("basic_auth_users: {c: short}", path)
         try write(token + "b", directory.file("token-b"))
@@ -254,6 +255,29 @@ struct SecurityFilesTests {
         #expect(SecurityCheck(configuration).problems == [])
     }
 
+    @Test("a handed-over directory of other files is warned of, and limits for tokens are wrong without any token")
+    func noTokens() throws {
+        let directory = try TemporaryDirectory()
+        var configuration = ServeConfiguration(stateDirectory: "/")
+        configuration.credentialsDirectory = CredentialsDirectory(directory.path, mustHoldTokens: false)
+        func warned() -> [String] { SecurityCheck(configuration).warnings.map(\.description) }
+        func wrong() -> [String] { SecurityCheck(configuration).problems.map(\.description) }
+        try write("x", directory.file(".hidden"))
+        #expect(warned() == [] && wrong() == [])
+        try write(token, directory.file("ios"))
+        let names = "expected a token in a file token-NAME, found files of other names only; events need no token"
+        #expect(warned() == ["\(directory.path): \(names)"])
+        #expect(wrong() == [])
+
+        configuration.tokenLimits = ["ios": 1]
+        let limits = "--token-limit: expected tokens beside it, in files token-NAME, found none"
+        #expect(wrong() == ["\(limits) in \(directory.path)"])
+        try write(token, directory.file("token-ios"))
+        #expect(warned() == [] && wrong() == [])
+        configuration.credentialsDirectory = nil
+        #expect(wrong() == ["\(limits); credentials-dir names their directory"])
+    }
+
     @Test("that everybody can read are warned of where they are secrets")
     func exposed() throws {
         let certificates = try TestCertificates()
@@ -273,14 +297,15 @@ struct SecurityFilesTests {
         try chmod(certificates.path, 0o755)
         #expect(warned() == [])
         for path in [token, key] { try chmod(path, 0o644) }
-        #expect(warned() == [token, key].map { "\($0): everybody on this machine can read it; chmod o-r helps" })
+        let exposed = "everybody on this machine can read it; set its mode (chmod o-r, or defaultMode of the secret)"
+        #expect(warned() == [token, key].map { "\($0): \(exposed)" })
         try chmod(certificates.path, 0o750)
         #expect(warned() == [], "nobody gets to them")
         try chmod(certificates.path, 0o755)
         for path in [token, key] { try chmod(path, 0o600) }
         let inline = "  cert_file: server.pem\n  key: |\n\(try certificates.indented("server.key"))"
         try Files.write(Array("tls_server_config:\n\(inline)".utf8), to: web, mode: 0o644)
-        #expect(warned() == ["\(web): everybody on this machine can read it; chmod o-r helps"])
+        #expect(warned() == ["\(web): \(exposed)"])
     }
 
     @Test("are read at once when asked to")

@@ -133,6 +133,24 @@ extension EndToEnd {
             }
         }
 
+        @Test("with limits for tokens where there are none is not taken, and starts nothing, exit status 78")
+        func limitsOfNothing() async throws {
+            let expected = "--token-limit: expected tokens beside it, in files token-NAME, found none"
+            try await withConfigured("reload-endpoint: true\n") { service, file in
+                try file.write("reload-endpoint: true\ntoken-limit: a=1/s\nmax-body: 10\n")
+                let refused = try await service.client.post([], type: nil, to: "/-/reload")
+                #expect(refused.status == 422)
+                #expect(try refused.problem().detail.contains(expected))
+                #expect(try await statusOfPost(service) == 200)
+                let command = try await Command.run([
+                    Service.binary(), "serve", "--config", file.path, "--journal", "off", "--listen", "127.0.0.1:0",
+                    "--state-dir", "\(file.path)-state",
+                ])
+                #expect(command.status == .code(78))
+                #expect(command.error.contains(expected))
+            }
+        }
+
         @Test("with problems keeps the service from starting, exit status 78, each problem told once")
         func noStart() async throws {
             try await withTemporaryDirectory { directory in
@@ -145,6 +163,18 @@ extension EndToEnd {
                 #expect(command.error.contains("\(path):2: expected bytes from 1 to 64MiB"))
                 #expect(command.error.split(separator: "\n").count == 2, "\(command.error)")
                 #expect(!FileManager.default.fileExists(atPath: "\(directory)/state"))
+                let web = try await Command.run([
+                    Service.binary(), "serve", "--listen", "127.0.0.1:0", "--journal", "off", "--state-dir",
+                    "\(directory)/state", "--web-config", path,
+                ])
+                #expect(web.status == .code(78))
+                #expect(web.error.contains("\(path):1: unknown key \"state-dir\""), "\(web.error)")
+                let empty = try await Command.run([
+                    "/usr/bin/env", "DNP_TELEMETRY_WEB_CONFIG=", Service.binary(), "serve", "--listen", "127.0.0.1:0",
+                    "--journal", "off", "--state-dir", "\(directory)/state",
+                ])
+                #expect(empty.status == .code(78))
+                #expect(empty.error.contains("DNP_TELEMETRY_WEB_CONFIG: expected a path, found nothing"))
             }
         }
     }
