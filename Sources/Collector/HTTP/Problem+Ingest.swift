@@ -75,6 +75,16 @@ extension Problem {
         )
     }
 
+    static func stopping() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "stopping",
+            title: "The service is stopping",
+            detail: "Nothing of this request was stored. Try again.",
+            retryAfter: RetryHint.jittered(.seconds(1))
+        )
+    }
+
     init(_ error: GzipError) {
         switch error {
         case .tooLarge:
@@ -107,13 +117,7 @@ extension Problem {
         case .slow(let after):
             self = .ledgerSlow(retryAfter: after)
         case .stopped:
-            self.init(
-                status: .serviceUnavailable,
-                type: "stopping",
-                title: "The service is stopping",
-                detail: "Nothing of this request was stored. Try again.",
-                retryAfter: RetryHint.jittered(.seconds(1))
-            )
+            self = .stopping()
         case .failed(.full):
             self.init(
                 status: .serviceUnavailable,

@@ -82,7 +82,7 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.response), at: 34)
     }
 
-    @Test("of a body are not waited for where the answer was: it is the last one, and says so")
+    @Test("of a large body are not waited for where the answer was: it is the last one, and says so")
     func refusedBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -99,6 +99,29 @@ struct ConnectionPhasesTests {
         let isLastToo = whole.answerBegan(at: at(2))
         whole.answerTaken(at: at(2))
         #expect(!isLastToo && whole.takesBytes && !whole.hasEnded)
+    }
+
+    @Test("of the rest of a small body are two seconds once it is answered; then the next request may come")
+    func refusedSmallBody() {
+        var phases = connection()
+        phases.bytesCame(at: at(1))
+        phases.headCame(isLast: false, hasSmallBody: true, at: at(1))
+        #expect(!phases.isSpare)
+        let isLast = phases.answerBegan(at: at(2))
+        expect(phases, from: 2, ends: .close(.response), at: 32)
+        phases.answerTaken(at: at(4))
+        #expect(!isLast && phases.takesBytes && !phases.hasEnded && phases.isSpare && !phases.canRefuse)
+        expect(phases, from: 4, ends: .close(nil), at: 6)
+
+        phases.requestEnded(at: at(5))
+        phases.bytesCame(at: at(6))
+        phases.headCame(isLast: false, at: at(6))
+        phases.requestEnded(at: at(6))
+        #expect(!phases.isSpare)
+        let isLastToo = phases.answerBegan(at: at(7))
+        phases.answerTaken(at: at(7))
+        #expect(!isLastToo)
+        expect(phases, from: 7, ends: .close(.idle), at: 82)
     }
 
     @Test("are those of what was asked: nothing is taken behind the last request, and only its answer says so")
@@ -189,7 +212,7 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.idle), at: 75)
     }
 
-    @Test("let a client read the last answer: what it still sends is thrown away for two seconds")
+    @Test("let a client read the last answer: it has two seconds, and as long as it sends in earnest that of a body")
     func lingering() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -202,9 +225,21 @@ struct ConnectionPhasesTests {
         phases.beginLingering(at: at(1))
         phases.beginLingering(at: at(2))
         expect(phases, from: 1, ends: .close(nil), at: 3)
+
+        for _ in 0..<100 { phases.bytesThrownAway(1, at: at(2)) }
+        expect(phases, from: 2, ends: .close(nil), at: 3)
+        phases.bytesThrownAway(Linger.piece - 100, at: at(2))
+        expect(phases, from: 2, ends: .close(nil), at: 4)
+        for second in 3..<60 { phases.bytesThrownAway(Linger.piece, at: at(Int64(second))) }
+        expect(phases, from: 59, ends: .close(nil), at: 61)
+        phases.bytesThrownAway(Linger.piece, at: at(60))
+        expect(phases, from: 60, ends: .close(nil), at: 61)
+
+        phases.quiesce(at: at(10))
+        expect(phases, from: 10, ends: .close(nil), at: 12)
     }
 
-    @Test("of a stop give a connection without a request a moment, in which one may come, and others their time")
+    @Test("of a stop give a connection without a request a moment, in which one may come, half a head two seconds")
     func quiescing() {
         var silent = connection()
         silent.quiesce(at: at(5))
@@ -213,7 +248,16 @@ struct ConnectionPhasesTests {
         var half = connection()
         half.bytesCame(at: at(0))
         half.quiesce(at: at(5))
-        #expect(end(half, from: 5) == (at(5) + ConnectionPhases.grace, .close(nil)))
+        expect(half, from: 5, ends: .refuse(nil), at: 7)
+        var old = connection()
+        old.bytesCame(at: at(0))
+        old.quiesce(at: at(9))
+        expect(old, from: 9, ends: .refuse(.header), at: 10)
+        half.headCame(isLast: false, at: at(6))
+        half.requestEnded(at: at(6))
+        let isHalfLast = half.answerBegan(at: at(6))
+        half.answerTaken(at: at(6))
+        #expect(isHalfLast && half.hasEnded)
 
         var late = connection()
         late.bytesCame(at: at(0))

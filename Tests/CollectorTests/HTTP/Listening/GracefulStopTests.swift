@@ -39,6 +39,26 @@ struct GracefulStopTests {
         }
     }
 
+    @Test("a head that has begun may come wholly still, and who does not go on with it is told")
+    func halfHead() async throws {
+        try await ListeningUnderTest.run { listening in
+            let silent = try listening.client()
+            let half = try listening.client()
+            let stuck = try listening.client()
+            await waitUntil("all are in") { listening.value("dnp_telemetry_http_connections") == 3 }
+            half.send("GET /-/healthy HTTP/1.1\r\nHost: ")
+            stuck.send("GET /-/hea")
+            await listening.stop()
+            #expect(try await silent.receiveAll() == "", "its moment is over")
+            half.send("x\r\n\r\n")
+            let answer = try await half.receiveAll()
+            #expect(HTTPText.statuses(answer) == [200] && answer.contains("Connection: close\r\n"))
+            let refusal = try await stuck.receiveAll()
+            #expect(HTTPText.statuses(refusal) == [503] && refusal.contains("Connection: close\r\n"))
+            #expect(refusal.contains("Retry-After: ") && refusal.contains("stopping"))
+        }
+    }
+
     @Test("at the limit, with more connections waiting, every one that was accepted is answered", arguments: 0..<5)
     func atTheLimit(round: Int) async throws {
         try await ListeningUnderTest.run([[.ingest], [.metrics]]) {

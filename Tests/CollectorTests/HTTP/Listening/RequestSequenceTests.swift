@@ -142,6 +142,25 @@ struct RequestSequenceTests {
         }
     }
 
+    @Test(
+        "of which the small body comes behind the refusal leave the connection to the next",
+        arguments: [1, 4, 65_536]
+    )
+    func refusedBeforeTheBody(size: Int) async throws {
+        try await ListeningUnderTest.run { listening in
+            let client = try listening.client()
+            let body = String(repeating: "x", count: size)
+            let request = HTTPText.post(body, headers: "Authorization: wrong\r\n")
+            for _ in 0..<2 {
+                client.send(String(request.dropLast(size)))
+                let refusal = try await client.receive { $0.hasSuffix("}\n") }
+                #expect(HTTPText.statuses(refusal) == [401] && !refusal.contains("Connection: close"))
+                client.send(body + HTTPText.post("12"))
+                #expect(try await client.receive { $0.contains("size") }.contains("size 2"))
+            }
+        }
+    }
+
     @Test("are answered where the client has said that it sends no more")
     func halfClosed() async throws {
         try await ListeningUnderTest.run { listening in

@@ -70,7 +70,7 @@ struct SlowClientTests {
             $0.bodyTimeout = .seconds(300)
         } _: { listening in
             for request in [
-                "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\nContent-Length: 1000000\r\n\r\n{",
+                "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\nContent-Length: 65537\r\n\r\n{",
                 "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: wrong\r\nTransfer-Encoding: chunked\r\n\r\n",
                 "POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{",
                 "GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{",
@@ -85,6 +85,42 @@ struct SlowClientTests {
                 }
             }
             #expect(timeouts(.body, listening) == 0)
+        }
+    }
+
+    @Test("with the rest of a small body that nobody waits for keeps its connection for two seconds")
+    func refusedSmall() async throws {
+        try await ListeningUnderTest.run {
+            $0.bodyTimeout = .seconds(300)
+        } _: { listening in
+            let client = try listening.client()
+            let fields = "Host: x\r\nAuthorization: wrong\r\nContent-Length: 65536\r\n"
+            client.send("POST /v1/events HTTP/1.1\r\n\(fields)\r\n{")
+            let answer = try await client.receive { $0.hasSuffix("}\n") }
+            #expect(HTTPText.statuses(answer) == [401] && !answer.contains("Connection: close"))
+            await waitUntil("its place is free") {
+                client.send("x")
+                return listening.value("dnp_telemetry_http_connections") == 0
+            }
+            #expect(timeouts(.body, listening) == 0)
+        }
+    }
+
+    @Test("and goes on with a large upload that was refused can read the answer when it is done")
+    func refusedUpload() async throws {
+        try await ListeningUnderTest.run { listening in
+            let client = try listening.client()
+            let fields = "Host: x\r\nAuthorization: wrong\r\nContent-Length: 1000000\r\n"
+            client.send("POST /v1/events HTTP/1.1\r\n\(fields)\r\n")
+            let piece = String(repeating: "x", count: 8 << 10)
+            let end = ContinuousClock.now + .seconds(3)
+            while ContinuousClock.now < end {
+                #expect(client.send(piece))
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            let answer = try await client.receiveAll()
+            #expect(HTTPText.statuses(answer) == [401] && answer.hasSuffix("}\n"))
+            await waitUntil("its place is free") { listening.value("dnp_telemetry_http_connections") == 0 }
         }
     }
 

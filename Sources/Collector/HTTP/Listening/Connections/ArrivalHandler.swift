@@ -14,6 +14,6 @@ final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.bytesCame() { context.fireChannelRead(data) }
+        if connection.bytesCame(unwrapInboundIn(data).readableBytes) { context.fireChannelRead(data) }
     }
 }

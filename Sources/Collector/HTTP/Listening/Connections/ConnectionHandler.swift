@@ -74,7 +74,8 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
 extension ConnectionHandler {
     /// Bytes came; false where they are thrown away.
-    func bytesCame() -> Bool {
+    func bytesCame(_ count: Int) -> Bool {
+        if phases.isLingering { phases.bytesThrownAway(count, at: .now()) }
         guard phases.takesBytes, pending == nil else { return false }
         if phases.awaitsBytes {
             let now = NIODeadline.now()
@@ -89,7 +90,11 @@ extension ConnectionHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             entry?.isAtWork()
-            phases.headCame(isLast: head.headerFields.closesConnection, at: .now())
+            phases.headCame(
+                isLast: head.headerFields.closesConnection,
+                hasSmallBody: head.headerFields.declaresSmallBody,
+                at: .now()
+            )
             if head.headerFields.expectsContinue { admitBody(of: head, context) }
         case .body:
             break
@@ -182,7 +187,7 @@ extension ConnectionHandler {
             end(context)
         } else if phases.isSpare {
             entry?.isSilent(since: now)
-            if phases.isQuiescing { look(context) }
+            if phases.isQuiescing || phases.isReadingBody { look(context) }
         }
     }
 
@@ -248,8 +253,8 @@ extension ConnectionHandler {
         case .wait(let until):
             arm(until, context)
         case .refuse(let phase):
-            table.metrics.timeouts?[phase].add()
-            refuse(.tooSlow(phase), context)
+            if let phase { table.metrics.timeouts?[phase].add() }
+            refuse(phase.map(Problem.tooSlow) ?? .stopping(), context)
         case .close(let phase):
             if let phase { table.metrics.timeouts?[phase].add() }
             abandonBody(context)
@@ -277,6 +282,12 @@ extension HTTPFields {
     fileprivate var closesConnection: Bool {
         guard let value = self[.connection] else { return false }
         return value == "close" || value.lowercased().split(separator: ",").contains { $0.trimmed == "close" }
+    }
+
+    /// Whether a body was announced of which the rest may still come once the request is answered.
+    fileprivate var declaresSmallBody: Bool {
+        guard let length = self[.contentLength].flatMap({ Int($0) }) else { return false }
+        return length <= 64 << 10
     }
 
     fileprivate var expectsContinue: Bool {

@@ -28,8 +28,8 @@ struct ConnectionPhases: Sendable {
     enum Verdict: Hashable, Sendable {
         /// Nothing until then.
         case wait(until: NIODeadline)
-        /// The client is told, with 408, and the connection ends.
-        case refuse(Phase)
+        /// The client is told what it was too slow with, or that the service stops, and the connection ends.
+        case refuse(Phase?)
         /// The connection ends at once; nil: it was at its end.
         case close(Phase?)
     }
@@ -37,20 +37,21 @@ struct ConnectionPhases: Sendable {
     private enum Reading: Hashable {
         case nothing
         case head(since: NIODeadline)
-        case body(since: NIODeadline)
+        /// Where it is small, what is left of it once the request is answered is waited for.
+        case body(since: NIODeadline, isSmall: Bool)
     }
 
     private enum Ending: Hashable {
         case none
         /// No request behind those that have come is answered.
         case soon
-        /// The last answer has gone; what still comes is thrown away, so that the client can read the answer (RFC 9112, 9.6).
-        case lingering(since: NIODeadline)
+        /// The last answer has gone.
+        case lingering(Linger)
     }
 
-    /// How long a client may go on sending after the last answer.
-    static let linger = TimeAmount.seconds(2)
-    /// How long a connection on which no request is complete stays when the service stops: one may be under way.
+    /// How long the rest of a small body may take after the answer, and the rest of a head when the service stops.
+    static let rest = TimeAmount.seconds(2)
+    /// How long a connection without a request stays when the service stops: one may be under way.
     static let grace = TimeAmount.milliseconds(250)
 
     private var reading: Reading
@@ -79,8 +80,10 @@ extension ConnectionPhases {
     }
 
     /// The head of a request is complete.
-    mutating func headCame(isLast: Bool, at now: NIODeadline) {
-        reading = .body(since: now)
+    ///
+    /// - Parameter hasSmallBody: whether the rest of its body is worth waiting for, if it is answered before.
+    mutating func headCame(isLast: Bool, hasSmallBody: Bool = false, at now: NIODeadline) {
+        reading = .body(since: now, isSmall: hasSmallBody)
         unanswered += 1
         if isLast { endSoon() }
     }
@@ -91,8 +94,8 @@ extension ConnectionPhases {
         quietSince = now
     }
 
-    /// The first byte of an answer is on its way. One that did not wait for the body is the last: the rest of that is not
-    /// worth a place.
+    /// The first byte of an answer is on its way. One that did not wait for a large body is the last: the rest of that is
+    /// not worth a place.
     ///
     /// - Returns: whether it is the last, which it says.
     @discardableResult
@@ -100,7 +103,8 @@ extension ConnectionPhases {
         if begun == 0 { answeringSince = now }
         begun += 1
         guard begun == unanswered else { return false }
-        if isReadingBody || isQuiescing { endSoon() }
+        if isQuiescing { endSoon() }
+        if case .body(_, isSmall: false) = reading { endSoon() }
         return ending != .none
     }
 
@@ -123,7 +127,14 @@ extension ConnectionPhases {
 
     /// The last answer has gone.
     mutating func beginLingering(at now: NIODeadline) {
-        if !isLingering { ending = .lingering(since: now) }
+        if !isLingering { ending = .lingering(Linger(at: now)) }
+    }
+
+    /// Bytes came behind the last answer.
+    mutating func bytesThrownAway(_ count: Int, at now: NIODeadline) {
+        guard case .lingering(var linger) = ending else { return }
+        linger.bytesCame(count, at: now)
+        ending = .lingering(linger)
     }
 }
 
@@ -140,8 +151,8 @@ extension ConnectionPhases {
     /// Whether no answer is to follow on those that have gone.
     var hasEnded: Bool { ending == .soon && unanswered == 0 }
 
-    /// Whether no request is under way: nothing is, or the head of one has not come wholly, or all is over.
-    var isSpare: Bool { isLingering || (unanswered == 0 && !isReadingBody) }
+    /// Whether no request is under way: none is, or its head has not come wholly, or it is answered.
+    var isSpare: Bool { isLingering || unanswered == 0 }
 
     /// Whether the next byte is the first of a request.
     var awaitsBytes: Bool { reading == .nothing || !hasSent }
@@ -154,32 +165,37 @@ extension ConnectionPhases {
     var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
 
     func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
-        guard let (deadline, phase) = next(limits) else { return .wait(until: now + limits.shortest) }
+        guard let (deadline, verdict) = next(limits) else { return .wait(until: now + limits.shortest) }
         guard now >= deadline else { return .wait(until: min(deadline, now + limits.shortest)) }
-        if let phase, phase == .header || phase == .body, canRefuse, hasSent { return .refuse(phase) }
-        return .close(phase)
+        return verdict
     }
 
-    /// When the client was last seen to begin something, or to be done with it.
-    private var lastSign: NIODeadline {
-        if case .head(let since) = reading { since } else { quietSince }
-    }
+    /// The end of one who is too slow to say what it wants, or of whom the service waits for no longer.
+    private func late(_ phase: Phase?) -> Verdict { canRefuse && hasSent ? .refuse(phase) : .close(phase) }
 
-    /// The first deadline, and what is late then.
-    private func next(_ limits: Limits) -> (NIODeadline, Phase?)? {
-        if case .lingering(let since) = ending { return (since + Self.linger, nil) }
-        var first: (NIODeadline, Phase?)?
-        func consider(_ deadline: NIODeadline, _ phase: Phase?) {
-            if first.map({ deadline < $0.0 }) ?? true { first = (deadline, phase) }
+    /// The first deadline, and what is to be done then.
+    private func next(_ limits: Limits) -> (NIODeadline, Verdict)? {
+        if case .lingering(let linger) = ending { return (linger.end(limits.body, stop: quiescingSince), .close(nil)) }
+        var first: (NIODeadline, Verdict)?
+        func consider(_ deadline: NIODeadline, _ verdict: Verdict) {
+            if first.map({ deadline < $0.0 }) ?? true { first = (deadline, verdict) }
         }
-        if begun > 0 { consider(answeringSince + limits.response, .response) }
+        if begun > 0 { consider(answeringSince + limits.response, .close(.response)) }
         switch reading {
-        case .body(let since): consider(since + limits.body, .body)
-        case .head(let since) where unanswered == 0: consider(since + limits.header, .header)
-        case .nothing where unanswered == 0: consider(quietSince + limits.idle, .idle)
+        case .body(let since, _):
+            consider(since + limits.body, late(.body))
+            if unanswered == 0 { consider(quietSince + Self.rest, .close(nil)) }
+        case .head(let since) where unanswered == 0: consider(since + limits.header, late(.header))
+        case .nothing where unanswered == 0: consider(quietSince + limits.idle, .close(.idle))
         default: break
         }
-        if let quiescingSince, isSpare { consider(max(quiescingSince, lastSign) + Self.grace, nil) }
+        if let quiescingSince, isSpare {
+            if case .head(let since) = reading, hasSent {
+                consider(max(quiescingSince, since) + Self.rest, late(nil))
+            } else {
+                consider(max(quiescingSince, quietSince) + Self.grace, .close(nil))
+            }
+        }
         return first
     }
 }
