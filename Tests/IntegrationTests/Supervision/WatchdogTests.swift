@@ -70,6 +70,8 @@ extension EndToEnd {
             }
             #expect(try refusal.problem().type == "urn:dnp-telemetry:problem:ledger-slow")
             #expect((1...60).contains(refusal.headers["retry-after"].flatMap { Int($0) } ?? 0))
+            let unread = try await client.post(Array("no gzip".utf8), encoding: "gzip")
+            #expect(unread.status == 503, "it was decoded for nothing")
             let page = try await client.metrics()
             #expect(page.value("dnp_telemetry_ledger_refused_total", ["reason": "commit_time"]) ?? 0 >= 1)
             #expect(page.sum("dnp_telemetry_ledger_busy_seconds") > 4)
