@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import ArgumentParser
+public import Collector
+
+extension TimeSpan: ExpressibleByArgument {
+    /// Nil for a text that is no time.
+    public init?(argument: String) {
+        self.init(argument)
+    }
+}
