@@ -124,16 +124,7 @@ struct ServeOptions: ParsableArguments {
     var quiet: Bool?
 
     func validate() throws {
-        var options = SettingsReader(options: given, environment: environment)
-        options.file = nil
-        do throws(ConfigurationProblems) {
-            _ = try options.read()
-        } catch {
-            for problem in error.problems {
-                guard case .option = problem.origin, !isToldByFile(problem) else { continue }
-                throw ValidationError("\(problem)")
-            }
-        }
+        if let problem = reader.optionProblems.first { throw ValidationError("\(problem)") }
     }
 
     /// How the settings are read, now and again at each reload.
@@ -143,11 +134,6 @@ struct ServeOptions: ParsableArguments {
     }
 
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
-
-    /// A state directory may stand in the file alone.
-    private func isToldByFile(_ problem: ConfigurationProblem) -> Bool {
-        problem.origin == .option("--state-dir") && stateDir == nil && reader.file != nil
-    }
 
     /// The settings that were given as options.
     var given: [String: [String]] {

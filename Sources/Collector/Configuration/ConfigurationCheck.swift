@@ -12,14 +12,11 @@ public struct ConfigurationCheck: Sendable {
     /// Reads it all.
     public init(_ reader: SettingsReader) {
         file = reader.file ?? ""
-        do throws(ConfigurationProblems) {
-            let security = SecurityCheck(try reader.read())
-            problems = security.problems
-            warnings = reader.unknownVariables + security.warnings
-        } catch {
-            problems = error.problems
-            warnings = reader.unknownVariables
-        }
+        let reading = reader.reading()
+        let security = SecurityCheck(reading)
+        let places = PlaceCheck(reading)
+        problems = reading.problems + reading.conflicts + security.problems + places.problems
+        warnings = reader.unknownVariables + security.warnings + places.warnings
     }
 
     /// A line for each problem, and the verdict.

@@ -21,7 +21,7 @@ struct EventsRoute: Sendable {
     func respond(to request: Request, token: String?) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
-        let lease = ByteBudget.Lease(budget)
+        let lease = ByteBudget.Lease(budget, limit: configuration.maximumBytesInFlight)
         defer { lease.giveBack() }
 
         let body = try await collect(request, lease)

@@ -41,7 +41,7 @@ struct HTTPService: Service {
                 key: room.key,
                 identityKey: room.identityKey,
                 writer: writer,
-                budget: ByteBudget(bytes: configuration.maximumBytesInFlight),
+                budget: ByteBudget(),
                 security: access,
                 now: LedgerClock.system.now
             ),

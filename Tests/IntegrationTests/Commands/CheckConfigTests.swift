@@ -64,6 +64,98 @@ extension EndToEnd {
             #expect(verdict.warnings.map(\.variable) == ["DNP_TELEMETRY_JORNAL"])
         }
 
+        @Test("names all that is wrong at once: settings, what they come to together, security files and paths")
+        func everything() async throws {
+            try await withTemporaryDirectory { directory in
+                func write(_ name: String, _ text: String) throws {
+                    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
+                }
+                try FileManager.default.createDirectory(
+                    atPath: "\(directory)/tokens",
+                    withIntermediateDirectories: false
+                )
+                try write("tokens/token-short", "short\n")
+                try write("file", "")
+                try write(
+                    "web.yml",
+                    """
+                    http_server_config: {http2: perhaps}
+                    basic_auth_users:
+                      alice: secret
+                      bob: $2y$04$short
+                    rate_limits: {}
+
+                    """
+                )
+                try write(
+                    "config.yml",
+                    """
+                    max-body: 1kb
+                    max-bytes-in-flight: 1MiB
+                    listen:
+                      - 127.0.0.1:1
+                      - 127.0.0.1:1 serve=metrics
+                      - unix:\(directory)/file
+                      - unix:/nowhere/http.sock group=nobody-at-all
+                    state-dir: file/state
+                    web-config: web.yml
+                    credentials-dir: tokens
+                    follow: [missing/app.log, .]
+
+                    """
+                )
+                let path = "\(directory)/config.yml"
+                let command = try await Command.run([
+                    "/usr/bin/env", "DNP_TELEMETRY_MAX_BODDY=1", Service.binary(), "check-config", path,
+                ])
+                #expect(command.status == .code(1))
+                let lines = command.text.replacing("\(directory)/", with: "").split(separator: "\n").map(String.init)
+                let expected = [
+                    "error: config.yml:1: expected bytes from 1 to 64MiB",
+                    "error: config.yml:5: found 127.0.0.1:1 twice",
+                    "error: web.yml:1: http2: expected true or false, found \"perhaps\"",
+                    "error: web.yml:3: \"alice\": expected a bcrypt hash",
+                    "error: web.yml:4: \"bob\": expected a bcrypt hash",
+                    "error: web.yml:5: unknown key \"rate_limits\"; did you mean rate_limit?",
+                    "error: tokens/token-short: expected a token of 16 to 4096 bytes, found 5",
+                    "error: config.yml:8: expected a directory at file, found something else",
+                    "error: config.yml:6: expected a socket or nothing at file, found something else",
+                    "error: config.yml:7: there is no group \"nobody-at-all\"",
+                    "warning: DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?",
+                    "warning: config.yml:7: /nowhere is not there; it has to be made before the service starts",
+                    "warning: config.yml:11: missing is no directory yet",
+                    "warning: config.yml:11: \(directory) is no regular file, and is not followed while it is none",
+                    "config.yml: 10 problems",
+                ]
+                #expect(lines.count == expected.count, "\(command.text)")
+                for (line, beginning) in zip(lines, expected) { #expect(line.hasPrefix(beginning), "\(line)") }
+            }
+        }
+
+        @Test("warns of what may be a mistake, and lets it pass")
+        func warnings() async throws {
+            let open =
+                "reload-endpoint: true\nlisten: [':1', 'unix:/tmp/dnp-telemetry-check.sock']\ntoken-limit: x=1/s\n"
+            let (command, path) = try await check(open)
+            #expect(command.status == .code(0))
+            #expect(
+                command.text == """
+                    warning: \(path):3: expected the name of a token, found "x"
+                    warning: \(path):1: everybody who reaches :1 may ask for a reload: let reloads be asked for on the \
+                    loopback or a Unix socket, or name users or client_auth_type RequireAndVerifyClientCert in the web \
+                    configuration
+                    \(path): ok
+
+                    """
+            )
+            for listen in [
+                "127.0.0.1:1", "'[::1]:1'", "':1 serve=ingest'", "systemd", "unix:/tmp/dnp-telemetry-check.sock",
+            ] {
+                let local = try await check("reload-endpoint: true\nlisten: \(listen)\n")
+                #expect(local.command.text == "\(local.path): ok\n")
+            }
+        }
+
         @Test("a file that is not there is exit status 2")
         func missing() async throws {
             let command = try await Command.run([Service.binary(), "check-config", "/nowhere/config.yml"])

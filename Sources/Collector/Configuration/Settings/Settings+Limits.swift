@@ -21,10 +21,9 @@ extension Settings {
         .size(
             "max-bytes-in-flight",
             \.maximumBytesInFlight,
-            isLive: false,
             standard: "192MiB",
             1 << 20...16 << 30,
-            "Bytes of all bodies that are worked on at once."
+            "Bytes of all bodies that are worked on at once; at least max-body and max-decompressed-body together."
         ),
         .size(
             "max-backlog",
@@ -78,12 +77,11 @@ extension Setting {
     fileprivate static func size(
         _ name: String,
         _ place: Place<Int>,
-        isLive: Bool = true,
         standard: String,
         _ range: ClosedRange<Int>,
         _ help: String
     ) -> Setting {
-        .value(name, place, "bytes", standard: standard, isLive: isLive, help) { (text) throws(SettingComplaint) in
+        .value(name, place, "bytes", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
             try SettingText.size(text, range)
         }
     }

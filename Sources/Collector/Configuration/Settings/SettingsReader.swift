@@ -26,37 +26,58 @@ public struct SettingsReader: Sendable {
     ///
     /// - Throws: all that is wrong with it, each with its place.
     public func read() throws(ConfigurationProblems) -> ServeConfiguration {
-        var problems = emptyPaths
-        let told = file.map { $0.isEmpty ? SettingsFile() : SettingsFile.read($0, &problems) } ?? SettingsFile()
-        var configuration = ServeConfiguration(
-            stateDirectory: StateDirectory.default(environment: environment) ?? ""
+        let reading = reading()
+        let problems = reading.problems.isEmpty ? reading.conflicts : reading.problems
+        guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
+        return reading.configuration
+    }
+
+    /// What is wrong with the options, each by itself and without the file.
+    public var optionProblems: [ConfigurationProblem] {
+        var reader = self
+        reader.file = nil
+        return reader.reading().problems.filter { problem in
+            guard case .option(let name) = problem.origin else { return false }
+            // A state directory may stand in the file alone.
+            return name != "--state-dir" || file == nil || options["state-dir"] != nil
+        }
+    }
+
+    /// What is told, as far as it can be read.
+    func reading() -> SettingsReading {
+        var reading = SettingsReading(
+            ServeConfiguration(stateDirectory: StateDirectory.default(environment: environment) ?? "")
         )
-        configuration.zone = .machine
-        configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap {
+        reading.problems = emptyPaths
+        let told =
+            file.map { $0.isEmpty ? SettingsFile() : SettingsFile.read($0, &reading.problems) } ?? SettingsFile()
+        reading.configuration.zone = .machine
+        reading.configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap {
             $0.isEmpty ? nil : CredentialsDirectory($0, mustHoldTokens: false)
         }
         let layers = Layers(self, told)
         for setting in Settings.all {
             guard let found = layers.texts(of: setting) else { continue }
             let texts = setting.isPath ? found.texts.map { absolute($0, found.layer) } : found.texts
+            reading.origins[setting.name] = texts.indices.map { origin(setting, found.layer, told, $0) }
             do throws(SettingComplaint) {
-                try setting.apply(texts, &configuration)
+                try setting.apply(texts, &reading.configuration)
             } catch {
-                problems.append(
+                reading.unread.insert(setting.name)
+                reading.problems.append(
                     ConfigurationProblem(origin(setting, found.layer, told, error.index), error.message)
                 )
             }
         }
-        if configuration.stateDirectory.isEmpty {
-            problems.append(
+        if reading.configuration.stateDirectory.isEmpty {
+            reading.problems.append(
                 ConfigurationProblem(
                     .option("--state-dir"),
                     "no state directory: set --state-dir, $STATE_DIRECTORY, $XDG_STATE_HOME or $HOME"
                 )
             )
         }
-        guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
-        return configuration
+        return reading
     }
 
     /// What should name a path and is empty, as a variable is that nothing has filled; options of settings aside, which

@@ -5,22 +5,56 @@ struct SecurityCheck {
     private(set) var problems: [ConfigurationProblem] = []
     private(set) var warnings: [ConfigurationProblem] = []
 
+    /// Names settings by the places where they stand.
+    init(_ reading: SettingsReading) {
+        self.init(reading.configuration)
+        problems = problems.map { $0.placed(in: reading) }
+        warnings = warnings.map { $0.placed(in: reading) }
+    }
+
     init(_ configuration: ServeConfiguration) {
         let (web, credentials) = (configuration.webConfigurationFile, configuration.credentialsDirectory)
         do throws(ConfigurationProblem) {
             let files = try SecurityFiles(webConfiguration: web, credentials: credentials)
             problems = [files.problem(withLimits: configuration.tokenLimits)].compactMap { $0 }
             warnings = files.warnings(configuration) + files.exposures
+            let places = configuration.listeners.map { ReloadExposure.Place($0.services, $0.knownPlace) }
+            if let warning = ReloadExposure.warning(configuration, places, files.rules) {
+                warnings.append(ConfigurationProblem(.option("--reload-endpoint"), warning))
+            }
             return
         } catch {
             problems = [error]
         }
+        guard let web else { return }
+        if let document = try? YAMLFile.read(web) {
+            let all = WebConfiguration.problems(of: document, path: web)
+            if !all.isEmpty { problems = all }
+        }
         // The tokens are not looked at behind a web configuration that is wrong.
-        guard web != nil else { return }
         do throws(ConfigurationProblem) {
             _ = try SecurityFiles(webConfiguration: nil, credentials: credentials)
         } catch {
             if !problems.contains(error) { problems.append(error) }
+        }
+    }
+}
+
+extension ConfigurationProblem {
+    /// The same where the setting stands, if it is one of a setting.
+    fileprivate func placed(in reading: SettingsReading) -> ConfigurationProblem {
+        guard case .option(let option) = origin else { return self }
+        return ConfigurationProblem(reading.origin(of: String(option.dropFirst(2))), message)
+    }
+}
+
+extension Listener {
+    /// Where it will be, as far as that is known before it is there.
+    fileprivate var knownPlace: ListeningPlace? {
+        switch endpoint {
+        case .address(let host, let port): .internet(host: host, port: port)
+        case .unix(let path, _, _): .unix(path: path)
+        case .inherited: nil
         }
     }
 }

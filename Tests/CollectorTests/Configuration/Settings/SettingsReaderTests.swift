@@ -186,6 +186,45 @@ struct SettingsReaderTests {
         )
     }
 
+    @Test("a place is listened on once, whatever is served there")
+    func listenedTwice() throws {
+        let yaml =
+            "listen:\n- :1\n- unix:/a mode=0600\n- :1 serve=metrics\n- unix:/a serve=metrics\n- :0\n- :0 serve=metrics\n"
+        #expect(
+            try problems(yaml) == [
+                "config.yml:4: found :1 twice; name it once, with all that it serves",
+                "config.yml:5: found unix:/a twice; name it once, with all that it serves",
+            ]
+        )
+    }
+
+    @Test("the bodies that are allowed fit into the bytes in flight")
+    func bodiesAboveBudget() throws {
+        let message = "which max-body and max-decompressed-body come to together, found"
+        #expect(
+            try problems("max-body: 1MiB\nmax-bytes-in-flight: 64MiB\n") == [
+                "config.yml:2: expected max-bytes-in-flight of at least 65MiB, \(message) 64MiB"
+            ]
+        )
+        #expect(
+            try problems("max-decompressed-body: 256MiB\n") == [
+                "config.yml:1: expected max-bytes-in-flight of at least 288MiB, \(message) 192MiB"
+            ]
+        )
+        #expect(try problems("max-decompressed-body: 256MiB\nmax-bytes-in-flight: 288MiB\n") == [])
+        #expect(try problems("max-bytes-in-flight: 1kb\nmax-decompressed-body: 256MiB\n").count == 1)
+    }
+
+    @Test("an option is judged by itself: what it does not fit to may stand in the file")
+    func optionsAlone() throws {
+        let options = ["max-decompressed-body": ["256MiB"], "log-level": ["loud"]]
+        let reader = try reader("max-bytes-in-flight: 1GiB\nlabel: x\n", [:], options)
+        #expect(reader.optionProblems.map { "\($0.origin)" } == ["--log-level"])
+        let homeless = SettingsReader(environment: [:], file: "/nowhere/config.yml")
+        #expect(homeless.optionProblems == [])
+        #expect(SettingsReader(environment: [:]).optionProblems.map { "\($0.origin)" } == ["--state-dir"])
+    }
+
     @Test("a reload changes what can change alive and names the rest")
     func reload() throws {
         let running = try read("max-body: 1KiB\nlisten: ':1'\n")

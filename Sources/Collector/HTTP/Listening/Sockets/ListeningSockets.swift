@@ -45,10 +45,6 @@ extension ListeningSockets {
 }
 
 extension Listener {
-    fileprivate var takesFreePort: Bool {
-        if case .address(_, port: 0) = endpoint { true } else { false }
-    }
-
     /// As the configuration names it, without its attributes.
     var name: String {
         switch endpoint {
