@@ -10,11 +10,14 @@ struct Health: AsyncParsableCommand {
         discussion: """
             Asks /-/ready once, for the health check of a container and for scripts that wait for a service. Without \
             --url it asks where the service listens by the settings that serve reads: the file of --config, else of \
-            $DNP_TELEMETRY_CONFIG, and $DNP_TELEMETRY_LISTEN, else http://127.0.0.1:10910.
+            $DNP_TELEMETRY_CONFIG, and $DNP_TELEMETRY_LISTEN, else http://127.0.0.1:10910. Where their web configuration \
+            tells of TLS, the service has to show the certificate that stands there, unless --ca or --server-name says \
+            otherwise. Secrets come from files only.
 
             EXAMPLES
               dnp-telemetry health --url unix:/run/dnp-telemetry/http.sock
               dnp-telemetry health
+              dnp-telemetry health --url https://telemetry.example.org --ca ca.pem --basic-auth-file user
               HEALTHCHECK CMD ["dnp-telemetry", "health", "--quiet"]
 
             EXIT STATUS
@@ -26,7 +29,7 @@ struct Health: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The service: http://host:port, https://host:port, or unix:/path/of/socket.",
+            "The service: http://host:port, https://host:port, unix:/path/of/socket, or https+unix:/path/of/socket.",
             valueName: "url"
         )
     )
@@ -60,20 +63,32 @@ struct Health: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var access = access.access
-        access.trustsAnyone = insecure
-        let environment = ProcessInfo.processInfo.environment
         let verdict: HealthCheck.Verdict
         do throws(UnknownOption) {
-            let text = if let url { url } else { try ServiceAddress.url(environment: environment, file: config) }
-            let address = try CollectorURL(text, path: HealthCheck.path)
-            let check = try HealthCheck(address, access, timeout: timeout.duration)
+            let check = try healthCheck()
+            if check.tellsSecretInClear, !quiet {
+                Terminal.say("the secret goes over the network in clear; use https://")
+            }
             verdict = await check.verdict()
         } catch {
             verdict = .notReady("\(error)")
         }
         if !quiet { try print(verdict) }
         if verdict != .ready { throw ExitCode(1) }
+    }
+
+    private func healthCheck() throws(UnknownOption) -> HealthCheck {
+        var access = access.access
+        access.trustsAnyone = insecure
+        var text = url ?? ""
+        if url == nil {
+            let service = try ServiceAddress(environment: ProcessInfo.processInfo.environment, file: config)
+            text = service.url
+            if !insecure, access.authorities == nil, access.serverName == nil {
+                access.expectedCertificate = service.certificate
+            }
+        }
+        return try HealthCheck(CollectorURL(text, path: HealthCheck.path), access, timeout: timeout.duration)
     }
 
     private func parsed(_ url: String) throws -> CollectorURL {

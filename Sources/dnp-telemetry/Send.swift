@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Collector
 internal import Foundation
+internal import Glibc
 
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -41,7 +42,7 @@ struct Send: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The collector: http://host:port, https://host, or unix:/path/of/socket; /v1/events where no path is named.",
+            "The collector: http://host:port, https://host, unix:/path/of/socket, or https+unix:/path/of/socket; /v1/events where no path is named.",
             valueName: "url"
         )
     )
@@ -72,21 +73,12 @@ struct Send: AsyncParsableCommand {
     @OptionGroup(title: "Access")
     var access: AccessOptions
 
-    @Option(help: ArgumentHelp("File with a bearer token.", valueName: "file"), completion: .file())
-    var tokenFile: String?
-
-    @Option(help: ArgumentHelp("File with name:password.", valueName: "file"), completion: .file())
-    var basicAuthFile: String?
-
     @OptionGroup(title: "Input")
     var reading: InputOptions
 
     func validate() throws {
         _ = try url()
         _ = try headers()
-        guard tokenFile == nil || basicAuthFile == nil else {
-            throw ValidationError("expected --token-file or --basic-auth-file, found both")
-        }
         guard timeout.duration >= .milliseconds(1) else { throw ValidationError("expected --timeout above 0s") }
     }
 
@@ -109,8 +101,6 @@ struct Send: AsyncParsableCommand {
     func run() async throws {
         var options = SendOptions(to: try url(), reading: try reading.judgementOptions())
         options.access = access.access
-        options.access.tokenFile = tokenFile
-        options.access.basicAuthFile = basicAuthFile
         options.credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         options.compresses = !uncompressed
         options.headers = try headers()
@@ -123,7 +113,8 @@ struct Send: AsyncParsableCommand {
         do throws(UnknownOption) {
             run = try SendRun(options, interruption: Interruption())
         } catch {
-            throw ValidationError("\(error)")
+            Terminal.say("Error: \(error)")
+            throw ExitCode(EX_USAGE)
         }
         let isQuiet = reading.quiet
         if run.tellsSecretInClear, !isQuiet { Terminal.say("the secret goes over the network in clear; use https://") }

@@ -15,6 +15,8 @@ struct CollectorURLTests {
             ("HTTP://[::1]:9/in/v1", "HTTP://[::1]:9/in/v1", false),
             ("unix:/run/a b.sock", "http+unix://%2Frun%2Fa%20b.sock/v1/events", false),
             ("unix:///run/x.sock", "http+unix://%2Frun%2Fx.sock/v1/events", false),
+            ("https+unix:/run/x.sock", "https+unix://%2Frun%2Fx.sock/v1/events", false),
+            ("http://127.0.0.1.example.org", "http://127.0.0.1.example.org/v1/events", true),
         ]
     )
     func forms(text: String, request: String, isRemote: Bool) throws {
@@ -22,6 +24,38 @@ struct CollectorURLTests {
         #expect(url.request == request)
         #expect(url.isRemote == isRemote)
         #expect(url.isEncrypted == text.hasPrefix("https"))
+        #expect((url.host == nil) == text.contains("unix:"))
+    }
+
+    @Test("is asked for under another name where one is told")
+    func named() throws {
+        #expect(try CollectorURL("https://10.0.0.5:9/in").request(named: "a.example") == "https://a.example:9/in")
+        #expect(try CollectorURL("https://[::1]").request(named: "a.example") == "https://a.example/v1/events")
+        let socket = try CollectorURL("https+unix:/run/x.sock")
+        #expect(socket.request(named: "a.example") == socket.request)
+    }
+
+    @Test("has a server whose name is one, and no address")
+    func serverNames() {
+        for name in ["localhost", "a.example", "A-1.b2.example", "1.example"] {
+            #expect(CollectorAccess.isServerName(name), "\(name)")
+        }
+        for name in ["", ".", "a.", "127.0.0.1", "::1", "a b", "a_b", "*.example", String(repeating: "x", count: 64)] {
+            #expect(!CollectorAccess.isServerName(name), "\(name)")
+        }
+    }
+
+    @Test(
+        "is shown a certificate for a name, whose first label may be any",
+        arguments: [
+            ("a.example", "a.example", true), ("A.example", "a.EXAMPLE", true), ("a.example", "b.example", false),
+            ("*.example.org", "a.example.org", true), ("*.example.org", "a.b.example.org", false),
+            ("*.example.org", "example.org", false), ("*.example.org", ".example.org", false),
+            ("*.org", "example.org", false), ("*", "localhost", false), ("a.*.org", "a.b.org", false),
+        ]
+    )
+    func names(pattern: String, name: String, isFitting: Bool) {
+        #expect(ShownCertificate.fits(pattern, name) == isFitting)
     }
 
     @Test(
@@ -29,7 +63,7 @@ struct CollectorURLTests {
         arguments: [
             "", "127.0.0.1:10910", "example.org", "ftp://example.org", "http://", "http:///x", "http://host:0",
             "http://host:70000", "http://host/?a=1", "http://host/#a", "unix:", "unix:/", "http://ho st",
-            "unix:/" + String(repeating: "x", count: 107),
+            "unix:/" + String(repeating: "x", count: 107), "https+unix:", "http+unix:/run/x.sock",
         ]
     )
     func refused(text: String) {

@@ -13,11 +13,11 @@ public struct ListeningAddress: Hashable, Sendable {
         self.scheme = scheme
     }
 
-    /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`. Every address is shown as the loopback's.
+    /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`, with TLS `https+unix:`. Every address is shown as the loopback's.
     public func url(_ path: String) -> String {
         switch place {
         case .internet: "\(scheme)://\(reachable)\(path)"
-        case .unix: path.isEmpty ? "\(place)" : "\(place) \(path)"
+        case .unix: (scheme == "https" ? "https+\(place)" : "\(place)") + (path.isEmpty ? "" : " \(path)")
         }
     }
 

@@ -44,10 +44,8 @@ enum BatchOutcome: Equatable, Sendable {
 
     init(_ answer: CollectorAnswer, now: Date = Date()) {
         let after = RetryAfter.duration(answer.retryAfter, now: now)
-        let problem =
-            answer.mediaType == "application/problem+json"
-            ? try? JSONDecoder().decode(Problem.self, from: Data(answer.body)) : nil
-        let words = Self.words(answer.status, problem)
+        let problem = Self.problem(answer)
+        let words = Self.words(answer)
         switch answer.status {
         case 200: self = Self.receipt(answer)
         case 400:
@@ -80,8 +78,22 @@ enum BatchOutcome: Equatable, Sendable {
         return .taken(receipt)
     }
 
-    private static func words(_ status: Int, _ problem: Problem?) -> String {
-        guard let text = problem?.detail ?? problem?.title else { return "HTTP \(status)" }
-        return "HTTP \(status), \(PlainText.line(String(text.prefix(300))))"
+    private static func problem(_ answer: CollectorAnswer) -> Problem? {
+        guard answer.mediaType == "application/problem+json" else { return nil }
+        return try? JSONDecoder().decode(Problem.self, from: Data(answer.body))
+    }
+
+    private static func said(_ answer: CollectorAnswer) -> String? {
+        if let problem = problem(answer) { return problem.detail ?? problem.title }
+        guard answer.mediaType == "text/plain", let text = String(validating: answer.body.prefix(1_000), as: UTF8.self)
+        else { return nil }
+        return text.split(whereSeparator: \.isNewline).first.map(String.init)
+    }
+
+    /// The status, with what the collector says to it, as one clause.
+    static func words(_ answer: CollectorAnswer) -> String {
+        guard let text = said(answer) else { return "HTTP \(answer.status)" }
+        let clause = text.hasSuffix(".") ? text.dropLast() : Substring(text)
+        return "HTTP \(answer.status), \(PlainText.line(String(clause.prefix(300))))"
     }
 }

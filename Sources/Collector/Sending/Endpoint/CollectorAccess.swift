@@ -20,11 +20,33 @@ public struct CollectorAccess: Sendable {
     public var certificate: String?
     /// A PEM file with the certificate's key.
     public var key: String?
+    /// The name that the collector's certificate has to have, where it is not that of its address.
+    public var serverName: String?
+    /// The certificate that the collector has to show, as PEM, whoever signed it and whatever its name is.
+    public var expectedCertificate: [UInt8]?
     /// Whether any certificate of the collector will do.
     public var trustsAnyone = false
 
     /// Access without a secret.
     public init() {}
+
+    /// Whether a text can be the name of a server: letters, digits and dashes between dots, and no address.
+    public static func isServerName(_ text: String) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        let isMadeOfLabels = labels.allSatisfy { label in
+            (1...63).contains(label.utf8.count)
+                && label.utf8.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"):
+                        true
+                    default: false
+                    }
+                }
+        }
+        // The last label of a name is never a number (RFC 3696, 2).
+        return isMadeOfLabels && text.utf8.count <= 253 && labels.last.map { Int($0) == nil } ?? false
+    }
 
     /// The value of `Authorization`; nil without a secret.
     ///
@@ -45,9 +67,12 @@ public struct CollectorAccess: Sendable {
     }
 
     /// How TLS is spoken.
-    func encryption() throws(UnknownOption) -> TLSConfiguration {
+    ///
+    /// - Parameter url: behind a socket's path no name is looked for by TLS itself.
+    func encryption(with url: CollectorURL) throws(UnknownOption) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
-        if trustsAnyone { configuration.certificateVerification = .none }
+        if url.host == nil { configuration.certificateVerification = .noHostnameVerification }
+        if trustsAnyone || expectedCertificate != nil { configuration.certificateVerification = .none }
         if let authorities {
             // Read here, so that what is wrong with the file is said before anything is sent.
             let trusted = try Self.pem(authorities, "--ca") { try NIOSSLCertificate.fromPEMFile(authorities) }
@@ -61,8 +86,21 @@ public struct CollectorAccess: Sendable {
             configuration.privateKey = .privateKey(
                 try Self.pem(key, "--key") { try NIOSSLPrivateKey(file: key, format: .pem) }
             )
+            try Self.checkPair(of: configuration)
         }
         return configuration
+    }
+
+    /// BoringSSL tells whether a key belongs to a certificate; who is trusted has no part in it.
+    private static func checkPair(of configuration: TLSConfiguration) throws(UnknownOption) {
+        var pair = configuration
+        pair.trustRoots = .certificates([])
+        pair.certificateVerification = .none
+        do {
+            _ = try NIOSSLContext(configuration: pair)
+        } catch {
+            throw UnknownOption("expected --key as the key of the certificate of --cert, found another one")
+        }
     }
 
     private static func pem<Value>(

@@ -13,10 +13,13 @@ struct CollectorClient: Sendable {
     static let longestAnswer = 16 << 20
 
     private let url: CollectorURL
+    /// The URL that is asked for.
+    private let requestURL: String
     private let http: HTTPClient
     private let authorization: String?
     private let headers: [SendHeader]
     private let timeout: Duration
+    private let showsCertificate: Bool
 
     /// - Parameters:
     ///   - timeout: of a whole request, its answer included.
@@ -30,13 +33,27 @@ struct CollectorClient: Sendable {
     ) throws(UnknownOption) {
         self.url = url
         self.timeout = timeout
+        showsCertificate = access.certificate != nil
         self.headers = headers
         authorization = try access.authorization(credentials: credentials)
         var configuration = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(min(timeout, .seconds(10))), read: TimeAmount(timeout))
         )
-        if url.isEncrypted { configuration.tlsConfiguration = try access.encryption() }
+        var request = url.request
+        if url.isEncrypted {
+            configuration.tlsConfiguration = try access.encryption(with: url)
+            if let shown = try ShownCertificate(access) {
+                configuration.http1_1ConnectionDebugInitializer = { shown.check($0) }
+            }
+            if let name = access.serverName, let host = url.host {
+                request = url.request(named: name)
+                configuration.dnsOverride = [name: host]
+            }
+        } else if access.serverName != nil {
+            throw UnknownOption("expected --server-name with https://, found \(url)")
+        }
+        requestURL = request
         configuration.httpVersion = .http1Only
         configuration.decompression = .disabled
         // A connection that cannot be made is told at once; what to do then is decided here.
@@ -52,11 +69,11 @@ struct CollectorClient: Sendable {
     var tellsSecretInClear: Bool { authorization != nil && url.isRemote && !url.isEncrypted }
 
     func get() async throws(Unreachable) -> CollectorAnswer {
-        try await request(HTTPClientRequest(url: url.request))
+        try await request(HTTPClientRequest(url: requestURL))
     }
 
     func post(_ body: [UInt8], _ headers: [(String, String)]) async throws(Unreachable) -> CollectorAnswer {
-        var request = HTTPClientRequest(url: url.request)
+        var request = HTTPClientRequest(url: requestURL)
         request.method = .POST
         request.headers = HTTPHeaders(headers)
         request.body = .bytes(ByteBuffer(bytes: body))
@@ -96,7 +113,7 @@ struct CollectorClient: Sendable {
                 return answer
             }
         } catch {
-            throw Unreachable(error, timeout: timeout)
+            throw Unreachable(error, timeout: timeout, mayWantCertificate: url.isEncrypted && !showsCertificate)
         }
     }
 }

@@ -3,13 +3,16 @@
 internal import AsyncHTTPClient
 internal import Foundation
 
-/// Where a collector is asked: `http://HOST:PORT`, `https://HOST:PORT`, either with a path, or `unix:/PATH/OF/SOCKET`.
+/// Where a collector is asked: `http://HOST:PORT`, `https://HOST:PORT`, either with a path, or `unix:/PATH/OF/SOCKET`,
+/// `https+unix:/PATH/OF/SOCKET` with TLS.
 public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     /// The longest path of a Unix socket (unix(7), `sun_path` without its end).
     static let longestSocketPath = 107
 
     /// The URL as it is requested.
     let request: String
+    /// The host; nil for a socket.
+    let host: String?
     /// Whether the connection is encrypted.
     let isEncrypted: Bool
     /// Whether what is sent leaves the machine.
@@ -21,9 +24,18 @@ public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     ///   - text: the URL.
     ///   - path: what is asked for where the URL names no path.
     public init(_ text: String, path: String = "/v1/events") throws(UnknownOption) {
-        self =
-            text.hasPrefix("unix:")
-            ? try Self(socket: String(text.dropFirst("unix:".count)), path: path) : try Self(web: text, path: path)
+        for (scheme, isEncrypted) in [("unix:", false), ("https+unix:", true)] where text.hasPrefix(scheme) {
+            self = try Self(socket: String(text.dropFirst(scheme.count)), isEncrypted: isEncrypted, path: path)
+            return
+        }
+        self = try Self(web: text, path: path)
+    }
+
+    /// The URL as it is requested of a host under another name; itself for a socket.
+    func request(named name: String) -> String {
+        guard host != nil, var parts = URLComponents(string: request) else { return request }
+        parts.host = name
+        return parts.string ?? request
     }
 
     private init(web text: String, path: String) throws(UnknownOption) {
@@ -44,33 +56,31 @@ public struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
         request = url
         description = url
         isEncrypted = scheme == "https"
-        isRemote = !Self.isLoopback(host)
+        self.host = host.trimmingCharacters(in: ["[", "]"])
+        isRemote = !LocalHost.isLoopback(host)
     }
 
-    private init(socket: String, path: String) throws(UnknownOption) {
+    private init(socket: String, isEncrypted: Bool, path: String) throws(UnknownOption) {
         let socket = "/" + socket.drop { $0 == "/" }
         guard socket.count > 1, socket.utf8.count <= Self.longestSocketPath,
-            let url = URL(httpURLWithSocketPath: socket, uri: path)
+            let url = isEncrypted
+                ? URL(httpsURLWithSocketPath: socket, uri: path) : URL(httpURLWithSocketPath: socket, uri: path)
         else {
             throw UnknownOption(
                 "expected unix: and a path of at most \(Self.longestSocketPath) bytes, found \"\(PlainText.line(socket))\""
             )
         }
         request = url.absoluteString
-        description = "unix:\(socket)"
-        isEncrypted = false
+        description = (isEncrypted ? "https+unix:" : "unix:") + socket
+        self.isEncrypted = isEncrypted
+        host = nil
         isRemote = false
-    }
-
-    private static func isLoopback(_ host: String) -> Bool {
-        let host = host.trimmingCharacters(in: ["[", "]"])
-        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 
     private static func unknown(_ text: String) -> UnknownOption {
         UnknownOption(
-            "expected a URL as http://127.0.0.1:10910, https://host or unix:/run/dnp-telemetry/http.sock, "
-                + "found \"\(PlainText.line(text))\""
+            "expected a URL as http://127.0.0.1:10910, https://host, unix:/run/dnp-telemetry/http.sock or "
+                + "https+unix:/run/dnp-telemetry/http.sock, found \"\(PlainText.line(text))\""
         )
     }
 }

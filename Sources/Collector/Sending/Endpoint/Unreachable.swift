@@ -19,43 +19,73 @@ struct Unreachable: Error, Equatable {
         self.isFinal = isFinal
     }
 
-    init(_ error: any Error, timeout: Duration) {
+    /// - Parameter mayWantCertificate: whether the connection is encrypted and no certificate was shown: some collectors
+    ///   end it then without a word.
+    init(_ error: any Error, timeout: Duration, mayWantCertificate: Bool = false) {
         switch error {
-        case let error as HTTPClientError: self.init(error, timeout)
+        case let error as HTTPClientError: self.init(error, timeout, mayWantCertificate)
         case is NIOTooManyBytesError:
             self.init(reason: "its answer has no end, so it is no collector", isFinal: true)
         case let error as NIOConnectionError:
             if let code = error.connectionErrors.compactMap({ ($0.error as? IOError)?.errnoCode }).first {
-                self.init(errno: code)
+                self.init(errno: code, false)
             } else {
                 self.init(reason: "the name \(PlainText.line(error.host)) has no address")
             }
-        case let error as IOError: self.init(errno: error.errnoCode)
+        case let error as IOError: self.init(errno: error.errnoCode, mayWantCertificate)
         case let error as NIOSSLError where error.isAboutTrust:
-            self.init(reason: "its certificate is not trusted; name its authority with --ca", isFinal: true)
+            self.init(
+                reason: "its certificate is not trusted, or its time is over; name its authority with --ca",
+                isFinal: true
+            )
         case is NIOSSLExtraError:
-            self.init(reason: "its certificate is not for this name; name it in --to as it stands there", isFinal: true)
-        case is NIOSSLError: self.init(reason: "TLS failed; is it an https:// address?", isFinal: false)
+            self.init(
+                reason: "its certificate is for another name; tell the name with --server-name",
+                isFinal: true
+            )
+        case let error as ShownCertificate.Unexpected:
+            self.init(reason: "expected \(error.expected) as its certificate, found another one", isFinal: true)
+        case is NIOSSLError, is BoringSSLError: self.init(tls: "\(error)")
         default: self.init(reason: PlainText.line("\(error)"))
         }
     }
 
-    private init(_ error: HTTPClientError, _ timeout: Duration) {
+    private init(_ error: HTTPClientError, _ timeout: Duration, _ mayWantCertificate: Bool) {
         switch error {
         case .deadlineExceeded, .readTimeout, .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
             self.init(reason: "no answer within \(timeout.words)")
-        case .remoteConnectionClosed: self.init(reason: "it closed the connection")
+        case .remoteConnectionClosed: self = .closed(mayWantCertificate)
         default: self.init(reason: error.shortDescription)
         }
     }
 
-    private init(errno code: Int32) {
+    private init(errno code: Int32, _ mayWantCertificate: Bool) {
         switch code {
         case ECONNREFUSED: self.init(reason: "connection refused")
         case ENOENT: self.init(reason: "there is no such socket")
         case EACCES, EPERM: self.init(reason: "permission to connect is denied", isFinal: true)
-        case EPIPE, ECONNRESET: self.init(reason: "it closed the connection")
+        case EPIPE, ECONNRESET: self = .closed(mayWantCertificate)
         default: unsafe self.init(reason: String(cString: strerror(code)))
+        }
+    }
+
+    private static func closed(_ mayWantCertificate: Bool) -> Unreachable {
+        Unreachable(
+            reason: "it closed the connection"
+                + (mayWantCertificate ? "; does it want a client's certificate (--cert)?" : "")
+        )
+    }
+
+    /// - Parameter words: BoringSSL's, in which the other side's alert stands.
+    private init(tls words: String) {
+        if words.contains("ALERT_CERTIFICATE_REQUIRED") {
+            self.init(reason: "it wants a client's certificate; show one with --cert and --key", isFinal: true)
+        } else if words.contains("ALERT_UNKNOWN_CA") || words.contains("ALERT_BAD_CERTIFICATE")
+            || words.contains("ALERT_CERTIFICATE_")
+        {
+            self.init(reason: "it does not take the client's certificate of --cert", isFinal: true)
+        } else {
+            self.init(reason: "TLS failed; is it an https:// address?")
         }
     }
 }

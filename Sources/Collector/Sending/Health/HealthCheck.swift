@@ -20,11 +20,14 @@ public struct HealthCheck: Sendable {
     /// - Parameters:
     ///   - url: where the service is, with the path.
     ///   - timeout: how long its answer may take.
-    /// - Throws: `UnknownOption` for a file of certificates that is none.
+    /// - Throws: `UnknownOption` for a file of a secret or of certificates that is none.
     public init(_ url: CollectorURL, _ access: CollectorAccess, timeout: Duration) throws(UnknownOption) {
         self.url = url
         client = try CollectorClient(url, access, timeout: timeout, credentials: nil)
     }
+
+    /// Whether a secret goes over the network in clear.
+    public var tellsSecretInClear: Bool { client.tellsSecretInClear }
 
     /// Asks once.
     public func verdict() async -> Verdict {
@@ -41,8 +44,9 @@ public struct HealthCheck: Sendable {
         case 200 where answer.body.starts(with: ready): .ready
         case 200: .notReady("\(url): expected the answer of a collector, found another's")
         case 503: .notReady("\(url): not ready yet (HTTP 503)")
-        case 401, 403: .notReady("\(url): it wants to know who asks (HTTP \(answer.status))")
-        default: .notReady("\(url): expected HTTP 200, found \(answer.status)")
+        case 401, 403:
+            .notReady("\(url): it wants to know who asks (HTTP \(answer.status)); see --basic-auth-file")
+        default: .notReady("\(url): expected HTTP 200, found \(BatchOutcome.words(answer))")
         }
     }
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-
 /// Where the local service listens, by the settings that it is started with.
-public enum ServiceAddress {
+public struct ServiceAddress: Hashable, Sendable {
     /// Where it listens when nothing is told, and where the socket unit of the package does.
-    public static let standard = "http://127.0.0.1:10910"
+    public static let standard = "127.0.0.1:10910"
 
     /// The URL of the first listener that answers HTTP.
-    ///
+    public let url: String
+    /// The certificate that it shows there, as PEM; nil without TLS.
+    public let certificate: [UInt8]?
+
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - file: the configuration file; nil: the one that the environment names, or none.
     /// - Throws: `UnknownOption` for settings that cannot be read, or that tell no address.
-    public static func url(environment: [String: String], file: String?) throws(UnknownOption) -> String {
+    public init(environment: [String: String], file: String?) throws(UnknownOption) {
         let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         // Nothing is stored here, so it may be told or not.
         let reader = SettingsReader(options: ["state-dir": ["/"]], environment: environment, file: file ?? named)
@@ -26,12 +27,17 @@ public enum ServiceAddress {
         guard let listener = configuration.listeners.first(where: { !$0.services.contains(.lines) }) else {
             throw UnknownOption("no listener answers HTTP; expected --url")
         }
-        let scheme = isEncrypted(configuration.webConfigurationFile) ? "https" : "http"
+        do throws(ConfigurationProblem) {
+            certificate = try Self.certificate(configuration.webConfigurationFile)
+        } catch {
+            throw UnknownOption("the web configuration cannot be read: \(error)")
+        }
+        let scheme = certificate == nil ? "http" : "https"
         switch listener.endpoint {
-        case .unix(let path, _, _): return "unix:\(path)"
-        case .inherited: return standard.replacing("http", with: scheme)
+        case .unix(let path, _, _): url = certificate == nil ? "unix:\(path)" : "https+unix:\(path)"
+        case .inherited: url = "\(scheme)://\(Self.standard)"
         case .address(_, 0): throw UnknownOption("the service takes any free port; expected --url")
-        case .address(let host, let port): return "\(scheme)://\(local(host)):\(port)"
+        case .address(let host, let port): url = "\(scheme)://\(Self.local(host)):\(port)"
         }
     }
 
@@ -44,9 +50,18 @@ public enum ServiceAddress {
         }
     }
 
-    /// Whether a web configuration tells of TLS.
-    private static func isEncrypted(_ path: String?) -> Bool {
-        guard let path, let text = try? String(contentsOfFile: path, encoding: .utf8) else { return false }
-        return text.split(separator: "\n").contains { $0.hasPrefix("tls_server_config:") }
+    /// The certificate that a web configuration tells of; nil where it tells of no TLS.
+    private static func certificate(_ path: String?) throws(ConfigurationProblem) -> [UInt8]? {
+        guard let path else { return nil }
+        switch try WebConfiguration(try YAMLFile.read(path), path: path).tls?.certificate {
+        case nil: return nil
+        case .inline(let text): return Array(text.utf8)
+        case .file(let file):
+            do throws(SmallFile.Failure) {
+                return try SmallFile.read(file, maximumSize: TLSTerms.maximumFile)
+            } catch {
+                throw ConfigurationProblem(.file(file, line: nil), error.description)
+            }
+        }
     }
 }

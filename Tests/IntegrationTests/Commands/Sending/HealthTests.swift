@@ -32,8 +32,8 @@ extension EndToEnd {
             let cases: [(Response, String)] = [
                 (FarSide.answer(.serviceUnavailable), "not ready yet (HTTP 503)"),
                 (FarSide.answer(.ok, "hello"), "expected the answer of a collector, found another's"),
-                (FarSide.answer(.unauthorized), "it wants to know who asks (HTTP 401)"),
-                (FarSide.answer(.movedPermanently), "expected HTTP 200, found 301"),
+                (FarSide.answer(.unauthorized), "it wants to know who asks (HTTP 401); see --basic-auth-file"),
+                (FarSide.answer(.movedPermanently), "expected HTTP 200, found HTTP 301"),
             ]
             for (answer, reason) in cases {
                 try await FarSide.with { _ in
