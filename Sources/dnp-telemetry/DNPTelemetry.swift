@@ -19,6 +19,7 @@ struct DNPTelemetry: AsyncParsableCommand {
     )
 
     static func main() async {
+        if CommandLine.arguments.dropFirst().first == "serve" { ServiceSignals.ignoreHangUps() }
         Terminal.openClosedStreams()
         await main(nil)
     }

@@ -44,6 +44,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let signals = await ServiceSignals.take()
         let reader = options.reader
         let configuration: ServeConfiguration
         do throws(ConfigurationProblems) {
@@ -60,6 +61,7 @@ struct Serve: AsyncParsableCommand {
         do {
             try await CollectorService.run(
                 configuration,
+                signals: signals,
                 reread: { () throws(ConfigurationProblems) in try reader.read() },
                 log: log,
                 level: level,

@@ -24,7 +24,7 @@ enum ServiceRouter {
         router.post("/v1/events") { request, context in
             try await events.respond(to: request, token: context.token)
         }
-        if let reload { router.post("/-/reload") { _, _ in try reload.respond() } }
+        if let reload { router.post("/-/reload") { _, _ in try await reload.respond() } }
         for path in paths.actions {
             refuse([.get, .put, .delete, .patch], at: RouterPath(path), allowed: "POST", router)
         }

@@ -8,7 +8,6 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import RuntimeMetrics
 internal import ServiceLifecycle
-internal import UnixSignals
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
@@ -20,6 +19,7 @@ public enum CollectorService {
     ///
     /// - Parameters:
     ///   - configuration: how to run.
+    ///   - signals: what the process is told meanwhile.
     ///   - reread: reads the configuration again, at each reload.
     ///   - log: the service's own log.
     ///   - level: the lowest level of that log, which a reload changes.
@@ -29,6 +29,7 @@ public enum CollectorService {
     /// - Throws: an error whose description tells the operator what to do.
     public static func run(
         _ configuration: ServeConfiguration,
+        signals: ServiceSignals,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
         log: Logger,
         level: LiveLogHandler.Level,
@@ -39,6 +40,7 @@ public enum CollectorService {
         do {
             try await run(
                 configuration,
+                signals: signals,
                 reread: reread,
                 log: log,
                 level: level,
@@ -54,6 +56,7 @@ public enum CollectorService {
 
     private static func run(
         _ configuration: ServeConfiguration,
+        signals: ServiceSignals,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
         log: Logger,
         level: LiveLogHandler.Level,
@@ -66,6 +69,10 @@ public enum CollectorService {
         let live = LiveConfiguration(configuration)
         let descriptors = FileDescriptorLimit.raise()
         let sockets = try ListeningSockets.open(configuration.listeners, inherited: try InheritedSocket.take())
+        signals.starting {
+            sockets.forEach { $0.file?.remove() }
+            log.notice("stopped before it was ready; what is in the ledger stays as it is")
+        }
         var isListening = false
         defer {
             if !isListening { sockets.forEach { $0.close() } }
@@ -165,6 +172,10 @@ public enum CollectorService {
             hasTokens: configuration.credentialsDirectory != nil
         )
         let watch = try SecurityWatch(configuration, metrics: securityMetrics, log: log)
+        let places = sockets.map { ReloadExposure.Place($0.listener.services, $0.place) }
+        if let warning = ReloadExposure.warning(configuration, places, watch.rules.current) {
+            log.warning("\(warning)")
+        }
         let reloader = Reloader(
             live,
             reread: watch.rereading(reread),
@@ -194,17 +205,18 @@ public enum CollectorService {
                 .init(service: JournalService(output: output)),
                 .init(service: watch),
                 .init(service: http, failureTerminationBehavior: .gracefullyShutdownGroup),
-                .init(service: ReloadService(reloader: reloader)),
+                .init(service: ReloadService(reloader: reloader, signals: signals)),
                 .init(service: sources),
                 .init(service: lines, failureTerminationBehavior: .gracefullyShutdownGroup),
                 .init(service: ReadinessService(readiness: readiness)),
                 .init(service: SupervisionService(supervisor: supervisor, writer: writer, journal: progress)),
+                .init(service: StopService(signals: signals), successTerminationBehavior: .gracefullyShutdownGroup),
             ],
-            gracefulShutdownSignals: [.sigterm, .sigint],
             logger: log
         )
         group.maximumGracefulShutdownDuration = .seconds(6)
         isListening = true
+        signals.started()
         try await ServiceGroup(configuration: group).run()
     }
 

@@ -155,8 +155,13 @@ actor Service {
 
     /// SIGTERM, and how the process ended.
     func terminate(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
+        await process?.signal(SIGTERM)
+        return try await end(within: limit)
+    }
+
+    /// How the process ended.
+    func end(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
         guard let process else { throw DidNotStart(status: nil, log: "it was never started") }
-        await process.signal(SIGTERM)
         return try await process.waitForExit(within: limit)
     }
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ServiceLifecycle
-internal import UnixSignals
 
-/// Reads the configuration anew at each SIGHUP.
+/// Reads the configuration anew after a SIGHUP, also one that came while the service started.
 struct ReloadService: Service {
     let reloader: Reloader
+    let signals: ServiceSignals
 
     func run() async throws {
-        let signals = await UnixSignalsSequence(trapping: .sighup)
-        for await _ in signals.cancelOnGracefulShutdown() {
+        for await _ in signals.hangUps.cancelOnGracefulShutdown() {
             _ = reloader.reload()
         }
     }

@@ -125,9 +125,13 @@ extension EndToEnd {
                 #expect(answer.status == 200)
                 #expect(answer.text == #"{"changed":["max-body"],"needsRestart":[]}"# + "\n", "an option tells listen")
                 #expect(try await statusOfPost(service) == 413)
-                try file.write("reload-endpoint: maybe\n")
-                let refused = try await service.client.post([], type: nil, to: "/-/reload")
+                try file.write("reload-endpoint: maybe\nmax-boddy: 1\n")
+                let refused = try await awaited("the second one has its turn") {
+                    let answer = try await service.client.post([], type: nil, to: "/-/reload")
+                    return answer.status == 429 ? nil : answer
+                }
                 #expect(refused.status == 422)
+                #expect(refused.text.contains("config.yml:2: unknown key \\\"max-boddy\\\"; did you mean max-body?"))
                 #expect(try refused.problem().detail.contains("config.yml:1: expected true or false, found \"maybe\""))
                 #expect(try await service.client.get("/-/reload").status == 405)
             }
@@ -148,6 +152,57 @@ extension EndToEnd {
                 ])
                 #expect(command.status == .code(78))
                 #expect(command.error.contains(expected))
+            }
+        }
+
+        @Test(
+            "reloads that are asked for over HTTP are one a second: who asks meanwhile shares it or is told to come again"
+        )
+        func paced() async throws {
+            try await withConfigured("reload-endpoint: true\n") { (service: Service, _) async throws in
+                let client = await service.client
+                let clock = ContinuousClock()
+                let start = clock.now
+                let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
+                    for _ in 0..<200 {
+                        group.addTask { try await client.post([], type: nil, to: "/-/reload") }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                let reloads =
+                    try await client.metrics()
+                    .value("dnp_telemetry_config_reloads_total", ["result": "applied"]) ?? 0
+                let seconds = (clock.now - start) / .seconds(1)
+                #expect(reloads >= 1 && reloads <= 1 + seconds)
+                let refused = answers.filter { $0.status == 429 }
+                #expect(refused.count + answers.count { $0.status == 200 } == 200)
+                #expect(!refused.isEmpty)
+                for answer in refused {
+                    #expect(try answer.problem().type == "urn:dnp-telemetry:problem:reloaded-just-now")
+                    #expect((1...3).contains(Int(answer.headers["retry-after"] ?? "") ?? 0))
+                }
+            }
+        }
+
+        @Test(
+            "a reload endpoint that everybody reaches is warned of at the start, one behind users or on this machine is not"
+        )
+        func exposed() async throws {
+            let warning = "may ask for a reload"
+            try await withConfigured("reload-endpoint: true\n", options: ["--listen", "0.0.0.0:0"]) {
+                (service: Service, _) async throws in
+                #expect(await service.log.contains(warning))
+            }
+            try await withConfigured("reload-endpoint: true\n") { (service: Service, _) async throws in
+                #expect(await !service.log.contains(warning))
+            }
+            try await withTemporaryDirectory { directory in
+                let users = "basic_auth_users: {alice: \(try await WebConfigurationFile.hash("wonderland"))}\n"
+                let web = try WebConfigurationFile(users, in: directory)
+                let options = ["--listen", "0.0.0.0:0", "--web-config", web.path, "--reload-endpoint"]
+                try await withService(options: options, asksWhetherReady: false) { service in
+                    #expect(await !service.log.contains(warning))
+                }
             }
         }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a reload that is asked for over HTTP is done: those who ask at once share one, and there is one a second at most.
+///
+/// Pure: times are nanoseconds of a monotonic clock.
+struct ReloadTurns {
+    /// What becomes of one who asks.
+    enum Turn: Equatable {
+        /// Does the reload.
+        case begin
+        /// Takes the outcome of the one under way.
+        case share
+        /// Comes again after that.
+        case wait(Duration)
+    }
+
+    /// How far the beginnings of two are apart.
+    static let interval: UInt64 = 1_000_000_000
+
+    private var last: UInt64?
+    private var isUnderWay = false
+
+    mutating func ask(at now: UInt64) -> Turn {
+        if isUnderWay { return .share }
+        if let last, now < last &+ Self.interval { return .wait(.nanoseconds(Int64(last &+ Self.interval - now))) }
+        last = now
+        isUnderWay = true
+        return .begin
+    }
+
+    mutating func ended() {
+        isUnderWay = false
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEnd {
+    @Suite("a signal before the service is ready")
+    struct EarlySignals {
+        /// A service that has stored something and was killed, then started again and held while it recovers that.
+        private func withHeldStart(
+            options: [String] = [],
+            _ body: (Service, NotifiedManager, LifecycleTotals) async throws -> Void
+        ) async throws {
+            let manager = try NotifiedManager()
+            try await withService(options: options) { service in
+                let client = await service.client
+                var totals = LifecycleTotals()
+                for number in 0..<30 {
+                    let batch = EventFactory(prefix: "early-\(number)").cycles(0..<200)
+                    _ = try await client.post(batch.ndjson).receipt()
+                    totals += batch.totals
+                }
+                await service.kill()
+                await service.run(under: manager)
+                let process = try await service.launch()
+                try await eventually("it recovers", every: .milliseconds(1)) {
+                    manager.values("STATUS").contains { $0.hasPrefix("recovering") }
+                }
+                await process.signal(SIGSTOP)
+                let state = "/proc/\(await process.identifier)/stat"
+                try await eventually("it is held") { text(of: state).contains(") T ") }
+                try #require(manager.values("READY") == [], "it is not ready yet")
+                try await body(service, manager, totals)
+            }
+        }
+
+        @Test("SIGHUP is kept, and the configuration read anew once it is ready")
+        func hangUp() async throws {
+            try await withTemporaryDirectory { directory in
+                let file = "\(directory)/config.yml"
+                func write(_ text: String) throws { try Data(text.utf8).write(to: URL(fileURLWithPath: file)) }
+                try write("max-body: 4MiB\n")
+                try await withHeldStart(options: ["--config", file]) { service, manager, totals in
+                    try write("max-body: 10\n")
+                    await service.signal(SIGHUP)
+                    await service.signal(SIGCONT)
+                    try await service.waitUntilReady()
+                    let client = await service.client
+                    try await eventually("the new limit holds") {
+                        try await client.post(Array(#"{"event":"plugin_started"}"#.utf8)).status == 413
+                    }
+                    #expect(try await client.metrics().lifecycle == totals.series)
+                    #expect(manager.values("STATUS").contains("reloaded: max-body"))
+                }
+            }
+        }
+
+        @Test(
+            "SIGTERM ends it with 0 and takes its socket away; the next start recovers",
+            arguments: [SIGTERM, SIGINT]
+        )
+        func stop(number: Int32) async throws {
+            try await withTemporaryDirectory { directory in
+                let socket = "\(directory)/http.sock"
+                try await withHeldStart(options: ["--listen", "unix:\(socket)"]) { service, manager, totals in
+                    #expect(FileManager.default.fileExists(atPath: socket))
+                    await service.signal(number)
+                    await service.signal(SIGCONT)
+                    #expect(try await service.end() == .code(0))
+                    #expect(manager.values("READY") == [])
+                    #expect(!FileManager.default.fileExists(atPath: socket))
+                    #expect(await service.log.contains("stopped before it was ready"))
+                    try await service.start()
+                    #expect(try await service.client.metrics().lifecycle == totals.series)
+                }
+            }
+        }
+    }
+}
