@@ -58,8 +58,10 @@ extension EndToEnd {
                 try file.write("max-body: 10\nlog-level: info\ndurability: power\n")
                 await service.signal(SIGHUP)
                 try await eventually("the new limit holds") { try await statusOfPost(service) == 413 }
-                let log = await service.log
-                #expect(log.contains("settings=durability") && log.contains("need a restart"), "\(log)")
+                try await eventually("the rest is named") {
+                    let log = await service.log
+                    return log.contains("settings=durability") && log.contains("need a restart")
+                }
                 let page = try await service.client.metrics()
                 #expect(page.value("dnp_telemetry_config_reloads_total", ["result": "applied"]) == 1)
                 #expect(page.value("dnp_telemetry_config_last_reload_successful") == 1)
@@ -106,7 +108,9 @@ extension EndToEnd {
                     #expect(page.value("dnp_telemetry_config_last_reload_successful") == 0)
                     #expect(page.value("dnp_telemetry_token_last_reload_successful") == 0)
                     try Data("0123456789abcdef-b".utf8).write(to: URL(fileURLWithPath: "\(directory)/token-b"))
-                    #expect(try await service.client.post([], type: nil, to: "/-/reload").status == 200)
+                    try await eventually("the second one has its turn") {
+                        try await service.client.post([], type: nil, to: "/-/reload").status == 200
+                    }
                     #expect(
                         try await service.client.metrics().value("dnp_telemetry_token_last_reload_successful") == 1
                     )
@@ -132,7 +136,7 @@ extension EndToEnd {
                 }
                 #expect(refused.status == 422)
                 #expect(refused.text.contains("config.yml:2: unknown key \\\"max-boddy\\\"; did you mean max-body?"))
-                #expect(try refused.problem().detail.contains("config.yml:1: expected true or false, found \"maybe\""))
+                #expect(refused.text.contains("config.yml:1: expected true or false, found \\\"maybe\\\""))
                 #expect(try await service.client.get("/-/reload").status == 405)
             }
         }

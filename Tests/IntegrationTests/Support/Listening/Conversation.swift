@@ -76,6 +76,12 @@ final class Conversation: Sendable {
         }
     }
 
+    /// Whether something has come that was not taken.
+    var hasHeard: Bool {
+        listen()
+        return received.withLock { !$0.bytes.isEmpty }
+    }
+
     var isClosed: Bool {
         listen()
         return received.withLock { $0.isAtEnd }
