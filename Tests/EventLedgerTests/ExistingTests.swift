@@ -53,6 +53,7 @@ struct ExistingTests {
         }
         #expect(try FileBytes.read(path) == before)
         #expect(try directory.names().contains("ledger.sqlite"))
+        #expect(try directory.names().contains("ledger.reserve"), "the room for the next opening is kept")
         let reader = try LedgerReader.open(directory: directory.path)
         #expect(try reader.integrityFindings() != [])
     }

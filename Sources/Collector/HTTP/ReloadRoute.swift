@@ -8,20 +8,20 @@ internal import Synchronization
 
 /// `POST /-/reload`: what a SIGHUP does, and tells what came of it.
 final class ReloadRoute: Sendable {
-    private struct State {
-        var turns = ReloadTurns()
-        var current: Task<Reloader.Outcome, any Error>?
-    }
-
     private let reloader: Reloader
-    private let state = Mutex(State())
+    private let turns = Mutex(ReloadTurns())
 
     init(reloader: Reloader) {
         self.reloader = reloader
     }
 
     func respond() async throws -> Response {
-        switch try await turn().value {
+        if case .wait(let pause) = turns.withLock({ $0.ask(at: LedgerClock.system.monotonic()) }) {
+            throw Problem.reloadedJustNow(pause)
+        }
+        defer { turns.withLock { $0.ended() } }
+        // Files are read on a thread that may wait for them.
+        switch try await NIOThreadPool.singleton.runIfActive({ self.reloader.reload() }) {
         case .applied(let changed, let waiting):
             var body = JSONText()
             body.object { body in
@@ -37,23 +37,6 @@ final class ReloadRoute: Sendable {
             )
         case .refused(let problems): throw Problem.unusableConfiguration(problems)
         }
-    }
-
-    /// The reload that this request has a part in; files are read on a thread that may wait for them.
-    private func turn() throws(Problem) -> Task<Reloader.Outcome, any Error> {
-        let (turn, current) = state.withLock { state in
-            let turn = state.turns.ask(at: LedgerClock.system.monotonic())
-            if turn == .begin {
-                state.current = Task {
-                    defer { self.state.withLock { $0.turns.ended() } }
-                    return try await NIOThreadPool.singleton.runIfActive { self.reloader.reload() }
-                }
-            }
-            return (turn, state.current)
-        }
-        if case .wait(let pause) = turn { throw .reloadedJustNow(pause) }
-        guard let current else { throw .reloadedJustNow(.seconds(1)) }
-        return current
     }
 }
 
@@ -76,7 +59,7 @@ extension Problem {
             status: .tooManyRequests,
             type: "reloaded-just-now",
             title: "Read just now",
-            detail: "The configuration was read within the last second. Try again.",
+            detail: "The configuration was read within the last second, or is being read. Try again.",
             retryAfter: RetryHint.jittered(pause)
         )
     }

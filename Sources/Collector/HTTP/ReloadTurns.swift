@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a reload that is asked for over HTTP is done: those who ask at once share one, and there is one a second at most.
+/// When a reload that is asked for over HTTP is done: one at a time, and one a second at most.
+///
+/// Nobody takes the outcome of one that another asked for: it may have read the files before they were written.
 ///
 /// Pure: times are nanoseconds of a monotonic clock.
 struct ReloadTurns {
@@ -8,8 +10,6 @@ struct ReloadTurns {
     enum Turn: Equatable {
         /// Does the reload.
         case begin
-        /// Takes the outcome of the one under way.
-        case share
         /// Comes again after that.
         case wait(Duration)
     }
@@ -21,8 +21,8 @@ struct ReloadTurns {
     private var isUnderWay = false
 
     mutating func ask(at now: UInt64) -> Turn {
-        if isUnderWay { return .share }
         if let last, now < last &+ Self.interval { return .wait(.nanoseconds(Int64(last &+ Self.interval - now))) }
+        if isUnderWay { return .wait(.nanoseconds(Int64(Self.interval))) }
         last = now
         isUnderWay = true
         return .begin

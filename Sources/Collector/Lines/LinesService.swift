@@ -158,10 +158,13 @@ final class LinesService: Service {
         metrics.connections.add()
         open.add(channel, isServer: false)
         defer { open.remove(channel) }
+        let entry = table.entry(of: channel)
+        // It was told before there was anything that would hear it.
+        if let entry, entry.isLeaving { entry.askForRoom() }
         let client = LinesConnection(
             channel: channel,
             answering: connection.answering,
-            entry: table.entry(of: channel),
+            entry: entry,
             writer: writer,
             patience: patience,
             metrics: metrics,
@@ -195,18 +198,29 @@ final class LinesService: Service {
         )
         return try await bootstrap.bind(listener.descriptor, serverBackPressureStrategy: strategy) { channel in
             channel.eventLoop.makeCompletedFuture {
-                let pipeline = channel.pipeline.syncOperations
-                let answering = try pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
-                    AnswerSocket($0)
+                do {
+                    return try Self.connection(over: channel, strategy)
+                } catch {
+                    // Nobody else would, and its place would stay taken.
+                    channel.close(promise: nil)
+                    throw error
                 }
-                guard let answering = answering ?? nil else { throw ChannelError.ioOnClosedChannel }
-                try pipeline.addHandler(SilenceHandler(patience: Self.silence))
-                let wrapped = try NIOAsyncChannel<LineInput, Never>(
-                    wrappingChannelSynchronously: channel,
-                    configuration: .init(backPressureStrategy: strategy)
-                )
-                return Connection(channel: wrapped, answering: answering)
             }
         }
+    }
+
+    private static func connection(
+        over channel: any Channel,
+        _ strategy: NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark
+    ) throws -> Connection {
+        let pipeline = channel.pipeline.syncOperations
+        let answering = try pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { AnswerSocket($0) }
+        guard let answering = answering ?? nil else { throw ChannelError.ioOnClosedChannel }
+        try pipeline.addHandler(SilenceHandler(patience: Self.silence))
+        let wrapped = try NIOAsyncChannel<LineInput, Never>(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(backPressureStrategy: strategy)
+        )
+        return Connection(channel: wrapped, answering: answering)
     }
 }

@@ -15,11 +15,12 @@ extension EventLedger {
         }
         let limits = LedgerLimits()
         let lock = try DirectoryLock(directory: directory)
-        files.releaseReserve()
-        switch try LedgerInspection.inspect(files, limits: limits) {
-        case .sound: return try open(files, lock: lock, durability: durability, now: 0, limits: limits)
-        case .blank: throw .absent(path: files.database)
-        case .damaged(let reason): throw .corrupt(detail: reason)
+        return try files.withReserve { () throws(LedgerError) in
+            switch try LedgerInspection.inspect(files, limits: limits) {
+            case .sound: return try open(files, lock: lock, durability: durability, now: 0, limits: limits)
+            case .blank: throw .absent(path: files.database)
+            case .damaged(let reason): throw .corrupt(detail: reason)
+            }
         }
     }
 }

@@ -34,7 +34,18 @@ extension EventLedger {
         let files = LedgerFiles(directory: directory)
         try files.makeDirectory()
         let lock = try DirectoryLock(directory: directory)
-        files.releaseReserve()
+        return try files.withReserve { () throws(LedgerError) in
+            try openOrMake(files, lock: lock, durability: durability, now: now, limits: limits)
+        }
+    }
+
+    private static func openOrMake(
+        _ files: LedgerFiles,
+        lock: DirectoryLock,
+        durability: LedgerDurability,
+        now: Int64,
+        limits: LedgerLimits
+    ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
         switch try LedgerInspection.inspect(files, limits: limits) {
         case .blank: opening = .created

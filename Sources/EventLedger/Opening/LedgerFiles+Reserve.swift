@@ -10,9 +10,20 @@ extension LedgerFiles {
     /// What the index of an empty log has: no more, so that on a full disk the one makes room for the other each time.
     private static var reservedBytes: off_t { 32 << 10 }
 
-    /// Gives the room back to the file system, for the ledger that is opened now.
-    func releaseReserve() {
-        _ = unsafe unlink(reserve)
+    /// Gives the room to the ledger that `body` opens, and takes it again if that does not succeed.
+    func withReserve<Result>(_ body: () throws(LedgerError) -> Result) throws(LedgerError) -> Result {
+        let hadReserve = releaseReserve()
+        do {
+            return try body()
+        } catch {
+            if hadReserve { makeReserve() }
+            throw error
+        }
+    }
+
+    /// - Returns: whether there was any.
+    private func releaseReserve() -> Bool {
+        unsafe unlink(reserve) == 0
     }
 
     /// Takes the room that the closed ledger has left, if it is still there.
@@ -20,6 +31,6 @@ extension LedgerFiles {
         let descriptor = unsafe open(reserve, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return }
         defer { _ = Glibc.close(descriptor) }
-        if posix_fallocate(descriptor, 0, Self.reservedBytes) != 0 { releaseReserve() }
+        if posix_fallocate(descriptor, 0, Self.reservedBytes) != 0 { _ = releaseReserve() }
     }
 }

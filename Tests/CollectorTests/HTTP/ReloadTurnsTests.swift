@@ -10,8 +10,8 @@ struct ReloadTurnsTests {
     func shared() {
         var turns = ReloadTurns()
         #expect(turns.ask(at: 5) == .begin)
-        #expect(turns.ask(at: 6) == .share)
-        #expect(turns.ask(at: 5 + 10 * ReloadTurns.interval) == .share)
+        #expect(turns.ask(at: 6) == .wait(.nanoseconds(999_999_999)))
+        #expect(turns.ask(at: 5 + 10 * ReloadTurns.interval) == .wait(.seconds(1)))
         turns.ended()
         #expect(turns.ask(at: 5 + 10 * ReloadTurns.interval) == .begin)
     }

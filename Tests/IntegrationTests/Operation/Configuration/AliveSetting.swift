@@ -247,7 +247,7 @@ extension AliveSetting {
     ]
 
     private static let times = [
-        AliveSetting(name: "header-timeout", first: "1h", second: "100ms") { scene in
+        AliveSetting(name: "header-timeout", first: "1h", second: "1s") { scene in
             try await scene.reload()
             let slow = try scene.begun("GET /-/ready HTTP/1.1\r\n")
             #expect(status(of: try await slow.hear { _ in false }) == 408)
@@ -259,7 +259,7 @@ extension AliveSetting {
             )
             #expect(status(of: try await slow.hear { _ in false }) == 408)
         },
-        AliveSetting(name: "response-timeout", first: "1h", second: "100ms", options: LargePage.options) { scene in
+        AliveSetting(name: "response-timeout", first: "1h", second: "2s", options: LargePage.options) { scene in
             let client = scene.client
             _ = try await client.post(LargePage.events).receipt()
             let whole = try await client.scrape()
