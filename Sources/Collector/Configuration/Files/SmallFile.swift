@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `stat` to one of the three, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// A file that is read whole: one that people or the service manager put there, of a bounded size.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `dirent` to one of the three, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// Reads the tokens of a directory, as `LoadCredential=` of a unit or a secret of a container gives them: a file

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `stat` to one of the three, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// What changes when a file does: its place, its size and its times (stat(2)), or that it is not there.

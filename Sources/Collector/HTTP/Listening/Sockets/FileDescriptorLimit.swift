@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `rlimit` to one of the three, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
 internal import Glibc
 
 /// How many files and sockets the process may have open (RLIMIT_NOFILE, getrlimit(2)).
