@@ -26,7 +26,6 @@ let package = Package(
         .library(name: "RuntimeMetrics", targets: ["RuntimeMetrics"]),
         .library(name: "EventLedger", targets: ["EventLedger"]),
         .library(name: "Journald", targets: ["Journald"]),
-        .library(name: "Collector", targets: ["Collector"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -61,17 +60,73 @@ let package = Package(
         ),
         .target(name: "RuntimeMetrics", dependencies: ["MetricsRegistry", "CHeap"], swiftSettings: strict),
         .target(
+            name: "LifecycleMetrics",
+            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
+        .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(name: "TextOutput", swiftSettings: strict),
+        .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
+        .target(
+            name: "LogValidation",
+            dependencies: [
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "LogInput", "TextOutput",
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "EventLedger",
             dependencies: ["TelemetryEvents", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict
         ),
         .target(name: "Journald", dependencies: ["CSystemd"], swiftSettings: strict),
         .target(
+            name: "LedgerState",
+            dependencies: [
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "EventLedger",
+                "Journald",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "LedgerTools",
+            dependencies: [
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald", "LedgerState",
+                "LogInput", "TextOutput",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "PeerNames",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "CollectorClient",
+            dependencies: [
+                "TelemetryEvents", "Gzip", "LogInput", "TextOutput", "PeerNames",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
             name: "Collector",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "EventLedger", "Journald",
-                "CCrypt", "CZlib",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
+                "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "CCrypt",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -88,8 +143,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
                 .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: strict
@@ -97,7 +150,8 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "Collector", "EventLedger", "TelemetryEvents",
+                "Collector", "CollectorClient", "EventLedger", "LedgerTools", "LifecycleMetrics", "LogInput",
+                "LogValidation", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -132,7 +186,9 @@ let package = Package(
         .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "EventLedger", "MetricsRegistry", "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents",
+                "Collector", "CollectorClient", "EventLedger", "Gzip", "Journald", "LedgerState", "LedgerTools",
+                "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry", "PeerNames", "PrefetchLifecycle",
+                "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import Gzip
+internal import LogInput
 
 /// Sends batches until each is taken or refused.
 struct BatchDelivery: Sendable {
@@ -8,7 +10,7 @@ struct BatchDelivery: Sendable {
     static let afterInterruption = Duration.seconds(5)
     private static let pollInterval = Duration.milliseconds(100)
 
-    let client: CollectorClient
+    let client: CollectorConnection
     let compresses: Bool
     let retryFor: Duration
     let interruption: Interruption?
@@ -18,7 +20,7 @@ struct BatchDelivery: Sendable {
     private(set) var retries = 0
 
     init(
-        _ client: CollectorClient,
+        _ client: CollectorConnection,
         compresses: Bool,
         retryFor: Duration,
         interruption: Interruption?,

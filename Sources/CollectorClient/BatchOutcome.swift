@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TextOutput
 
 /// What an answer means for a batch.
 enum BatchOutcome: Equatable, Sendable {

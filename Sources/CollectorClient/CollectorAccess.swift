@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import LogInput
 internal import NIOSSL
+internal import TextOutput
 
 /// What a collector is shown by its client: files only, since arguments are seen by everyone on the machine.
-public struct CollectorAccess: Sendable {
+package struct CollectorAccess: Sendable {
     /// The credential that is taken from `$CREDENTIALS_DIRECTORY` where no file is named.
-    public static let credential = "token"
+    package static let credential = "token"
     /// The longest secret, in bytes.
     static let longestSecret = 8_192
 
     /// A file with a bearer token.
-    public var tokenFile: String?
+    package var tokenFile: String?
     /// A file with `name:password`.
-    public var basicAuthFile: String?
+    package var basicAuthFile: String?
     /// A PEM file with the authorities that are trusted in place of the machine's.
-    public var authorities: String?
+    package var authorities: String?
     /// A PEM file with the client's certificate, and those that lead from it to its authority.
-    public var certificate: String?
+    package var certificate: String?
     /// A PEM file with the certificate's key.
-    public var key: String?
+    package var key: String?
     /// The name that the collector's certificate has to have, where it is not that of its address.
-    public var serverName: String?
+    package var serverName: String?
     /// The certificate that the collector has to show, as PEM, whoever signed it and whatever its name is.
-    public var expectedCertificate: [UInt8]?
+    package var expectedCertificate: [UInt8]?
     /// Whether any certificate of the collector will do.
-    public var trustsAnyone = false
+    package var trustsAnyone = false
 
     /// Access without a secret.
-    public init() {}
+    package init() {}
 
     /// Whether a text can be the name of a server: letters, digits and dashes between dots, and no address.
-    public static func isServerName(_ text: String) -> Bool {
+    package static func isServerName(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let isMadeOfLabels = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)
@@ -51,11 +53,11 @@ public struct CollectorAccess: Sendable {
     /// The value of `Authorization`; nil without a secret.
     ///
     /// - Parameter directory: `$CREDENTIALS_DIRECTORY`.
-    func authorization(credentials directory: String?) throws(UnknownOption) -> String? {
+    func authorization(credentials directory: String?) throws(InvalidOption) -> String? {
         if let basicAuthFile {
             let secret = try Self.secret(in: basicAuthFile)
             guard secret.contains(":") else {
-                throw UnknownOption("\(basicAuthFile): expected name:password, found no colon")
+                throw InvalidOption("\(basicAuthFile): expected name:password, found no colon")
             }
             return "Basic " + Data(secret.utf8).base64EncodedString()
         }
@@ -69,7 +71,7 @@ public struct CollectorAccess: Sendable {
     /// How TLS is spoken.
     ///
     /// - Parameter url: behind a socket's path no name is looked for by TLS itself.
-    func encryption(with url: CollectorURL) throws(UnknownOption) -> TLSConfiguration {
+    func encryption(with url: CollectorURL) throws(InvalidOption) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if url.host == nil { configuration.certificateVerification = .noHostnameVerification }
         if trustsAnyone || expectedCertificate != nil { configuration.certificateVerification = .none }
@@ -92,14 +94,14 @@ public struct CollectorAccess: Sendable {
     }
 
     /// BoringSSL tells whether a key belongs to a certificate; who is trusted has no part in it.
-    private static func checkPair(of configuration: TLSConfiguration) throws(UnknownOption) {
+    private static func checkPair(of configuration: TLSConfiguration) throws(InvalidOption) {
         var pair = configuration
         pair.trustRoots = .certificates([])
         pair.certificateVerification = .none
         do {
             _ = try NIOSSLContext(configuration: pair)
         } catch {
-            throw UnknownOption("expected --key as the key of the certificate of --cert, found another one")
+            throw InvalidOption("expected --key as the key of the certificate of --cert, found another one")
         }
     }
 
@@ -107,19 +109,19 @@ public struct CollectorAccess: Sendable {
         _ path: String,
         _ option: String,
         _ read: () throws -> Value
-    ) throws(UnknownOption) -> Value {
+    ) throws(InvalidOption) -> Value {
         do {
             return try read()
         } catch {
             let found = FileManager.default.isReadableFile(atPath: path) ? "something else" : "no file that can be read"
-            throw UnknownOption("expected \(option) as a file in PEM form, found \(found) at \(PlainText.line(path))")
+            throw InvalidOption("expected \(option) as a file in PEM form, found \(found) at \(PlainText.line(path))")
         }
     }
 
-    private static func token(in path: String) throws(UnknownOption) -> String {
+    private static func token(in path: String) throws(InvalidOption) -> String {
         let token = try secret(in: path)
         guard !token.utf8.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else {
-            throw UnknownOption(
+            throw InvalidOption(
                 "\(PlainText.line(path)): expected a token of printable ASCII, found something else in it"
             )
         }
@@ -127,10 +129,10 @@ public struct CollectorAccess: Sendable {
     }
 
     /// The content of a file without the line feed at its end.
-    private static func secret(in path: String) throws(UnknownOption) -> String {
+    private static func secret(in path: String) throws(InvalidOption) -> String {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestSecret + 1)
         else {
-            throw UnknownOption("\(PlainText.line(path)): expected a file with a secret, found none that can be read")
+            throw InvalidOption("\(PlainText.line(path)): expected a file with a secret, found none that can be read")
         }
         var bytes = [UInt8](data)
         if bytes.last == 0x0A { bytes.removeLast() }
@@ -138,7 +140,7 @@ public struct CollectorAccess: Sendable {
         guard (1...longestSecret).contains(bytes.count), let text = String(validating: bytes, as: UTF8.self),
             !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
         else {
-            throw UnknownOption(
+            throw InvalidOption(
                 "\(PlainText.line(path)): expected a secret of one line and at most \(longestSecret) bytes, "
                     + "found \(bytes.isEmpty ? "nothing" : "something else")"
             )

@@ -2,13 +2,15 @@
 
 internal import AsyncHTTPClient
 internal import Foundation
+internal import LogInput
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
+internal import TextOutput
 
 /// Asks one collector, one request at a time; follows no redirect, and reads no more of an answer than a collector writes.
-struct CollectorClient: Sendable {
+struct CollectorConnection: Sendable {
     /// A collector names 100,000 refused events at most, in some 130 bytes each.
     static let longestAnswer = 16 << 20
 
@@ -30,7 +32,7 @@ struct CollectorClient: Sendable {
         timeout: Duration,
         credentials: String?,
         headers: [SendHeader] = []
-    ) throws(UnknownOption) {
+    ) throws(InvalidOption) {
         self.url = url
         self.timeout = timeout
         showsCertificate = access.certificate != nil
@@ -51,7 +53,7 @@ struct CollectorClient: Sendable {
                 configuration.dnsOverride = [name: host]
             }
         } else if access.serverName != nil {
-            throw UnknownOption("expected --server-name with https://, found \(url)")
+            throw InvalidOption("expected --server-name with https://, found \(url)")
         }
         requestURL = request
         configuration.httpVersion = .http1Only

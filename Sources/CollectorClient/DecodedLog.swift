@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// A log that is decoded here, because it comes bit by bit or is too large for one body: what its lines say stands in
@@ -21,10 +22,10 @@ struct DecodedLog: Sendable {
     /// - Parameters:
     ///   - isLive: whether lines come as they are written.
     ///   - lineOffset: how many lines of the input come before it.
-    init(_ options: JudgementOptions, isLive: Bool, lineOffset: UInt64) {
+    init(_ options: LineFormat, isLive: Bool, lineOffset: UInt64) {
         self.isLive = isLive
         self.lineOffset = lineOffset
-        var lines = options.lines
+        var lines = options.decoderOptions
         lines.isLive = isLive
         lines.tellsUntimedLines = !isLive
         decoder = LogDecoder(lines, pseudonyms: names, identityKey: Self.key)
@@ -81,7 +82,7 @@ struct DecodedLog: Sendable {
         }
         guard let installation else { return line }
         line.removeLast()
-        var member = JSONText()
+        var member = JSONWriter()
         member.name("installationId")
         member.value(name(of: installation))
         line.append(UInt8(ascii: ","))

@@ -1,36 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LogInput
+internal import LogValidation
+internal import TelemetryEvents
+
 /// Asks a service whether it is ready.
-public struct HealthCheck: Sendable {
+package struct HealthCheck: Sendable {
     /// The path that is asked.
-    public static let path = "/-/ready"
+    package static let path = "/-/ready"
     /// How a service's answer begins, by which it is told from another server at its address.
     private static let ready = Array("dnp-telemetry is ready".utf8)
 
     /// What a service is found to be.
-    public enum Verdict: Equatable, Sendable {
+    package enum Verdict: Equatable, Sendable {
         case ready
         /// It is not, and why.
         case notReady(String)
     }
 
     private let url: CollectorURL
-    private let client: CollectorClient
+    private let client: CollectorConnection
 
     /// - Parameters:
     ///   - url: where the service is, with the path.
     ///   - timeout: how long its answer may take.
-    /// - Throws: `UnknownOption` for a file of a secret or of certificates that is none.
-    public init(_ url: CollectorURL, _ access: CollectorAccess, timeout: Duration) throws(UnknownOption) {
+    /// - Throws: `InvalidOption` for a file of a secret or of certificates that is none.
+    package init(_ url: CollectorURL, _ access: CollectorAccess, timeout: Duration) throws(InvalidOption) {
         self.url = url
-        client = try CollectorClient(url, access, timeout: timeout, credentials: nil)
+        client = try CollectorConnection(url, access, timeout: timeout, credentials: nil)
     }
 
     /// Whether a secret goes over the network in clear.
-    public var tellsSecretInClear: Bool { client.tellsSecretInClear }
+    package var tellsSecretInClear: Bool { client.tellsSecretInClear }
 
     /// Asks once.
-    public func verdict() async -> Verdict {
+    package func verdict() async -> Verdict {
         defer { Task { await client.close() } }
         do throws(Unreachable) {
             return Self.verdict(try await client.get(), of: url)
@@ -53,8 +57,8 @@ public struct HealthCheck: Sendable {
 
 extension HealthCheck.Verdict {
     /// One object: `{"ready":true,"problem":null}`.
-    public var json: [UInt8] {
-        var json = JSONText()
+    package var json: [UInt8] {
+        var json = JSONWriter()
         json.object { json in
             json.name("ready")
             json.value(self == .ready)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
+
 /// What an input is, by its first bytes.
 enum InputForm: Equatable, Sendable {
     /// One JSON document.

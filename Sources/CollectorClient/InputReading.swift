@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import LogInput
 internal import TelemetryEvents
 
 /// Reads an input on a thread of its own and hands over its batches, no faster than they are taken.
@@ -15,10 +16,10 @@ struct InputReading: Sendable {
     private static let pieceBytes = 256 << 10
     private static let waitMilliseconds: Int32 = 100
 
-    let options: JudgementOptions
+    let options: LineFormat
     let interruption: Interruption?
     let elapsed: @Sendable () -> Duration
-    let progress: @Sendable (JudgementProgress) -> Void
+    let progress: @Sendable (InputProgress) -> Void
 
     /// Reads in the background, and puts what it finds.
     func start(_ path: String, _ put: @escaping @Sendable (Piece) -> Void) {
@@ -51,7 +52,7 @@ struct InputReading: Sendable {
                 if count == 0 { break }
                 for batch in try cutter.take(Array(buffer[..<count]), at: now) { put(.batch(batch)) }
                 for batch in try cutter.tick(at: now) { put(.batch(batch)) }
-                progress(JudgementProgress(bytes: input.consumed, totalBytes: size, lines: cutter.account.lines))
+                progress(InputProgress(bytes: input.consumed, totalBytes: size, lines: cutter.account.lines))
             }
             for batch in try cutter.finish(at: now) { put(.batch(batch)) }
         } catch {

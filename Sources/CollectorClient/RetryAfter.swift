@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import TextOutput
 
 /// `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
 enum RetryAfter {

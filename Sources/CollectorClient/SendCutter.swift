@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// Cuts an input into the bodies of requests, in bounded memory.
@@ -27,7 +28,7 @@ struct SendCutter: Sendable {
         case decoding(DecodedLog, isSilent: Bool)
     }
 
-    private let options: JudgementOptions
+    private let options: LineFormat
     private let isLive: Bool
     private var state = State.undecided([])
     private var cutter = LineCutter()
@@ -43,7 +44,7 @@ struct SendCutter: Sendable {
     private(set) var account = SendAccount()
 
     /// - Parameter isLive: whether the input may be written while it is read.
-    init(_ options: JudgementOptions, isLive: Bool) {
+    init(_ options: LineFormat, isLive: Bool) {
         self.options = options
         self.isLive = isLive
     }

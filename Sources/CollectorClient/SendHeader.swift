@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
+package import LogInput
+internal import TextOutput
 
 /// A header that every request of `send` has besides its own.
-public struct SendHeader: Hashable, Sendable {
+package struct SendHeader: Hashable, Sendable {
     /// How many there may be.
     static let maximumCount = 16
     /// How long one may be, in bytes.
@@ -19,28 +21,28 @@ public struct SendHeader: Hashable, Sendable {
     var value: String
 
     /// Reads headers as `name: value` (RFC 9110, 5).
-    public static func all(_ texts: [String]) throws(UnknownOption) -> [SendHeader] {
+    package static func all(_ texts: [String]) throws(InvalidOption) -> [SendHeader] {
         guard texts.count <= maximumCount else {
-            throw UnknownOption("expected at most \(maximumCount) headers, found \(texts.count)")
+            throw InvalidOption("expected at most \(maximumCount) headers, found \(texts.count)")
         }
         var headers: [SendHeader] = []
         for text in texts { headers.append(try SendHeader(text)) }
         return headers
     }
 
-    init(_ text: String) throws(UnknownOption) {
+    init(_ text: String) throws(InvalidOption) {
         guard text.utf8.count <= Self.maximumLength, let colon = text.firstIndex(of: ":") else {
-            throw UnknownOption(
+            throw InvalidOption(
                 "expected name: value of at most \(Self.maximumLength) bytes, found \(PlainText.line(text))"
             )
         }
         name = text[..<colon].trimmed
         value = text[text.index(after: colon)...].trimmed
         guard let field = HTTPField.Name(name), HTTPField.isValidValue(value) else {
-            throw UnknownOption("expected name: value, found \(PlainText.line(text))")
+            throw InvalidOption("expected name: value, found \(PlainText.line(text))")
         }
         guard !Self.own.contains(field.canonicalName) else {
-            throw UnknownOption("\(name) is set by what is sent, or comes from a file; leave it out")
+            throw InvalidOption("\(name) is set by what is sent, or comes from a file; leave it out")
         }
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import TelemetryEvents
+internal import TextOutput
 
 extension SendResult {
     /// The counts on a line, and the first rejections below.
-    public func text(quiet: Bool) -> String {
+    package func text(quiet: Bool) -> String {
         var text = "\(accepted) accepted, \(duplicates) duplicate, \(rejected) rejected\n"
         if quiet { return text }
         for rejection in rejections { text += "  \(rejection.place): \(PlainText.line(rejection.reason))\n" }
@@ -14,8 +15,8 @@ extension SendResult {
     }
 
     /// One object with everything.
-    public func json() -> [UInt8] {
-        var json = JSONText()
+    package func json() -> [UInt8] {
+        var json = JSONWriter()
         json.object { json in
             json.name("ending")
             json.value(ending.word)
@@ -67,7 +68,7 @@ extension SendResult.Ending {
     }
 
     /// What went wrong, in words.
-    public var problem: String? {
+    package var problem: String? {
         switch self {
         case .complete, .interrupted: nil
         case .unreadable(let words), .unreachable(let words), .refused(let words): words

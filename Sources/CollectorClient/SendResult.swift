@@ -3,9 +3,9 @@
 internal import TelemetryEvents
 
 /// What became of an input.
-public struct SendResult: Sendable {
+package struct SendResult: Sendable {
     /// How it ended.
-    public enum Ending: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
         /// All of it was sent.
         case complete
         /// Ctrl-C ended it; what had been read was sent.
@@ -19,24 +19,24 @@ public struct SendResult: Sendable {
     }
 
     /// How it ended.
-    public internal(set) var ending = Ending.complete
+    package internal(set) var ending = Ending.complete
     /// Events that the collector stored.
-    public internal(set) var accepted: UInt64 = 0
+    package internal(set) var accepted: UInt64 = 0
     /// Events that it had already.
-    public internal(set) var duplicates: UInt64 = 0
+    package internal(set) var duplicates: UInt64 = 0
     /// Events that nobody can read.
-    public internal(set) var rejected: UInt64 = 0
+    package internal(set) var rejected: UInt64 = 0
     /// The first of them.
-    public internal(set) var rejections: [SendRejection] = []
+    package internal(set) var rejections: [SendRejection] = []
     /// Batches that were acknowledged.
-    public internal(set) var batches = 0
+    package internal(set) var batches = 0
     /// Attempts beyond the first of each batch.
-    public internal(set) var retries = 0
+    package internal(set) var retries = 0
     /// The lines of a log; all zero where there was none.
     var lines = LogLineCounts()
 
     /// Lines of the plugin that nothing recognised.
-    public var unrecognisedLines: UInt64 { lines.unrecognised }
+    package var unrecognisedLines: UInt64 { lines.unrecognised }
 
     mutating func add(_ receipt: BatchOutcome.Receipt, of batch: SendBatch) {
         batches += 1
@@ -61,9 +61,9 @@ public struct SendResult: Sendable {
 }
 
 /// An event that nobody can read.
-public struct SendRejection: Hashable, Sendable {
+package struct SendRejection: Hashable, Sendable {
     /// Where in the input it stands: "line 17".
-    public var place: String
+    package var place: String
     /// What was expected and what was found.
-    public var reason: String
+    package var reason: String
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LogInput
 internal import NIOPosix
 
 /// Sends one input to a collector: a thread reads and cuts it, the caller's sends one batch after the other.
 ///
 /// Memory is bounded: nothing is read ahead of what is acknowledged but for a few batches.
-public struct SendRun: Sendable {
+package struct SendRun: Sendable {
     /// How many batches wait at most.
     private static let depth = 2
 
     private let options: SendOptions
     private let interruption: Interruption?
-    private let client: CollectorClient
+    private let client: CollectorConnection
 
     /// - Parameters:
     ///   - options: what is sent, and how.
     ///   - interruption: what ends the input early.
-    /// - Throws: `UnknownOption` for a file of secrets or certificates that is none.
-    public init(_ options: SendOptions, interruption: Interruption? = nil) throws(UnknownOption) {
+    /// - Throws: `InvalidOption` for a file of secrets or certificates that is none.
+    package init(_ options: SendOptions, interruption: Interruption? = nil) throws(InvalidOption) {
         self.options = options
         self.interruption = interruption
-        client = try CollectorClient(
+        client = try CollectorConnection(
             options.to,
             options.access,
             timeout: options.timeout,
@@ -30,7 +31,7 @@ public struct SendRun: Sendable {
     }
 
     /// Whether a secret goes over the network in clear.
-    public var tellsSecretInClear: Bool { client.tellsSecretInClear }
+    package var tellsSecretInClear: Bool { client.tellsSecretInClear }
 
     /// Sends the input to its end.
     ///
@@ -38,10 +39,10 @@ public struct SendRun: Sendable {
     ///   - path: a file; `-` is standard input.
     ///   - notice: is told what goes wrong meanwhile.
     ///   - progress: is told now and then how far it has come, on a thread of the run.
-    public func send(
+    package func send(
         _ path: String,
         notice: @escaping @Sendable (String) -> Void = { _ in },
-        progress: @escaping @Sendable (JudgementProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (InputProgress) -> Void = { _ in }
     ) async -> SendResult {
         let start = ContinuousClock.now
         let elapsed: @Sendable () -> Duration = { ContinuousClock.now - start }

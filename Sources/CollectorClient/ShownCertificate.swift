@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import NIOCore
 internal import NIOSSL
+internal import PeerNames
 
 /// What a collector's certificate has to be besides what TLS itself looks at.
 struct ShownCertificate: Sendable {
@@ -22,10 +24,10 @@ struct ShownCertificate: Sendable {
     private let rule: Rule
 
     /// - Returns: nil where nothing has to be looked at.
-    init?(_ access: CollectorAccess) throws(UnknownOption) {
+    init?(_ access: CollectorAccess) throws(InvalidOption) {
         if let pem = access.expectedCertificate {
             guard let first = try? NIOSSLCertificate.fromPEMBytes(pem).first, let der = try? first.toDERBytes() else {
-                throw UnknownOption("the service's own certificate cannot be read; name its authority with --ca")
+                throw InvalidOption("the service's own certificate cannot be read; name its authority with --ca")
             }
             rule = .same(der)
         } else if let name = access.serverName {

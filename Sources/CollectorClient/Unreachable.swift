@@ -6,6 +6,7 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
+internal import TextOutput
 
 /// A request that came to no answer.
 struct Unreachable: Error, Equatable {

@@ -7,25 +7,25 @@
 #endif
 
 /// A piece of a page with its deflated form, which stands for itself and can be joined with others.
-final class DeflatedChunk: Sendable {
+package final class DeflatedChunk: Sendable {
     /// Of which bytes of the page it was made.
-    let source: [UInt8]
+    package let source: [UInt8]
     /// Deflate (RFC 1951) blocks that end at a whole byte, refer to nothing before them, and are not the last ones.
-    let deflated: [UInt8]
+    package let deflated: [UInt8]
     /// Of the source.
-    let checksum: UInt
+    package let checksum: UInt
 
-    init(source: [UInt8], deflated: [UInt8], checksum: UInt) {
+    package init(source: [UInt8], deflated: [UInt8], checksum: UInt) {
         self.source = source
         self.deflated = deflated
         self.checksum = checksum
     }
 
     /// The memory that it takes, in bytes.
-    var bytes: Int { source.count + deflated.count }
+    package var bytes: Int { source.count + deflated.count }
 
     /// Whether the piece has just these bytes.
-    func isOf(_ piece: Span<UInt8>) -> Bool {
+    package func isOf(_ piece: Span<UInt8>) -> Bool {
         guard piece.count == source.count else { return false }
         return unsafe piece.withUnsafeBytes { piece in
             unsafe source.withUnsafeBytes { source in

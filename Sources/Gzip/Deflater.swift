@@ -6,7 +6,7 @@ internal import CZlib
 ///
 /// The only place that touches zlib's pointers for writing.
 @safe
-final class PageDeflater: @unchecked Sendable {
+package final class PageDeflater: @unchecked Sendable {
     /// zlib's level. A page is text that repeats itself: higher levels take two to four times as long to save a third.
     private static let level: Int32 = 3
     /// What zlib's bound does not hold for the end of a full flush.
@@ -15,7 +15,7 @@ final class PageDeflater: @unchecked Sendable {
     private let stream: UnsafeMutablePointer<z_stream>
 
     /// Nil when there is no memory for it.
-    init?() {
+    package init?() {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         guard unsafe dnp_deflate_raw_init(stream, Self.level) == Z_OK else {
@@ -30,7 +30,7 @@ final class PageDeflater: @unchecked Sendable {
     }
 
     /// The piece with its deflated form; nil when zlib fails.
-    func deflate(_ piece: Span<UInt8>) -> DeflatedChunk? {
+    package func deflate(_ piece: Span<UInt8>) -> DeflatedChunk? {
         guard unsafe deflateReset(stream) == Z_OK else { return nil }
         let room = Int(unsafe deflateBound(stream, UInt(piece.count))) + Self.flushRoom
         return unsafe piece.withUnsafeBufferPointer { input -> DeflatedChunk? in

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A body as gzip, where that is worth it.
-enum GzipBody {
+package enum GzipBody {
     /// Smaller bodies fit one packet anyway.
-    static let least = 1_024
+    package static let least = 1_024
     /// A collector takes what is compressed better for an attack (200 by default), unless it is small.
     private static let highestRatio = 150
     private static let piece = 1 << 20
 
     /// Nil where the body should leave as it is.
-    static func compress(_ body: [UInt8]) -> [UInt8]? {
+    package static func compress(_ body: [UInt8]) -> [UInt8]? {
         guard body.count >= least, let deflater = PageDeflater() else { return nil }
         var chunks: [DeflatedChunk] = []
         var start = 0

@@ -3,7 +3,7 @@
 internal import CZlib
 
 /// Why a gzip body cannot be read.
-enum GzipError: Error, Equatable {
+package enum GzipError: Error, Equatable {
     /// The bytes are no gzip (RFC 1952), or their checksum is wrong.
     case damaged
     /// The bytes end before the stream does.
@@ -19,13 +19,13 @@ enum GzipError: Error, Equatable {
 /// Decompresses a gzip body of one or more members, within limits.
 ///
 /// The only place that touches zlib's pointers; every input ends in bytes or in an error.
-enum GzipDecoder {
+package enum GzipDecoder {
     /// Bodies smaller than this are never suspicious, whatever their ratio.
-    static let unsuspiciousBytes = 1 << 20
+    package static let unsuspiciousBytes = 1 << 20
     private static let chunk = 64 << 10
 
     /// - Parameter mayGrow: asked before each piece of content is kept, with its size.
-    static func decode(
+    package static func decode(
         _ body: Span<UInt8>,
         maximumBytes: Int,
         maximumRatio: Int,

@@ -3,14 +3,14 @@
 internal import CZlib
 
 /// One gzip member (RFC 1952) of deflated pieces.
-enum GzipMember {
+package enum GzipMember {
     /// Deflated by something unknown on something unknown, at no time.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
     /// A last block that is empty.
     private static let lastBlock: [UInt8] = [0x03, 0x00]
     private static let trailerBytes = 8
 
-    static func join(_ chunks: [DeflatedChunk]) -> [UInt8] {
+    package static func join(_ chunks: [DeflatedChunk]) -> [UInt8] {
         var member: [UInt8] = []
         let deflated = chunks.reduce(0) { $0 + $1.deflated.count }
         member.reserveCapacity(header.count + deflated + lastBlock.count + trailerBytes)

@@ -4,12 +4,12 @@ internal import CZlib
 
 /// Decompresses gzip of one or more members (RFC 1952) piece by piece, in constant memory.
 @safe
-struct GzipStream: ~Copyable {
+package struct GzipStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
     private let input: UnsafeMutableRawBufferPointer
     private var isInsideMember = false
 
-    init() throws(GzipError) {
+    package init() throws(GzipError) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         unsafe input = .allocate(byteCount: 256 << 10, alignment: 16)
@@ -23,7 +23,7 @@ struct GzipStream: ~Copyable {
     }
 
     /// Takes bytes that were read already; at most 256 KiB.
-    mutating func prime(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func prime(_ bytes: UnsafeRawBufferPointer) {
         unsafe input.copyMemory(from: bytes)
         unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_in = UInt32(bytes.count)
@@ -32,7 +32,7 @@ struct GzipStream: ~Copyable {
     /// Fills the buffer as far as one piece of input does, and at least by a byte; 0 at the end.
     ///
     /// - Parameter refill: reads more compressed bytes; 0 at their end.
-    mutating func read<Failure: Error>(
+    package mutating func read<Failure: Error>(
         into buffer: UnsafeMutableRawBufferPointer,
         refill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
     ) throws(Failure) -> Result<Int, GzipError> {

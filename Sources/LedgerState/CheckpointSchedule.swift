@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
+package import EventLedger
 
 /// When the projections are saved: so often that a recovery has little to fold, so seldom that saving costs little; and in
 /// steps that are each so small that no commit waits for long.
 ///
 /// A checkpoint is true for the position at which it began. Until its last step has succeeded, the one before it counts.
-struct CheckpointSchedule: Sendable {
+package struct CheckpointSchedule: Sendable {
     /// What is to be done next.
-    enum Step {
+    package enum Step {
         /// Delete a part of what the last checkpoint, or one that was cut off, has left behind.
         case tidy
         /// Take the changes of the projections.
@@ -22,10 +22,10 @@ struct CheckpointSchedule: Sendable {
     private static let pauseAfterFailure: Int64 = 1_000_000
 
     /// How many bytes of pages one step writes, about.
-    static let partBytes = 256 << 10
+    package static let partBytes = 256 << 10
 
     /// The position that the last checkpoint is true for.
-    private(set) var last = LedgerPosition.start
+    package private(set) var last = LedgerPosition.start
     private var isTidy = false
     private var savedAt: Int64?
     private var retryAt: Int64?
@@ -33,21 +33,23 @@ struct CheckpointSchedule: Sendable {
     private var changes: ProjectionChanges?
     private var part: StateChanges?
 
+    package init() {}
+
     /// The next step; it is told below how that went.
-    mutating func next(at position: LedgerPosition, now: Int64) -> Step? {
+    package mutating func next(at position: LedgerPosition, now: Int64) -> Step? {
         guard wantsStep(at: position, now: now) else { return nil }
         if !isTidy { return .tidy }
         return nextOfCheckpoint()
     }
 
     /// The next step on the way to a checkpoint of the very end, whenever the last one was and whatever has failed.
-    mutating func last(at position: LedgerPosition) -> Step? {
+    package mutating func last(at position: LedgerPosition) -> Step? {
         guard changes != nil || position.batch > last.batch else { return nil }
         return isTidy ? nextOfCheckpoint() : .tidy
     }
 
     /// Whether there is a step to take.
-    func wantsStep(at position: LedgerPosition, now: Int64) -> Bool {
+    package func wantsStep(at position: LedgerPosition, now: Int64) -> Bool {
         if let retryAt, now < retryAt, now >= retryAt - 2 * Self.pauseAfterFailure { return false }
         return changes != nil || !isTidy || isDue(at: position, now: now)
     }
@@ -64,21 +66,21 @@ struct CheckpointSchedule: Sendable {
         return part.map { .write($0) } ?? .commit(position)
     }
 
-    mutating func tidied(isDone: Bool) {
+    package mutating func tidied(isDone: Bool) {
         isTidy = isDone
         retryAt = nil
     }
 
-    mutating func began(_ changes: ProjectionChanges) {
+    package mutating func began(_ changes: ProjectionChanges) {
         self.changes = changes
     }
 
-    mutating func wrote() {
+    package mutating func wrote() {
         part = nil
         retryAt = nil
     }
 
-    mutating func committed(at position: LedgerPosition, now: Int64) {
+    package mutating func committed(at position: LedgerPosition, now: Int64) {
         last = position
         savedAt = now
         changes = nil
@@ -87,7 +89,7 @@ struct CheckpointSchedule: Sendable {
     }
 
     /// The step could not be taken; after a pause it is the next one again.
-    mutating func failed(now: Int64) {
+    package mutating func failed(now: Int64) {
         retryAt = now + Self.pauseAfterFailure
     }
 }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PrefetchLifecycle
-internal import TelemetryEvents
+package import PrefetchLifecycle
+package import TelemetryEvents
 
 /// What the ledger and the journal say of a cycle that broke a rule, once it is closed and judged. It holds no id and no
 /// text of a client.
-struct CycleVerdict: Equatable, Sendable {
+package struct CycleVerdict: Equatable, Sendable {
     /// How an entry and a line of JSON name it, as an event is named by its kind.
-    static let event: StaticString = "cycle_closed"
+    package static let event: StaticString = "cycle_closed"
 
     /// When it was closed, by the ledger's clock.
-    var closedAt: Timestamp
+    package var closedAt: Timestamp
     /// When the notification was due, where that is known.
-    var notificationTime: Timestamp?
+    package var notificationTime: Timestamp?
     /// The hash of installation and schedule id, by which the cycle's events are found; nil where no id was told.
-    var schedule: UInt64?
+    package var schedule: UInt64?
     /// How it ended.
-    var outcome: CycleOutcome
+    package var outcome: CycleOutcome
     /// Why its last failed attempt failed; nil without a failure.
-    var failureReason: FailureReason?
+    package var failureReason: FailureReason?
     /// The rules that it broke, each once.
-    var violations: [CycleViolation]
+    package var violations: [CycleViolation]
 
     /// The syslog priority of its entry: 3 (error) when what was used is not what was stored, else 4 (warning).
-    var journalPriority: Int {
+    package var journalPriority: Int {
         let isMismatch = violations.contains { [.contentHashMismatch, .scheduleHashMismatch].contains($0.kind) }
         return isMismatch ? 3 : 4
     }
 }
 
 extension CycleVerdict {
-    init(_ cycle: ClosedCycle, closedAt: Timestamp) {
+    package init(_ cycle: ClosedCycle, closedAt: Timestamp) {
         self.closedAt = closedAt
         notificationTime = cycle.notificationTime
         schedule = cycle.schedule
@@ -40,8 +40,8 @@ extension CycleVerdict {
     }
 
     /// The verdict as one line of JSON without a line end, absent members left out.
-    var json: [UInt8] {
-        var text = JSONText()
+    package var json: [UInt8] {
+        var text = JSONWriter()
         text.object { text in
             text.name("event")
             text.value("\(Self.event)")
@@ -72,7 +72,7 @@ extension CycleVerdict {
 
 extension [UInt8] {
     /// The 16 hexadecimal digits of a word.
-    init(hexadecimal word: UInt64) {
+    package init(hexadecimal word: UInt64) {
         self = stride(from: 60, through: 0, by: -4).map { shift in
             let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 0xF)
             return digit < 10 ? 0x30 + digit : 0x57 + digit

@@ -2,7 +2,7 @@
 
 /// Where bytes came from; a label of `dnp_telemetry_events_received_total` and, with the format, the ledger's origin.
 /// Raw values are stored in the ledger.
-enum EventSource: UInt8, CaseIterable, Sendable {
+package enum EventSource: UInt8, CaseIterable, Sendable {
     /// Nobody sent it: the service itself says it.
     case collector = 0
     case http = 1
@@ -12,7 +12,7 @@ enum EventSource: UInt8, CaseIterable, Sendable {
     /// The Unix stream socket of lines.
     case socket = 5
 
-    var name: String {
+    package var name: String {
         switch self {
         case .collector: "collector"
         case .http: "http"
@@ -25,14 +25,14 @@ enum EventSource: UInt8, CaseIterable, Sendable {
 }
 
 /// In which form the bytes came.
-enum EventFormat: UInt8, CaseIterable, Sendable {
+package enum EventFormat: UInt8, CaseIterable, Sendable {
     /// The verdicts on closed cycles, which no sender can make.
     case verdict = 0
     case json = 1
     case ndjson = 2
     case log = 3
 
-    var name: String {
+    package var name: String {
         switch self {
         case .verdict: "verdict"
         case .json: "json"
@@ -43,25 +43,25 @@ enum EventFormat: UInt8, CaseIterable, Sendable {
 }
 
 /// Source and format as the ledger stores them.
-struct EventOrigin: Hashable, Sendable {
-    var source: EventSource
-    var format: EventFormat
+package struct EventOrigin: Hashable, Sendable {
+    package var source: EventSource
+    package var format: EventFormat
 
     /// The origin of a tick, which tells that time has passed and holds the verdicts on the cycles that it closes.
-    static let tick = EventOrigin(.collector, .verdict)
+    package static let tick = EventOrigin(.collector, .verdict)
 
     /// Those that there are: lines come from everywhere, JSON over HTTP, verdicts from ticks.
-    static let allCases = [
+    package static let allCases = [
         EventOrigin(.http, .json), EventOrigin(.http, .ndjson), EventOrigin(.http, .log), EventOrigin(.stdin, .log),
         EventOrigin(.file, .log), EventOrigin(.journal, .log), EventOrigin(.socket, .log), .tick,
     ]
 
-    init(_ source: EventSource, _ format: EventFormat) {
+    package init(_ source: EventSource, _ format: EventFormat) {
         self.source = source
         self.format = format
     }
 
-    init?(rawValue: UInt16) {
+    package init?(rawValue: UInt16) {
         guard
             let source = EventSource(rawValue: UInt8(truncatingIfNeeded: rawValue >> 8)),
             let format = EventFormat(rawValue: UInt8(truncatingIfNeeded: rawValue))
@@ -69,11 +69,11 @@ struct EventOrigin: Hashable, Sendable {
         self.init(source, format)
     }
 
-    var rawValue: UInt16 { UInt16(source.rawValue) << 8 | UInt16(format.rawValue) }
+    package var rawValue: UInt16 { UInt16(source.rawValue) << 8 | UInt16(format.rawValue) }
 }
 
 /// What became of a line of a log; a label of `dnp_telemetry_log_lines_total`. Raw values are stored in the ledger.
-enum LineResult: Int, CaseIterable, Sendable {
+package enum LineResult: Int, CaseIterable, Sendable {
     case recognised = 0
     case foreign = 1
     case unrecognised = 2

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
+package import EventLedger
 internal import TelemetryEvents
 
 /// The accounts of everything that was ever received (SPEC 4.5): a fold over the ledger like the lifecycle's.
 ///
 /// `received = accepted + duplicates + rejected` at every position.
-struct IngestAccounts: Equatable, Sendable {
-    private(set) var received: [UInt16: UInt64] = [:]
-    private(set) var accepted: UInt64 = 0
-    private(set) var duplicates: UInt64 = 0
-    private(set) var unknownFields: UInt64 = 0
+package struct IngestAccounts: Equatable, Sendable {
+    package private(set) var received: [UInt16: UInt64] = [:]
+    package private(set) var accepted: UInt64 = 0
+    package private(set) var duplicates: UInt64 = 0
+    package private(set) var unknownFields: UInt64 = 0
     /// By the raw value of `RejectionReason`.
-    private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
+    package private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// By the raw value of `LineResult`.
-    private(set) var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
+    package private(set) var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
 
-    mutating func add(_ receipt: IngestReceipt, accepted count: UInt64, origin: UInt16) {
+    /// The accounts of an empty ledger.
+    package init() {}
+
+    package mutating func add(_ receipt: IngestReceipt, accepted count: UInt64, origin: UInt16) {
         let all = count + receipt.duplicates + receipt.rejectedTotal
         if all > 0 { received[origin, default: 0] += all }
         accepted += count
@@ -26,12 +29,12 @@ struct IngestAccounts: Equatable, Sendable {
         for result in lines.indices { lines[result] += receipt.lines[result] }
     }
 
-    static let stateKey: StateKey = "accounts"
+    package static let stateKey: StateKey = "accounts"
 
     /// In the list of origins, the lines stand behind the numbers that an origin can have.
     private static let linesOrigin = UInt64(UInt16.max) + 1
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
         for (result, count) in lines.enumerated() where count > 0 {
@@ -44,7 +47,7 @@ struct IngestAccounts: Equatable, Sendable {
 
 extension IngestAccounts {
     /// Reads the accounts of a checkpoint back; nil for bytes that are none.
-    init?(encoded: [UInt8]) {
+    package init?(encoded: [UInt8]) {
         self.init()
         guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }
         accepted = words.removeFirst()

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TelemetryEvents
+package import TelemetryEvents
 
 /// What the ledger keeps of a submission beside its events, so that the accounts of SPEC 4.5 are a function of the
 /// ledger: what was a duplicate, what was refused and why, by which key the batch is known again, what lines a log had,
 /// and how far its source has been read with it.
-struct IngestReceipt: Equatable, Sendable {
+package struct IngestReceipt: Equatable, Sendable {
     /// What follows the batch identities in a row that tells of lines or of a source.
     private static let linesVersion: UInt64 = 1
 
-    var duplicates: UInt64 = 0
-    var unknownFields: UInt64 = 0
+    package var duplicates: UInt64 = 0
+    package var unknownFields: UInt64 = 0
     /// By the raw value of `RejectionReason`.
-    var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
-    var batchIdentities: [UInt64] = []
+    package var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
+    package var batchIdentities: [UInt64] = []
     /// By the raw value of `LineResult`.
-    var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
-    var position: SourcePosition?
+    package var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
+    package var position: SourcePosition?
 
-    var rejectedTotal: UInt64 { rejected.reduce(0, +) }
-    var isEmpty: Bool { self == IngestReceipt() }
+    /// The receipt of a submission of which nothing but its events is kept.
+    package init() {}
+
+    package var rejectedTotal: UInt64 { rejected.reduce(0, +) }
+    package var isEmpty: Bool { self == IngestReceipt() }
 
     /// Eight bytes each, little-endian: duplicates, unknown fields, the count of reasons and each reason's rejections,
     /// the count of batch identities and these; then, where there are any, a version, the lines by result, and the
     /// source with its position, whose bytes are filled up to eight.
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         if isEmpty { return [] }
         var words = [duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
@@ -42,7 +45,7 @@ struct IngestReceipt: Equatable, Sendable {
 
 extension IngestReceipt {
     /// The receipt of lines, and of how far they were read.
-    init(_ counts: LogLineCounts, _ position: SourcePosition? = nil) {
+    package init(_ counts: LogLineCounts, _ position: SourcePosition? = nil) {
         self.position = position
         lines[LineResult.recognised.rawValue] = counts.recognised
         lines[LineResult.foreign.rawValue] = counts.foreign
@@ -50,7 +53,7 @@ extension IngestReceipt {
     }
 
     /// Reads a receipt back; nil for bytes that are none.
-    init?(encoded: [UInt8]) {
+    package init?(encoded: [UInt8]) {
         self.init()
         if encoded.isEmpty { return }
         guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }

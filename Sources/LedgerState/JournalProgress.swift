@@ -1,29 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
+package import EventLedger
+package import Journald
 internal import Synchronization
 
 /// How far the events of the ledger have come in the journal: what is confirmed, and what of that is saved.
 ///
 /// `accepted = confirmed + skipped + pending` (SPEC 4.5): `skipped` are the events that were accepted while there was no
 /// journal to write to and had left the ledger before there was one.
-final class JournalProgress: Sendable {
+package final class JournalProgress: Sendable {
+    /// The name of the journal's position in the ledger.
+    package static let projection = "journal"
+    /// The field of an entry that names its ledger.
+    package static let ledgerField: JournalField = "DNP_LEDGER"
+    /// The field of an entry that holds its number in the ledger.
+    package static let sequenceField: JournalField = "DNP_SEQ"
+
     /// A position with what a restart needs beside it.
-    struct Reached: Equatable, Sendable {
-        var position: LedgerPosition
-        var cursor: String?
-        var skipped: UInt64
+    package struct Reached: Equatable, Sendable {
+        package var position: LedgerPosition
+        package var cursor: String?
+        package var skipped: UInt64
 
         /// The note beside the position in the ledger: the skipped events and the journal's cursor.
-        var note: String { "\(skipped) \(cursor ?? "")" }
+        package var note: String { "\(skipped) \(cursor ?? "")" }
 
-        init(position: LedgerPosition, cursor: String?, skipped: UInt64) {
+        package init(position: LedgerPosition, cursor: String?, skipped: UInt64) {
             self.position = position
             self.cursor = cursor
             self.skipped = skipped
         }
 
-        init(_ saved: ProjectionPosition) {
+        package init(_ saved: ProjectionPosition) {
             let parts = saved.note.split(separator: " ", maxSplits: 1)
             position = saved.position
             skipped = parts.first.flatMap { UInt64($0) } ?? 0
@@ -44,30 +52,30 @@ final class JournalProgress: Sendable {
     /// - Parameters:
     ///   - start: from where the journal goes on.
     ///   - oldest: when the first event behind it was received, in microseconds; nil when there is none.
-    init(_ start: Reached, end: LedgerPosition, oldest: Int64?) {
+    package init(_ start: Reached, end: LedgerPosition, oldest: Int64?) {
         var lag = JournalLag()
         if let oldest, end.sequence > start.position.sequence { lag.committed(end.sequence, at: oldest) }
         state = Mutex(State(reached: start, saved: start, lag: lag))
     }
 
     /// What is saved in the ledger, and so is shown as confirmed.
-    var saved: Reached { state.withLock { $0.saved } }
+    package var saved: Reached { state.withLock { $0.saved } }
 
     /// What has been reached and not saved, or nil.
-    var unsaved: Reached? { state.withLock { $0.reached == $0.saved ? nil : $0.reached } }
+    package var unsaved: Reached? { state.withLock { $0.reached == $0.saved ? nil : $0.reached } }
 
     /// Tells that the ledger has grown.
-    func committed(_ sequence: UInt64, at time: Int64) {
+    package func committed(_ sequence: UInt64, at time: Int64) {
         state.withLock { $0.lag.committed(sequence, at: time) }
     }
 
     /// The age of the oldest event that is not confirmed, in microseconds.
-    func lag(now: Int64) -> Int64 {
+    package func lag(now: Int64) -> Int64 {
         state.withLock { $0.lag.age(behind: $0.reached.position.sequence, now: now) }
     }
 
     /// Tells where a batch ends that is about to be written.
-    func willWrite(batchEndingAt end: LedgerPosition) {
+    package func willWrite(batchEndingAt end: LedgerPosition) {
         state.withLock { state in
             let last = state.batchEnds.last ?? state.reached.position
             if last.batch < end.batch { state.batchEnds.append(end) }
@@ -76,7 +84,7 @@ final class JournalProgress: Sendable {
 
     /// Tells that all events up to a number stand in the journal.
     ///
-    func confirmed(_ sequence: UInt64) {
+    package func confirmed(_ sequence: UInt64) {
         state.withLock { state in
             let whole = state.batchEnds.prefix { $0.sequence <= sequence }
             if let last = whole.last { state.reached.position.batch = last.batch }
@@ -86,21 +94,43 @@ final class JournalProgress: Sendable {
     }
 
     /// Tells that events which cannot be read will never be written.
-    func passOver(_ events: UInt64) {
+    package func passOver(_ events: UInt64) {
         state.withLock { $0.reached.skipped += events }
     }
 
     /// Tells where in the journal to look behind after a restart; it may be old.
-    func passed(cursor: String?) {
+    package func passed(cursor: String?) {
         guard let cursor else { return }
         state.withLock { $0.reached.cursor = cursor }
     }
 
     /// The last confirmed event.
-    var latest: UInt64 { state.withLock { $0.reached.position.sequence } }
+    package var latest: UInt64 { state.withLock { $0.reached.position.sequence } }
 
     /// Tells that a position is durable.
-    func saved(_ reached: Reached) {
+    package func saved(_ reached: Reached) {
         state.withLock { $0.saved = reached }
+    }
+}
+
+extension JournalProgress {
+    /// From where the journal goes on.
+    package static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
+        let statistics = try ledger.reader.statistics()
+        let saved = try ledger.reader.position(of: JournalProgress.projection)
+        let start = Reached.resuming(saved, pruned: statistics.pruned)
+        return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
+    }
+}
+
+extension JournalProgress.Reached {
+    /// Behind what was saved, or behind what has left the ledger meanwhile.
+    package static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> JournalProgress.Reached {
+        var start = saved.map { Self($0) } ?? Self(position: .start, cursor: nil, skipped: 0)
+        if start.position.sequence < pruned.sequence {
+            start.skipped += pruned.sequence - start.position.sequence
+            start.position = pruned
+        }
+        return start
     }
 }

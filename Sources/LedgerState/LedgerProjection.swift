@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
-internal import PrefetchLifecycle
-internal import TelemetryEvents
+package import EventLedger
+package import PrefetchLifecycle
+package import TelemetryEvents
 
 /// Everything that is counted from the ledger, the lifecycle and the accounts, and where its sources are, with the position
 /// that they are true for.
 ///
 /// The live service, the recovery and a rebuild use it alike.
-struct LedgerProjection: Sendable {
-    static let name = "lifecycle"
+package struct LedgerProjection: Sendable {
+    package static let name = "lifecycle"
 
-    var fold: LifecycleFold
-    private(set) var accounts = IngestAccounts()
+    package var fold: LifecycleFold
+    package private(set) var accounts = IngestAccounts()
     /// How far every source has been read.
-    private(set) var sources = SourcePositions()
-    private(set) var position = LedgerPosition.start
+    package private(set) var sources = SourcePositions()
+    package private(set) var position = LedgerPosition.start
     private let identityKey: IdentityKey
 
-    init(identityKey: IdentityKey, limits: LifecycleLimits) {
+    package init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
         fold = LifecycleFold(key: identityKey, limits: limits, anonymousIsOneInstallation: false)
     }
@@ -26,13 +26,13 @@ struct LedgerProjection: Sendable {
     /// Applies a batch of the ledger.
     ///
     /// - Throws: `EventRecordError` when its events cannot be read; those before the damage are counted.
-    mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(EventRecordError) {
+    package mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(EventRecordError) {
         self.position = position
         let receivedAt = Timestamp(microseconds: batch.receivedAt)
         let receipt = IngestReceipt(encoded: batch.receipt) ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
         if let read = receipt.position { sources.note(read, batch: position.batch) }
-        if batch.origin == IngestProcessor.tickOrigin {
+        if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
         } else {
             fold.remember(receipt.batchIdentities, receivedAt: receivedAt)
@@ -42,7 +42,7 @@ struct LedgerProjection: Sendable {
 
     /// The records of the verdicts on the cycles that a tick received at this time closes and that break a rule.
     /// Nothing is closed or counted.
-    mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
+    package mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
         let now = max(fold.clock, Timestamp(microseconds: receivedAt))
         var records: [UInt8] = []
         let cycles = fold.violations(closingAt: now)
@@ -53,7 +53,7 @@ struct LedgerProjection: Sendable {
     /// What has changed since the last call, for the ledger; cheap, see `LifecycleFold`.
     ///
     /// - Parameter position: where the ledger ends, which is behind a last batch that is damaged.
-    mutating func takeChanges(at position: LedgerPosition) -> ProjectionChanges {
+    package mutating func takeChanges(at position: LedgerPosition) -> ProjectionChanges {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
@@ -79,16 +79,18 @@ struct LedgerProjection: Sendable {
 
 extension LedgerProjection {
     /// What a recovery found.
-    struct Recovery: Sendable {
-        var batches = 0
-        var damagedBatches: [Int64] = []
+    package struct Recovery: Sendable {
+        package var batches = 0
+        package var damagedBatches: [Int64] = []
+
+        package init() {}
     }
 
     /// Takes in the last checkpoint, and the position that it is true for; false when there is none.
     ///
     /// - Parameter observe: sees every page, also behind one that cannot be taken in.
     @discardableResult
-    mutating func load(
+    package mutating func load(
         from reader: LedgerReader,
         observe: (StateKey, [UInt8]) -> Void = { _, _ in }
     ) throws(LedgerError) -> Bool {
@@ -109,7 +111,7 @@ extension LedgerProjection {
     /// - Parameters:
     ///   - isFromStart: whether the checkpoint is left alone and every batch is folded.
     ///   - onProgress: called at the beginning and behind every read.
-    static func recover(
+    package static func recover(
         from reader: LedgerReader,
         identityKey: IdentityKey,
         limits: LifecycleLimits,

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TelemetryEvents
+package import TelemetryEvents
 
 /// What has a number in the ledger: an event that was sent, or the verdict on a cycle that broke a rule.
-enum LedgerRecord {
+package enum LedgerRecord {
     case event(Event)
     case verdict(CycleVerdict)
 }
 
 /// A row of the ledger whose records cannot be read.
-enum LedgerRecordError: Error {
+package enum LedgerRecordError: Error {
     case event(EventRecordError)
     case verdict(VerdictRecordError)
 }
 
 extension LedgerRecordError: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .event(let error): error.description
         case .verdict(let error): error.description
@@ -24,7 +24,7 @@ extension LedgerRecordError: CustomStringConvertible {
 }
 
 /// Reads the records of a row one after the other: of a tick the verdicts, else events.
-struct LedgerRecordCursor {
+package struct LedgerRecordCursor {
     private enum Cursor {
         case events(EventCursor)
         case verdicts(VerdictCursor)
@@ -33,14 +33,14 @@ struct LedgerRecordCursor {
     private var cursor: Cursor
 
     /// - Parameter origin: the row's.
-    init(origin: UInt16) {
-        cursor = origin == IngestProcessor.tickOrigin ? .verdicts(VerdictCursor()) : .events(EventCursor())
+    package init(origin: UInt16) {
+        cursor = origin == EventOrigin.tick.rawValue ? .verdicts(VerdictCursor()) : .events(EventCursor())
     }
 
     /// The next record; nil at the end.
     ///
     /// - Parameter bytes: the records of the row, always the same ones.
-    mutating func next(in bytes: Span<UInt8>) throws(LedgerRecordError) -> LedgerRecord? {
+    package mutating func next(in bytes: Span<UInt8>) throws(LedgerRecordError) -> LedgerRecord? {
         switch cursor {
         case .events(var events):
             do throws(EventRecordError) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
+package import EventLedger
 internal import PrefetchLifecycle
 
 /// What has changed in the projections since the last checkpoint, as of one position, to be written in parts.
-struct ProjectionChanges: Sendable {
+package struct ProjectionChanges: Sendable {
     /// What a name to delete counts for in the size of a part.
     private static let deletionBytes = 16 << 10
 
@@ -23,7 +23,7 @@ struct ProjectionChanges: Sendable {
     }
 
     /// The next part, of about so many bytes or a page more; nil when all were taken.
-    mutating func takePart(bytes: Int) -> StateChanges? {
+    package mutating func takePart(bytes: Int) -> StateChanges? {
         var part = small ?? StateChanges()
         small = nil
         let deleted = fold.takeDeletedPrefixes(max(0, bytes - part.bytes) / Self.deletionBytes + 1)

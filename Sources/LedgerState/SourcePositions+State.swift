@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import EventLedger
+package import EventLedger
 
 /// The positions as pages of a checkpoint: one a source, its batch in eight bytes and the position behind it.
 extension SourcePositions {
     private static let prefix: StateKey = "source/"
 
     /// The name of a source's page.
-    static func key(of source: UInt64) -> StateKey { prefix.appending(source) }
+    package static func key(of source: UInt64) -> StateKey { prefix.appending(source) }
 
     /// Records what has changed since the last call.
-    mutating func takeChanges(into changes: inout StateChanges) {
+    package mutating func takeChanges(into changes: inout StateChanges) {
         for source in changed.sorted() {
             let key = Self.key(of: source)
             if let page = page(of: source) { changes.put(key, page) } else { changes.remove(key) }
@@ -19,7 +19,7 @@ extension SourcePositions {
     }
 
     /// Takes a page of a checkpoint back; false for a page that is none of these.
-    mutating func restore(_ key: StateKey, _ value: [UInt8]) -> Bool {
+    package mutating func restore(_ key: StateKey, _ value: [UInt8]) -> Bool {
         let start = Self.prefix.bytes.count
         guard
             key.bytes.count == start + 8, key.bytes.starts(with: Self.prefix.bytes),

@@ -4,7 +4,7 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// Bytes that should be a record of a verdict and are not: damage, or a newer format.
-struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
+package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     enum Problem: Equatable {
         case cutShort
         case newerVersion(UInt8)
@@ -21,7 +21,7 @@ struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     let offset: Int
     let problem: Problem
 
-    var description: String {
+    package var description: String {
         "expected the record of a verdict at byte \(offset) of the row, found \(found); "
             + "the ledger is damaged or was written by a newer version"
     }

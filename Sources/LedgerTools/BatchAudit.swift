@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 internal import TelemetryEvents
 
 /// Reads every batch of a ledger once: are they sound, do their numbers follow, and what do the accounts come to.

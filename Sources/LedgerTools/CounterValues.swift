@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LedgerState
 internal import MetricsRegistry
 
 /// The samples that a projection comes to on the metrics page, by name and labels.
@@ -12,7 +13,7 @@ struct CounterValues: Equatable {
     init(_ projection: LedgerProjection) {
         let registry = MetricsRegistry(now: { 0 })
         let own = Set(registry.descriptors.map(\.name))
-        var metrics = PipelineMetrics(registry, created: 0, journal: nil)
+        var metrics = ProjectionMetrics(registry, created: 0, journal: nil)
         metrics.publish(projection)
         let names = Set(registry.descriptors.map(\.name)).subtracting(own).subtracting(Self.unstable)
         for line in String(decoding: registry.exposition(names: names), as: UTF8.self).split(separator: "\n") {

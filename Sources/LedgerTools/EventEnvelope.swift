@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 internal import TelemetryEvents
 
 /// One line of JSON about an event of the ledger, or a verdict:

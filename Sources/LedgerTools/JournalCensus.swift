@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Journald
+internal import LedgerState
 
 /// Which numbers of a ledger a journal holds.
 struct JournalCensus {
@@ -51,15 +52,15 @@ extension JournalCensus {
     ) throws(JournalReaderError) {
         let reader = try JournalReader(location, scope: [.localOnly])
         let id = Array(ledger.utf8)
-        if usesIndex { try reader.setMatches([.equal(EventJournalEntry.ledgerField, id)]) }
+        if usesIndex { try reader.setMatches([.equal(JournalProgress.ledgerField, id)]) }
         try reader.seekToHead()
         var reached = LedgerProgress()
         reached.stage = usesIndex ? "journal" : "journal, every entry"
         while try reader.next() {
             reached.events += 1
             if reached.events.isMultiple(of: 1_024) { progress(reached) }
-            if !usesIndex, try reader.value(of: EventJournalEntry.ledgerField) != id { continue }
-            if let sequence = try reader.number(of: EventJournalEntry.sequenceField) { note(sequence) }
+            if !usesIndex, try reader.value(of: JournalProgress.ledgerField) != id { continue }
+            if let sequence = try reader.number(of: JournalProgress.sequenceField) { note(sequence) }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import EventLedger
 internal import Journald
+internal import LedgerState
 
 /// Whether the journal holds every confirmed event once, as far back as it goes.
 struct JournalCheck {

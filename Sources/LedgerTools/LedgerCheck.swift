@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What was looked at, and what was found.
-public struct LedgerCheck: Hashable, Sendable {
+package struct LedgerCheck: Hashable, Sendable {
     /// The checks, in the order in which they are told.
-    public enum Name: String, Sendable, CaseIterable {
+    package enum Name: String, Sendable, CaseIterable {
         /// The key of the installations can be read.
         case key
         /// SQLite's own check of the file.
@@ -21,7 +21,7 @@ public struct LedgerCheck: Hashable, Sendable {
     }
 
     /// How a check ended.
-    public enum Result: String, Sendable {
+    package enum Result: String, Sendable {
         case ok, failed, skipped
     }
 
@@ -35,15 +35,15 @@ public struct LedgerCheck: Hashable, Sendable {
     static let maximumFindings = 20
 
     /// What was looked at.
-    public let name: Name
+    package let name: Name
     /// How it ended.
-    public internal(set) var result = Result.ok
+    package internal(set) var result = Result.ok
     /// What was seen, in one sentence.
-    public internal(set) var sentence = ""
+    package internal(set) var sentence = ""
     /// What is wrong, one sentence each; the first 20.
-    public private(set) var findings: [String] = []
+    package private(set) var findings: [String] = []
     /// How many more there are.
-    public private(set) var furtherFindings = 0
+    package private(set) var furtherFindings = 0
     var figures: [Figure] = []
 
     init(_ name: Name) {
@@ -62,12 +62,12 @@ public struct LedgerCheck: Hashable, Sendable {
 }
 
 /// What all checks of a ledger came to.
-public struct LedgerVerdict: Hashable, Sendable {
+package struct LedgerVerdict: Hashable, Sendable {
     /// The ledger's id.
-    public let ledger: String
+    package let ledger: String
     /// The checks, in their order.
-    public let checks: [LedgerCheck]
+    package let checks: [LedgerCheck]
 
     /// Whether no check failed.
-    public var isSound: Bool { !checks.contains { $0.result == .failed } }
+    package var isSound: Bool { !checks.contains { $0.result == .failed } }
 }

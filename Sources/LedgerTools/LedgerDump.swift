@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
+package import LogInput
 internal import TelemetryEvents
 
 /// Prints what the ledger holds as lines of JSON, also beside a running service, in memory that does not grow with it.
-public struct LedgerDump: Sendable {
+package struct LedgerDump: Sendable {
     /// What a line tells of.
-    public enum Content: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         /// An event or a verdict, of one kind when one is given.
         case events(Kind?)
         /// A row: the batch and its receipt, ticks included.
@@ -14,28 +16,28 @@ public struct LedgerDump: Sendable {
     }
 
     /// What has a number in the ledger, by its name in JSON and in the journal.
-    public struct Kind: Hashable, Sendable {
+    package struct Kind: Hashable, Sendable {
         /// Nil for the verdict on a cycle.
         fileprivate let event: EventKind?
 
         /// Every name.
-        public static let names = EventKind.allCases.map { "\($0.name)" } + ["\(CycleVerdict.event)"]
+        package static let names = EventKind.allCases.map { "\($0.name)" } + ["\(CycleVerdict.event)"]
 
         /// - Parameter name: one of the names; nil for any other.
-        public init?(name: String) {
+        package init?(name: String) {
             event = EventKind.allCases.first { "\($0.name)" == name }
             if event == nil, name != "\(CycleVerdict.event)" { return nil }
         }
     }
 
     /// How it ended.
-    public struct Outcome: Hashable, Sendable {
+    package struct Outcome: Hashable, Sendable {
         /// Whether everything that was asked for could be read.
-        public var isWhole = true
+        package var isWhole = true
         /// Whether Ctrl-C ended it.
-        public var isInterrupted = false
+        package var isInterrupted = false
         /// The number of the error that ended the output, 0 for none; a reader that has gone away is none.
-        public var outputProblem: Int32 = 0
+        package var outputProblem: Int32 = 0
     }
 
     private let reader: LedgerReader
@@ -48,7 +50,7 @@ public struct LedgerDump: Sendable {
     /// - Parameters:
     ///   - after: events up to this number are left out.
     ///   - limit: how many lines are printed at most.
-    public init(
+    package init(
         stateDirectory: String,
         _ content: Content,
         after: UInt64 = 0,
@@ -66,7 +68,7 @@ public struct LedgerDump: Sendable {
     ///   - interruption: ends the output in good order.
     ///   - warn: is told what cannot be read.
     ///   - note: is told what is worth knowing.
-    public func print(
+    package func print(
         to descriptor: Int32,
         interruption: Interruption? = nil,
         warn: (String) -> Void = { _ in },

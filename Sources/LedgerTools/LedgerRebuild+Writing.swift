@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 extension LedgerRebuild {
     /// Rebuilds, compares, and saves the rebuilt state as the checkpoint, all of it or nothing, for the end of the ledger.
@@ -12,7 +13,7 @@ extension LedgerRebuild {
     ///   - stateDirectory: the state directory.
     ///   - now: the time, in microseconds since 1970 UTC.
     ///   - progress: is told how far it has come.
-    public static func write(
+    package static func write(
         stateDirectory: String,
         now: Int64,
         progress: (LedgerProgress) -> Void = { _ in }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
@@ -8,7 +9,7 @@ internal import TelemetryEvents
 ///
 /// While the ledger still holds its first batch, everything is rebuilt from nothing. Otherwise the last checkpoint is
 /// all that is left of what was deleted, and only what follows it can be folded.
-public struct LedgerRebuild: Sendable {
+package struct LedgerRebuild: Sendable {
     /// How often it is begun anew because a running service deleted what was not read yet.
     private static let maximumAttempts = 5
 
@@ -16,7 +17,7 @@ public struct LedgerRebuild: Sendable {
     private let identityKey: IdentityKey
 
     /// Opens the ledger of a state directory for reading.
-    public init(stateDirectory: String) throws(UnreadableLedger) {
+    package init(stateDirectory: String) throws(UnreadableLedger) {
         reader = try LedgerReader.reading(stateDirectory)
         identityKey = try Self.identityKey(stateDirectory)
     }
@@ -35,7 +36,7 @@ public struct LedgerRebuild: Sendable {
     }
 
     /// Rebuilds and compares; nothing is changed.
-    public func report(
+    package func report(
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> RebuildReport {
         try rebuild(progress: progress).report

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TelemetryEvents
+package import TextOutput
+
 extension LedgerVerdict {
     /// One line a check, what is wrong below it, and the verdict at the end.
     ///
     /// - Parameter isBrief: whether only what failed is listed.
-    public func text(style: TextStyle, isBrief: Bool = false) -> String {
+    package func text(style: TextStyle, isBrief: Bool = false) -> String {
         var text = ""
         for check in checks where !isBrief || check.result == .failed {
             let result = Self.padded(check.result == .failed ? "FAILED" : check.result.rawValue, 8)
@@ -24,8 +27,8 @@ extension LedgerVerdict {
 
     /// One object: `{"verdict":"sound|unsound","ledger":"...","checks":[{"check":"...","result":"ok|failed|skipped",
     /// "detail":"...","figures":{...},"findings":["..."]}]}`.
-    public func json() -> [UInt8] {
-        var json = JSONText()
+    package func json() -> [UInt8] {
+        var json = JSONWriter()
         json.object { json in
             json.name("verdict")
             json.value(isSound ? "sound" : "unsound")
@@ -49,7 +52,7 @@ extension LedgerVerdict {
 }
 
 extension LedgerCheck {
-    fileprivate func append(to json: inout JSONText) {
+    fileprivate func append(to json: inout JSONWriter) {
         json.name("check")
         json.value(name.rawValue)
         json.name("result")

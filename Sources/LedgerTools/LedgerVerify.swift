@@ -2,13 +2,15 @@
 
 internal import EventLedger
 internal import Journald
+internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
 /// Checks whether a ledger is sound and everything adds up (SPEC 4.3, 4.4, 4.5), also beside a running service.
-public struct LedgerVerify: Sendable {
+package struct LedgerVerify: Sendable {
     /// Which journal is compared.
-    public enum Journal: Hashable, Sendable {
+    package enum Journal: Hashable, Sendable {
         case machine
         /// The files in a directory, such as a copy.
         case directory(String)
@@ -20,7 +22,7 @@ public struct LedgerVerify: Sendable {
     private let ledger: String
 
     /// Opens the ledger of a state directory for reading.
-    public init(stateDirectory: String) throws(UnreadableLedger) {
+    package init(stateDirectory: String) throws(UnreadableLedger) {
         directory = stateDirectory
         reader = try LedgerReader.reading(stateDirectory)
         do throws(LedgerError) {
@@ -31,14 +33,14 @@ public struct LedgerVerify: Sendable {
     }
 
     /// Runs all checks.
-    public func verdict(
+    package func verdict(
         _ journal: Journal = .machine,
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> LedgerVerdict {
         do throws(LedgerError) {
             // Before anything else is read: what was reached then is there now.
             let positions = try reader.positions()
-            let saved = positions.first { $0.projection == LedgerRetention.journalProjection }
+            let saved = positions.first { $0.projection == JournalProgress.projection }
             let reached = try saved.map { (saved) throws(LedgerError) in
                 JournalProgress.Reached.resuming(saved, pruned: try reader.statistics().pruned)
             }

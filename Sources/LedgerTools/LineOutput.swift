@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import LogInput
 
 /// Writes lines to a descriptor, such as a pipe whose reader may be slow or go away.
 struct LineOutput {

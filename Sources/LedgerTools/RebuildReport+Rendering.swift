@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import TelemetryEvents
+package import TextOutput
 
 extension RebuildReport {
     /// How many pages and counters are listed; there may be tens of thousands.
@@ -9,7 +11,7 @@ extension RebuildReport {
     /// What differs, one line each, and the result at the end.
     ///
     /// - Parameter isBrief: whether only the result is told.
-    public func text(style: TextStyle, isBrief: Bool = false) -> String {
+    package func text(style: TextStyle, isBrief: Bool = false) -> String {
         var text = ""
         if !isBrief {
             for problem in problems { text += "problem  \(problem)\n" }
@@ -47,8 +49,8 @@ extension RebuildReport {
     /// "pruned":{...},"end":{...},"batches":n,"events":n,"savedPages":n,"differentPages":n,"pages":[{"page":"...",
     /// "difference":"content|not_saved|saved_only"}],"counters":[{"name":"...","saved":"1"|null,"rebuilt":"2"|null}],
     /// "problems":["..."]}`; at most 100 pages and counters are listed.
-    public func json() -> [UInt8] {
-        var json = JSONText()
+    package func json() -> [UInt8] {
+        var json = JSONWriter()
         json.object { json in
             json.name("result")
             json.value(result.rawValue)
@@ -80,7 +82,7 @@ extension RebuildReport {
         return json.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func append(_ position: LedgerPosition?, to json: inout JSONText) {
+    private static func append(_ position: LedgerPosition?, to json: inout JSONWriter) {
         guard let position else { return json.value(nil as String?) }
         json.object { json in
             json.name("batch")
@@ -92,7 +94,7 @@ extension RebuildReport {
 }
 
 extension RebuildReport.Page {
-    fileprivate func append(to json: inout JSONText) {
+    fileprivate func append(to json: inout JSONWriter) {
         json.name("page")
         json.value(name)
         json.name("difference")
@@ -101,7 +103,7 @@ extension RebuildReport.Page {
 }
 
 extension RebuildReport.Counter {
-    fileprivate func append(to json: inout JSONText) {
+    fileprivate func append(to json: inout JSONWriter) {
         json.name("name")
         json.value(name)
         json.name("saved")

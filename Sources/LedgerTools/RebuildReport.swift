@@ -3,9 +3,9 @@
 internal import EventLedger
 
 /// What a rebuild of the projections came to.
-public struct RebuildReport: Hashable, Sendable {
+package struct RebuildReport: Hashable, Sendable {
     /// What there was to compare.
-    public enum Result: String, Sendable {
+    package enum Result: String, Sendable {
         /// The rebuilt state is the saved one, byte by byte.
         case equal
         case different
@@ -33,9 +33,9 @@ public struct RebuildReport: Hashable, Sendable {
     }
 
     /// How the comparison went.
-    public internal(set) var result: Result
+    package internal(set) var result: Result
     /// Whether the rebuilt state was saved.
-    public internal(set) var isWritten = false
+    package internal(set) var isWritten = false
     /// The position that the saved state is true for; nil when none was ever saved.
     var saved: LedgerPosition?
     /// Up to where batches were deleted.

@@ -2,6 +2,7 @@
 
 internal import Crypto
 internal import EventLedger
+internal import LedgerState
 internal import TelemetryEvents
 
 /// One line of JSON about a row of the ledger: a batch with its receipt, or a tick of the clock.
@@ -9,7 +10,7 @@ enum RowLine {
     static func append(_ stored: StoredBatch, to output: inout [UInt8]) {
         let batch = stored.batch
         let origin = EventOrigin(rawValue: batch.origin)
-        var json = JSONText()
+        var json = JSONWriter()
         json.object { json in
             json.name("batch")
             json.value(stored.id)
@@ -36,7 +37,7 @@ enum RowLine {
         output.append("\n")
     }
 
-    private static func append(_ receipt: IngestReceipt, to json: inout JSONText) {
+    private static func append(_ receipt: IngestReceipt, to json: inout JSONWriter) {
         json.object { json in
             json.name("duplicates")
             json.value(receipt.duplicates)

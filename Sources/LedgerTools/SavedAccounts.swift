@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 /// The accounts of a checkpoint, with the position that they are true for.
 struct SavedAccounts: Equatable {

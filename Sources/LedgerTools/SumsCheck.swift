@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 /// The sums of SPEC 4.5: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, and that the
 /// last sequence number is the count of what was accepted.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 /// A state directory that cannot be read, in words for the one who named it.
-public struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertible {
+package struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was expected, what was found and what to do.
-    public let description: String
+    package let description: String
 
     /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM` and
     /// `EACCES`, negative.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import MetricsRegistry
-internal import PrefetchLifecycle
+package import MetricsRegistry
+package import PrefetchLifecycle
 
 /// The families that are functions of the fold's totals alone, alike in the service and in `replay` (SPEC 6).
 ///
 /// They are set after every commit: only what has changed is read, and instruments are looked up once.
-struct LifecycleMetrics: Sendable {
+package struct LifecycleInstruments: Sendable {
     private var cycles: GroupedFamilies
     private var telemetry: GroupedFamilies
     private let latest: LatestEvents
@@ -19,7 +19,7 @@ struct LifecycleMetrics: Sendable {
     ///   - created: when counting began, in microseconds since 1970.
     ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
     ///   - isReceiver: whether events come when they are sent, so that clocks and arrival can be told of.
-    init(_ registry: MetricsRegistry, created: Int64, labels: [LifecycleLabel] = [], isReceiver: Bool) {
+    package init(_ registry: MetricsRegistry, created: Int64, labels: [LifecycleLabel] = [], isReceiver: Bool) {
         cycles = GroupedFamilies(
             registry,
             counters: LifecycleCounterFamily.ofPrefetch + LifecycleCounterFamily.ofDelivery,
@@ -43,7 +43,7 @@ struct LifecycleMetrics: Sendable {
     /// - Parameters:
     ///   - groups: the groups of one fold, which are never fewer than before.
     ///   - open: how many cycles are open.
-    mutating func set(_ groups: [LifecycleGroup], openCycles open: Int, in update: inout MetricsUpdate) {
+    package mutating func set(_ groups: [LifecycleGroup], openCycles open: Int, in update: inout MetricsUpdate) {
         for place in groups.indices {
             let isNew = place >= revisions.count
             guard isNew || revisions[place] != groups[place].revision else { continue }
@@ -57,7 +57,7 @@ struct LifecycleMetrics: Sendable {
     }
 
     /// Shows which schedules were counted last, where that is shown.
-    func attach(_ observations: [LifecycleObservation]) {
+    package func attach(_ observations: [LifecycleObservation]) {
         for observation in observations { cycles.attach(observation) }
     }
 }

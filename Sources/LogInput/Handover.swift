@@ -4,18 +4,18 @@ internal import Foundation
 internal import Synchronization
 
 /// Hands values from one thread to another, in order, at most so many at a time.
-final class Handover<Value: Sendable>: Sendable {
+package final class Handover<Value: Sendable>: Sendable {
     private let depth: Int
     private let values = Mutex<[Value]>([])
     /// Announces that a value was put or taken.
     private let change = NSCondition()
 
-    init(depth: Int) {
+    package init(depth: Int) {
         self.depth = depth
     }
 
     /// Waits for room and puts a value behind the others.
-    func put(_ value: Value) {
+    package func put(_ value: Value) {
         change.lock()
         defer { change.unlock() }
         while values.withLock({ $0.count >= depth }) { change.wait() }
@@ -24,7 +24,7 @@ final class Handover<Value: Sendable>: Sendable {
     }
 
     /// Waits for a value and takes it.
-    func take() -> Value {
+    package func take() -> Value {
         change.lock()
         defer { change.unlock() }
         while true {

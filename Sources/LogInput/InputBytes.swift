@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Gzip
 internal import TelemetryEvents
 
 /// The bytes of an input as they are once decompressed.
-struct InputBytes: ~Copyable {
+package struct InputBytes: ~Copyable {
     private let file: InputFile
     private var gzip: GzipStream?
     private var head: [UInt8] = []
     private var headOffset = 0
     /// How many bytes of the file have been read, compressed ones where it is compressed.
-    private(set) var consumed = 0
+    package private(set) var consumed = 0
 
     /// Reads the first bytes, by which a compressed or foreign file is known.
-    init(_ file: consuming InputFile) throws(InputError) {
+    package init(_ file: consuming InputFile) throws(InputError) {
         self.file = file
         var head = [UInt8](repeating: 0, count: 4_096)
         var count = 0
@@ -38,16 +39,16 @@ struct InputBytes: ~Copyable {
         }
     }
 
-    var name: String { file.name }
-    var isCompressed: Bool { gzip != nil }
+    package var name: String { file.name }
+    package var isCompressed: Bool { gzip != nil }
 
     /// Waits for bytes of an input that is not compressed, or for its end; false when neither comes in time.
-    func wait(milliseconds: Int32) -> Bool {
+    package func wait(milliseconds: Int32) -> Bool {
         headOffset < head.count || file.wait(milliseconds: milliseconds)
     }
 
     /// Replaces bytes of the buffer from `start` on; returns how many, 0 at the end.
-    mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
+    package mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
         if headOffset < head.count {
             let count = min(head.count - headOffset, buffer.count - start)
             for index in 0..<count { buffer[start + index] = head[headOffset + index] }

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 /// An input that cannot be read, in words for the one who named it.
-public struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The input as it was named.
-    public let input: String
+    package let input: String
     /// What is wrong with it, and what to do.
-    public let problem: String
+    package let problem: String
+
+    package init(input: String, problem: String) {
+        self.input = input
+        self.problem = problem
+    }
 
     /// The input and its problem.
-    public var description: String { "\(PlainText.line(input)): \(problem)" }
+    package var description: String { "\(PlainText.line(input)): \(problem)" }
 }

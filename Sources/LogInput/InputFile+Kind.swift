@@ -5,7 +5,7 @@ internal import Glibc
 
 extension InputFile {
     /// Whether opening it leaves it as it is. A pipe gives its content once, and opening one waits for who writes it.
-    static func isReadTheSameTwice(_ path: String) -> Bool {
+    package static func isReadTheSameTwice(_ path: String) -> Bool {
         guard path != standardInput else { return true }
         // What is missing is found when it is opened; links that only the kernel follows lead to pipes.
         guard let resolved = unsafe realpath(path, nil) else { return unsafe access(path, F_OK) != 0 }

@@ -3,14 +3,14 @@
 internal import Glibc
 
 /// An open input: a file, a pipe or standard input.
-struct InputFile: ~Copyable {
-    static let standardInput = "-"
+package struct InputFile: ~Copyable {
+    package static let standardInput = "-"
     /// As it is named in messages.
-    let name: String
+    package let name: String
     /// How many bytes it holds, where that is known.
-    let size: Int?
+    package let size: Int?
     /// Whether it gives its content once, as it comes: a pipe, a socket or a terminal.
-    let isStream: Bool
+    package let isStream: Bool
     private let descriptor: Int32
     private let isOwned: Bool
     private let interruption: Interruption?
@@ -18,7 +18,7 @@ struct InputFile: ~Copyable {
     /// - Parameters:
     ///   - path: the file's path; `-` for standard input.
     ///   - interruption: what ends standard input early, as if it ended there.
-    init(_ path: String, interruption: Interruption? = nil) throws(InputError) {
+    package init(_ path: String, interruption: Interruption? = nil) throws(InputError) {
         let isNamed = path != Self.standardInput
         let descriptor = isNamed ? try Self.opened(path) : STDIN_FILENO
         self.descriptor = descriptor
@@ -58,7 +58,7 @@ struct InputFile: ~Copyable {
     }
 
     /// Reads what there is, at most what the buffer holds; 0 at the end.
-    borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+    package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
         while true {
             guard isReadable() else { return 0 }
             let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -68,7 +68,7 @@ struct InputFile: ~Copyable {
     }
 
     /// Waits for bytes, or the end; false when neither comes in time.
-    borrowing func wait(milliseconds: Int32) -> Bool {
+    package borrowing func wait(milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0
     }

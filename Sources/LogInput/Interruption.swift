@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// The first Ctrl-C (SIGINT) while a live input is read: it ends the input, so that what came is still judged. The
 /// second ends the process.
-public struct Interruption: Sendable {
+package struct Interruption: Sendable {
     /// How often it is looked for, in milliseconds.
-    static let interval: Int32 = 100
+    package static let interval: Int32 = 100
     private static let raised = Atomic(false)
 
     /// Takes the signal over from now on.
-    public init() {
+    package init() {
         Self.raised.store(false, ordering: .relaxed)
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.raised.store(true, ordering: .relaxed) }
@@ -19,5 +19,5 @@ public struct Interruption: Sendable {
         unsafe sigaction(SIGINT, &action, nil)
     }
 
-    var isRaised: Bool { Self.raised.load(ordering: .relaxed) }
+    package var isRaised: Bool { Self.raised.load(ordering: .relaxed) }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Tells a JSON document, which is decoded as a whole, from lines.
-enum JSONDocuments {
+package enum JSONDocuments {
     /// The largest document that is read, in bytes.
-    static let limit = 64 << 20
+    package static let limit = 64 << 20
 
     /// Whether an input is a JSON document by its first bytes: an array of objects, an envelope of events, or an object
     /// that goes on behind its first line. An object on each line is no document.
     ///
     /// - Parameter isWhole: whether there is nothing behind the bytes.
-    static func begins(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Bool {
+    package static func begins(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Bool {
         var rest = bytes
         if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
         rest = rest.drop(while: isBlank)

@@ -6,9 +6,9 @@ internal import TelemetryEvents
 ///
 /// Every line handed out ends with a line feed, also the last. Of a line that is longer than the buffer the first half
 /// of the buffer is handed out as a line, and the rest is dropped.
-struct LineChunks: ~Copyable {
+package struct LineChunks: ~Copyable {
     /// How many bytes are read at once: few enough that what is parsed of them stays in a core's cache.
-    static let capacity = 1 << 18
+    package static let capacity = 1 << 18
 
     private var input: InputBytes
     private var buffer: [UInt8]
@@ -18,22 +18,22 @@ struct LineChunks: ~Copyable {
     private var hasEnded = false
     private var isDropping = false
 
-    init(_ input: consuming InputBytes, capacity: Int = Self.capacity) {
+    package init(_ input: consuming InputBytes, capacity: Int = Self.capacity) {
         self.input = input
         buffer = [UInt8](repeating: 0, count: max(capacity, 16))
     }
 
     /// How many bytes of the file have been read.
-    var consumed: Int { input.consumed }
+    package var consumed: Int { input.consumed }
 
     /// Whether the input is a JSON document rather than lines. What was looked at comes again.
-    mutating func beginDocument() throws(InputError) -> Bool {
+    package mutating func beginDocument() throws(InputError) -> Bool {
         try fill()
         return JSONDocuments.begins(buffer[..<filled], isWhole: hasEnded)
     }
 
     /// Hands the next lines to `body`; false at the end.
-    mutating func next(_ body: (Span<UInt8>) -> Void) throws(InputError) -> Bool {
+    package mutating func next(_ body: (Span<UInt8>) -> Void) throws(InputError) -> Bool {
         while true {
             discardTaken()
             try fill()
@@ -62,7 +62,7 @@ struct LineChunks: ~Copyable {
     /// Reads the rest of an input as a whole.
     ///
     /// - Returns: nil when it is larger than the limit.
-    mutating func whole(limit: Int) throws(InputError) -> [UInt8]? {
+    package mutating func whole(limit: Int) throws(InputError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while true {
             discardTaken()

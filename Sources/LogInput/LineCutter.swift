@@ -10,25 +10,25 @@
 ///
 /// A line that is too long is handed on with its beginning, which is still too long for the decoder, and without its
 /// rest. A gap of NUL bytes, as a crash or a truncation under a writer leaves it in a file, ends a line.
-struct LineCutter: Sendable {
+package struct LineCutter: Sendable {
     /// The most bytes of a line: one more than the decoder takes.
-    static let longestLine = 64 << 10 + 1
+    package static let longestLine = 64 << 10 + 1
     private static let newline = UInt8(ascii: "\n")
 
     /// The beginning of a line whose end has not been read, as it stands in the file.
-    private(set) var held: [UInt8] = []
+    package private(set) var held: [UInt8] = []
     /// Whether the rest of a line that is too long is being passed over.
-    private(set) var isSkipping: Bool
+    package private(set) var isSkipping: Bool
     private let dividesAtGaps: Bool
 
     /// - Parameter dividesAtGaps: whether a gap of NUL bytes ends a line.
-    init(isSkipping: Bool = false, dividesAtGaps: Bool = true) {
+    package init(isSkipping: Bool = false, dividesAtGaps: Bool = true) {
         self.isSkipping = isSkipping
         self.dividesAtGaps = dividesAtGaps
     }
 
     /// Appends the lines that end in `bytes` and holds the rest back.
-    mutating func cut(_ bytes: [UInt8], into lines: inout [UInt8]) {
+    package mutating func cut(_ bytes: [UInt8], into lines: inout [UInt8]) {
         let text = dividesAtGaps && hasGap(bytes) ? withoutGaps(bytes) : bytes
         var rest = text[...]
         if isSkipping {
@@ -51,7 +51,7 @@ struct LineCutter: Sendable {
     }
 
     /// Appends what is held back as a line: its end will never come.
-    mutating func finish(into lines: inout [UInt8]) {
+    package mutating func finish(into lines: inout [UInt8]) {
         if !held.isEmpty {
             lines += held
             lines.append(Self.newline)

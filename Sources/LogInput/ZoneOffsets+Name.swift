@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-public import TelemetryEvents
+package import TelemetryEvents
+internal import TextOutput
 
 /// A time zone that nobody knows: one sentence for the operator.
-public struct UnknownZone: Error, Sendable, CustomStringConvertible {
+package struct UnknownZone: Error, Sendable, CustomStringConvertible {
     /// What was expected, what was found and what may have been meant.
-    public let description: String
+    package let description: String
 }
 
 extension ZoneOffsets {
@@ -19,7 +20,7 @@ extension ZoneOffsets {
     /// A zone by its name in the time zone database (`Europe/Berlin`), or an offset (`+02:00`, `-0330`, `+2`, `UTC`).
     ///
     /// Changes of the offset are known from 2000 to 2050.
-    public init(named name: String) throws(UnknownZone) {
+    package init(named name: String) throws(UnknownZone) {
         if let fixed = Self.fixedOffset(name) {
             self.init(fixed: fixed)
         } else if let zone = TimeZone(identifier: name) {
@@ -33,7 +34,7 @@ extension ZoneOffsets {
     }
 
     /// The zone of the machine.
-    public static var machine: ZoneOffsets { ZoneOffsets(TimeZone.current) }
+    package static var machine: ZoneOffsets { ZoneOffsets(TimeZone.current) }
 
     private init(_ zone: TimeZone) {
         func offset(_ second: Int64) -> Int32 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// Reads one input from its first byte to its last, in pieces: the first of the two threads of a run. What the lines say is
@@ -20,7 +21,7 @@ struct InputDecoding {
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
         var chunks = LineChunks(input)
-        if options.wrapper == nil || options.wrapper == .events {
+        if options.format.wrapper == nil || options.format.wrapper == .events {
             if try chunks.beginDocument() { return try decodeDocument(&chunks, named: name, emit: emit) }
         }
         return try decodeLines(&chunks, named: name, emit: emit, progress: progress)
@@ -99,16 +100,5 @@ extension JudgedInput {
         unrecognised = parser.unrecognised.map {
             UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
         }
-    }
-}
-
-extension JudgementOptions {
-    /// How the lines of every input are read.
-    var lines: LogDecoderOptions {
-        var lines = LogDecoderOptions(wrapper: wrapper, zone: zone)
-        lines.identifies = false
-        lines.tellsUntimedLines = detail.isTestRun
-        lines.unrecognisedLimit = explains ? Self.explainedLines : 0
-        return lines
     }
 }

@@ -2,6 +2,7 @@
 
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
 /// A closed cycle with what only its texts tell.
 struct JudgedCycle: Sendable {

@@ -11,8 +11,8 @@ extension Judgement {
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
     ///   - explains: whether the lines that nothing recognised are listed.
-    public func json(strict: Bool = false, explains: Bool = false) -> [UInt8] {
-        var text = JSONText()
+    package func json(strict: Bool = false, explains: Bool = false) -> [UInt8] {
+        var text = JSONWriter()
         text.object { text in
             text.name("verdict")
             text.value(verdict(strict: strict).rawValue)
@@ -45,13 +45,13 @@ extension Judgement {
     }
 
     /// The counters alone, as in the object of SPEC 10.
-    public func countersJSON() -> [UInt8] {
-        var text = JSONText()
+    package func countersJSON() -> [UInt8] {
+        var text = JSONWriter()
         appendCounters(to: &text)
         return text.bytes + [UInt8(ascii: "\n")]
     }
 
-    private func append(_ cycle: JudgedCycle, to text: inout JSONText) {
+    private func append(_ cycle: JudgedCycle, to text: inout JSONWriter) {
         let closed = cycle.closed
         text.object { text in
             text.name("scheduleId")
@@ -71,7 +71,7 @@ extension Judgement {
         }
     }
 
-    private func append(_ stages: CycleStages, to text: inout JSONText) {
+    private func append(_ stages: CycleStages, to text: inout JSONWriter) {
         text.object { text in
             text.name("scheduled")
             text.value(stages.scheduled)
@@ -88,7 +88,7 @@ extension Judgement {
         }
     }
 
-    private func appendCounters(to text: inout JSONText) {
+    private func appendCounters(to text: inout JSONWriter) {
         text.object { text in
             text.name("dnp_prefetch_scheduled_total")
             text.value(totals.scheduled)
@@ -109,7 +109,7 @@ extension Judgement {
         }
     }
 
-    private func append(_ lines: LogLineCounts, to text: inout JSONText) {
+    private func append(_ lines: LogLineCounts, to text: inout JSONWriter) {
         text.object { text in
             text.name("read")
             text.value(lines.read)
@@ -122,7 +122,7 @@ extension Judgement {
         }
     }
 
-    private func appendUnrecognised(to text: inout JSONText) {
+    private func appendUnrecognised(to text: inout JSONWriter) {
         text.array { text in
             for input in inputs {
                 for line in input.unrecognised {

@@ -9,7 +9,7 @@ extension Judgement {
     /// - Parameters:
     ///   - requirements: what at least one cycle must have come to.
     ///   - strict: whether rules of bucket B count like those of bucket A.
-    public func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
+    package func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
         var suites = inputs.map { JUnitSuite(name: $0.name) }
         for cycle in cycles where suites.indices.contains(cycle.input) {
             suites[cycle.input].cases.append(JUnitCase(cycle, strict: strict))

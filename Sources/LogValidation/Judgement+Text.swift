@@ -2,6 +2,7 @@
 
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+package import TextOutput
 
 extension Judgement {
     /// The judgement for people: a table of the cycles with what each broke, the counters, the lines; the verdict is the
@@ -11,7 +12,7 @@ extension Judgement {
     ///   - style: whether there are colours.
     ///   - strict: whether rules of bucket B count like those of bucket A.
     ///   - explains: whether the lines that nothing recognised are listed.
-    public func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
+    package func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
         var text = ""
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
         appendCounters(to: &text, style)
@@ -22,7 +23,7 @@ extension Judgement {
     }
 
     /// The verdict in one line without its end.
-    public func verdictLine(style: TextStyle = .plain, strict: Bool = false) -> String {
+    package func verdictLine(style: TextStyle = .plain, strict: Bool = false) -> String {
         let verdict = verdict(strict: strict)
         let word = style.text(verdict.rawValue, verdict == .coherent ? .good : .bad)
         switch verdict {

@@ -4,7 +4,7 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// What device logs or events come to: cycles, counters, lines and the verdict.
-public struct Judgement: Sendable {
+package struct Judgement: Sendable {
     /// The cycles, by notification time.
     var cycles: [JudgedCycle] = []
     /// How many more cycles there are than are listed.
@@ -27,7 +27,7 @@ public struct Judgement: Sendable {
     /// The verdict.
     ///
     /// - Parameter strict: whether rules of bucket B count like those of bucket A.
-    public func verdict(strict: Bool = false) -> Verdict {
+    package func verdict(strict: Bool = false) -> Verdict {
         if closedCycles == 0 { return .empty }
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
     }
@@ -42,12 +42,12 @@ public struct Judgement: Sendable {
     }
 
     /// Those of the requirements that no cycle meets.
-    public func unmet(_ requirements: [Requirement]) -> [Requirement] {
+    package func unmet(_ requirements: [Requirement]) -> [Requirement] {
         requirements.filter { !reached.contains($0) }
     }
 
     /// How many lines nothing recognised.
-    public var unrecognisedLines: UInt64 { lines.unrecognised }
+    package var unrecognisedLines: UInt64 { lines.unrecognised }
 
     var lines: LogLineCounts {
         var sum = LogLineCounts()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+package import LogInput
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// Judges inputs in constant memory: one thread reads and parses, the caller's binds and folds.
 ///
 /// Each input is a log of its own; the cycles of all of them are judged together.
-public struct JudgementRun: Sendable {
+package struct JudgementRun: Sendable {
     /// How many cycles are open at most; past it those that came first are judged early.
     private static let openCycles = 65_536
     /// How many decoded pieces wait for the fold at most.
@@ -19,7 +20,7 @@ public struct JudgementRun: Sendable {
     /// - Parameters:
     ///   - options: how the inputs are read and what is kept.
     ///   - interruption: what ends standard input early.
-    public init(_ options: JudgementOptions, interruption: Interruption? = nil) {
+    package init(_ options: JudgementOptions, interruption: Interruption? = nil) {
         self.options = options
         self.interruption = interruption
     }
@@ -36,9 +37,9 @@ public struct JudgementRun: Sendable {
     ///   - paths: files; `-` is standard input.
     ///   - progress: is told now and then how far it has come, on a thread of the run.
     /// - Throws: `InputError` for the first input that cannot be read.
-    public func judge(
+    package func judge(
         _ paths: [String],
-        progress: @escaping @Sendable (JudgementProgress) -> Void = { _ in }
+        progress: @escaping @Sendable (InputProgress) -> Void = { _ in }
     ) throws(InputError) -> Judgement {
         let pseudonyms = OneRunPseudonyms()
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
@@ -68,11 +69,11 @@ public struct JudgementRun: Sendable {
         _ paths: [String],
         _ decoding: InputDecoding,
         _ interruption: Interruption?,
-        _ progress: (JudgementProgress) -> Void,
+        _ progress: (InputProgress) -> Void,
         _ put: (Piece) -> Void
     ) {
         do throws(InputError) {
-            var sofar = JudgementProgress(totalBytes: try totalSize(of: paths))
+            var sofar = InputProgress(totalBytes: try totalSize(of: paths))
             for (index, path) in paths.enumerated() {
                 let file = try InputFile(path, interruption: interruption)
                 let (name, size) = (file.name, file.size)

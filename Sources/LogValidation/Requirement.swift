@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import TextOutput
 
 /// What at least one cycle must have come to: a stage or an outcome.
-public enum Requirement: String, CaseIterable, Sendable {
+package enum Requirement: String, CaseIterable, Sendable {
     /// A task was scheduled.
     case scheduled
     /// A task was executed.
@@ -26,7 +27,7 @@ public enum Requirement: String, CaseIterable, Sendable {
     case incomplete
 
     /// Reads names that are separated by commas; nil when one of them is none, or none is there.
-    public static func list(_ text: String) -> [Requirement]? {
+    package static func list(_ text: String) -> [Requirement]? {
         var list: [Requirement] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             guard let requirement = Requirement(rawValue: part.trimmed.lowercased()) else { return nil }
@@ -36,7 +37,7 @@ public enum Requirement: String, CaseIterable, Sendable {
     }
 
     /// What is said when no cycle has come to it.
-    public var unmetSentence: String {
+    package var unmetSentence: String {
         switch self {
         case .scheduled: "no cycle was scheduled"
         case .executed: "no cycle was executed"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import TextOutput
 
 /// Whether a cycle reached a stage: what the table of `validate` shows.
 enum StageMark: String {

@@ -7,8 +7,8 @@ extension TestRun {
     /// The artifact of the testing guide, extended by what its template asks for, in UTF-8.
     ///
     /// Times that the log does not tell are null, and `timesKnown` is then false.
-    public func json() -> [UInt8] {
-        var text = JSONText()
+    package func json() -> [UInt8] {
+        var text = JSONWriter()
         text.object { text in
             text.line(indent: 2)
             text.name("testRun")
@@ -39,7 +39,7 @@ extension TestRun {
         return text.bytes + [UInt8(ascii: "\n")]
     }
 
-    private func appendCircumstances(to text: inout JSONText) {
+    private func appendCircumstances(to text: inout JSONWriter) {
         text.line(indent: 4)
         text.name("date")
         text.value(date)
@@ -70,7 +70,7 @@ extension TestRun {
         text.value(areTimesKnown)
     }
 
-    private func appendOutcome(to text: inout JSONText) {
+    private func appendOutcome(to text: inout JSONWriter) {
         let timing = ExecutionTiming(self)
         text.line(indent: 6)
         text.name("prefetchScheduledAt")
@@ -107,7 +107,7 @@ extension TestRun {
         text.lastLine(indent: 4)
     }
 
-    private func appendTelemetry(to text: inout JSONText) {
+    private func appendTelemetry(to text: inout JSONWriter) {
         text.name("scheduled")
         text.value(counters.scheduled)
         text.name("executed")
@@ -118,7 +118,7 @@ extension TestRun {
         text.value(counters.used)
     }
 
-    private func appendVerification(to text: inout JSONText) {
+    private func appendVerification(to text: inout JSONWriter) {
         text.name("contentHashMatch")
         text.value(cycle.closed.contentHashMatches)
         text.name("scheduleHashMatch")
@@ -127,11 +127,11 @@ extension TestRun {
         text.value(wasCacheKept)
     }
 
-    private func appendViolations(to text: inout JSONText) {
+    private func appendViolations(to text: inout JSONWriter) {
         text.elements(cycle.closed.violations)
     }
 
-    private func appendFailures(to text: inout JSONText) {
+    private func appendFailures(to text: inout JSONWriter) {
         for failure in cycle.details.failures {
             text.line(indent: 6)
             text.object { text in

@@ -2,10 +2,11 @@
 
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
 extension TestRun {
     /// The testing guide's template, filled in.
-    public func markdown() -> String {
+    package func markdown() -> String {
         let closed = cycle.closed
         var text = "# Test run: \(MarkdownText.escaped(cycle.title))\n\n"
         text += item("Date", date.map(\.description) ?? Self.unknown)

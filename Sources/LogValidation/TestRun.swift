@@ -4,24 +4,24 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// The record of a test run: one cycle with what the plugin's testing guide asks to be written down.
-public struct TestRun: Sendable {
+package struct TestRun: Sendable {
     /// What a log cannot know, or does not tell.
-    public struct Circumstances: Sendable {
+    package struct Circumstances: Sendable {
         /// The device's model; nil: as the events say.
-        public var device: String?
+        package var device: String?
         /// The version of the operating system; nil: as the events say.
-        public var systemVersion: String?
+        package var systemVersion: String?
         /// The app's build or commit; nil: as the events say.
-        public var build: String?
+        package var build: String?
         /// The ids of the scenarios that were tested.
-        public var scenarios: [String] = []
+        package var scenarios: [String] = []
         /// Power, network and settings during the test.
-        public var conditions: String?
+        package var conditions: String?
         /// Notes and follow-ups.
-        public var notes: String?
+        package var notes: String?
 
         /// Nothing but what the log tells.
-        public init() {}
+        package init() {}
     }
 
     let cycle: JudgedCycle
@@ -40,7 +40,7 @@ public struct TestRun: Sendable {
     }
 
     /// The record of the cycle that a judgement with the detail `testRun` has found; nil when it has found none.
-    public init?(_ judgement: Judgement, _ circumstances: Circumstances) {
+    package init?(_ judgement: Judgement, _ circumstances: Circumstances) {
         guard let cycle = judgement.cycles.last else { return nil }
         self.cycle = cycle
         self.circumstances = circumstances

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The version of this build.
-public enum BuildVersion {
+package enum BuildVersion {
     /// As in `dnp_telemetry_build_info` and `--version`.
-    public static let current = "0.1.0"
+    package static let current = "0.1.0"
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What may have been meant where a name is not known.
-enum NearestName {
+package enum NearestName {
     /// How much of a given name is looked at, in bytes.
-    static let maximumLength = 80
+    package static let maximumLength = 80
 
     /// The name that takes the fewest changes, when it takes few for its length; the first in order of equal ones.
-    static func of(_ given: String, in names: some Sequence<String>) -> String? {
+    package static func of(_ given: String, in names: some Sequence<String>) -> String? {
         let bytes = Array(given.lowercased().utf8.prefix(maximumLength))
         guard bytes.count >= 2 else { return nil }
         let candidates = names.map { ($0, distance(bytes, Array($0.lowercased().utf8))) }
@@ -15,7 +15,7 @@ enum NearestName {
     }
 
     /// How many bytes have to be inserted, deleted or replaced (Levenshtein's distance).
-    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (index, byte) in left.enumerated() {
             var diagonal = row[0]
@@ -27,5 +27,25 @@ enum NearestName {
             }
         }
         return row.last ?? left.count
+    }
+}
+
+/// A word that is not one of a few.
+package struct UnknownChoice: Error, CustomStringConvertible {
+    /// What was expected, what was found and what may have been meant.
+    package let description: String
+
+    /// The value that a word names.
+    package static func check<Value: RawRepresentable<String>>(
+        _ text: String,
+        _ values: [Value]
+    ) throws(UnknownChoice) -> Value {
+        if let value = values.first(where: { $0.rawValue == text }) { return value }
+        let words = values.map(\.rawValue)
+        let found = text.isEmpty ? "nothing" : "\"\(text.prefix(200))\""
+        let suggestion = NearestName.of(text, in: words).map { "; did you mean \($0)?" } ?? ""
+        throw UnknownChoice(
+            description: "expected one of \(words.joined(separator: ", ")), found \(found)\(suggestion)"
+        )
     }
 }

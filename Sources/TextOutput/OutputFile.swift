@@ -4,7 +4,7 @@ internal import Foundation
 internal import Glibc
 
 /// A file that is written whole or not at all.
-public enum OutputFile {
+package enum OutputFile {
     /// Writes a file: first beside its place, then into it in one step.
     ///
     /// What is there and no regular file, such as a pipe, is written to as it is.
@@ -13,7 +13,7 @@ public enum OutputFile {
     ///   - bytes: the content.
     ///   - path: the file's path.
     ///   - mayReplace: whether a file that is there may go.
-    public static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws(OutputError) {
+    package static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws(OutputError) {
         let place = try Place(path)
         guard place.isFile else { return try write(bytes, to: path, flags: O_WRONLY) }
         let draft = "\(place.path).\(getpid()).part"
@@ -60,7 +60,7 @@ public enum OutputFile {
     /// Whether a file can stand at a path, as far as that shows before it is written.
     ///
     /// - Throws: what is wrong with the path: its directory is missing, or it is a directory itself.
-    public static func check(_ path: String) throws(OutputError) {
+    package static func check(_ path: String) throws(OutputError) {
         _ = try Place(path)
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
         var isDirectory: ObjCBool = false
@@ -71,7 +71,7 @@ public enum OutputFile {
     private static let isThere = "it is there already; --force replaces it"
 
     /// Whether there is something of this name.
-    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+    package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws(OutputError) {
         let descriptor = unsafe open(path, flags | O_CLOEXEC, 0o666)
@@ -86,9 +86,9 @@ public enum OutputFile {
 }
 
 /// Writes to open descriptors.
-public enum FileOutput {
+package enum FileOutput {
     /// Writes all of the bytes; returns 0 or the number of the error that stopped it.
-    public static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+    package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         unsafe bytes.withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
@@ -102,18 +102,18 @@ public enum FileOutput {
 }
 
 /// A file that cannot be written, in words for the one who named it.
-public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file as it was named.
-    public let path: String
+    package let path: String
     /// What is wrong, and what to do.
-    public let problem: String
+    package let problem: String
 
-    init(path: String, problem: String) {
+    package init(path: String, problem: String) {
         self.path = path
         self.problem = problem
     }
 
-    init(_ path: String, _ number: Int32) {
+    package init(_ path: String, _ number: Int32) {
         self.path = path
         problem =
             switch number {
@@ -126,5 +126,5 @@ public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The file and its problem.
-    public var description: String { "\(PlainText.line(path)): \(problem)" }
+    package var description: String { "\(PlainText.line(path)): \(problem)" }
 }

@@ -2,8 +2,8 @@
 
 /// Text of an input as it may go to a terminal or a document: nothing in it moves a cursor, changes a colour or the
 /// direction of writing, or begins a line.
-enum PlainText {
-    static func line(_ text: String) -> String {
+package enum PlainText {
+    package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var plain = String.UnicodeScalarView()
         for scalar in text.unicodeScalars { plain.append(isUnsafe(scalar) ? "\u{FFFD}" : scalar) }
@@ -16,5 +16,15 @@ enum PlainText {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: true
         default: false
         }
+    }
+}
+
+extension StringProtocol {
+    /// Without the spaces and tabs around it (RFC 9110, optional white space).
+    package var trimmed: String {
+        var text = Substring(self)
+        while text.first == " " || text.first == "\t" { text.removeFirst() }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return String(text)
     }
 }

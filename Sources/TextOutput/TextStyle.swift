@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How text for people is coloured.
-public struct TextStyle: Sendable {
-    enum Colour: String {
+package struct TextStyle: Sendable {
+    package enum Colour: String {
         case good = "32"
         case bad = "31"
         case note = "33"
@@ -11,23 +11,23 @@ public struct TextStyle: Sendable {
     }
 
     /// Whether there are colours at all.
-    public let isColoured: Bool
+    package let isColoured: Bool
 
     /// Text without a colour.
-    public static let plain = TextStyle(isColoured: false)
+    package static let plain = TextStyle(isColoured: false)
 
     /// - Parameter isColoured: whether there are colours.
-    public init(isColoured: Bool) {
+    package init(isColoured: Bool) {
         self.isColoured = isColoured
     }
 
     /// The style for an output: colours on a terminal, never with `NO_COLOR` (no-color.org) or `TERM=dumb`.
-    public init(isTerminal: Bool, environment: [String: String]) {
+    package init(isTerminal: Bool, environment: [String: String]) {
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         isColoured = isTerminal && !isRefused && environment["TERM"] != "dumb"
     }
 
-    func text(_ text: String, _ colour: Colour?) -> String {
+    package func text(_ text: String, _ colour: Colour?) -> String {
         guard isColoured, let colour else { return text }
         return "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m"
     }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Collector
+import CollectorClient
 
 /// How a client and a collector know each other. Secrets come from files only.
 struct AccessOptions: ParsableArguments {

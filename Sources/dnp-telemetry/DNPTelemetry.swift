@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Collector
+import TextOutput
 
 @main
 struct DNPTelemetry: AsyncParsableCommand {

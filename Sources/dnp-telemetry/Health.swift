@@ -2,7 +2,10 @@
 
 internal import ArgumentParser
 internal import Collector
+import CollectorClient
 internal import Foundation
+import LogInput
+import LogValidation
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -64,7 +67,7 @@ struct Health: AsyncParsableCommand {
 
     func run() async throws {
         let verdict: HealthCheck.Verdict
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             let check = try healthCheck()
             if check.tellsSecretInClear, !quiet {
                 Terminal.say("the secret goes over the network in clear; use https://")
@@ -77,7 +80,7 @@ struct Health: AsyncParsableCommand {
         if verdict != .ready { throw ExitCode(1) }
     }
 
-    private func healthCheck() throws(UnknownOption) -> HealthCheck {
+    private func healthCheck() throws(InvalidOption) -> HealthCheck {
         var access = access.access
         access.trustsAnyone = insecure
         var text = url ?? ""
@@ -92,7 +95,7 @@ struct Health: AsyncParsableCommand {
     }
 
     private func parsed(_ url: String) throws -> CollectorURL {
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             return try CollectorURL(url, path: HealthCheck.path)
         } catch {
             throw ValidationError("--url: \(error)")

@@ -2,16 +2,18 @@
 
 import ArgumentParser
 import Collector
+import LogInput
+import LogValidation
 
 /// How `validate`, `replay` and `report` read their input.
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Form of the lines; without it each line is told apart by itself.",
-            discussion: "One of \(JudgementOptions.inputFormats.joined(separator: ", ")).",
+            discussion: "One of \(LineFormat.names.joined(separator: ", ")).",
             valueName: "format"
         ),
-        completion: .list(JudgementOptions.inputFormats)
+        completion: .list(LineFormat.names)
     )
     var inputFormat: String?
 
@@ -27,13 +29,13 @@ struct InputOptions: ParsableArguments {
     var quiet = false
 
     func validate() throws {
-        _ = try judgementOptions()
+        _ = try lineFormat()
     }
 
     /// - Throws: `ValidationError` for a value that means nothing.
-    func judgementOptions() throws -> JudgementOptions {
-        do throws(UnknownOption) {
-            return try JudgementOptions(inputFormat: inputFormat, timezone: timezone)
+    func lineFormat() throws -> LineFormat {
+        do throws(InvalidOption) {
+            return try LineFormat(named: inputFormat, timezone: timezone)
         } catch {
             throw ValidationError("\(error)")
         }

@@ -3,6 +3,8 @@
 import ArgumentParser
 import Collector
 import Glibc
+import LedgerTools
+import LogInput
 
 struct LedgerDumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Collector
 import Foundation
+import LedgerTools
 
 struct LedgerRebuildCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Collector
 import Foundation
+import LedgerTools
 
 struct LedgerVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

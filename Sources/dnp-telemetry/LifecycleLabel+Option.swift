@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
-public import Collector
+internal import ArgumentParser
+internal import Collector
+import LifecycleMetrics
 
 extension LifecycleLabel: ExpressibleByArgument {
     static let help = ArgumentHelp(

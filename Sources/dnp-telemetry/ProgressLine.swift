@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Collector
+import LogInput
 import Synchronization
+import TextOutput
 
 /// A line on a terminal's standard error that tells how far a long run has come, from its second second on.
 final class ProgressLine: Sendable {
@@ -13,7 +15,7 @@ final class ProgressLine: Sendable {
         self.isShown = isShown
     }
 
-    func show(_ progress: JudgementProgress) {
+    func show(_ progress: InputProgress) {
         show { progress.line(elapsedSeconds: $0) }
     }
 

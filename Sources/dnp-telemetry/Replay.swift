@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import Collector
+import LifecycleMetrics
+import LogValidation
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,7 +53,7 @@ struct Replay: ParsableCommand {
     }
 
     func run() throws {
-        var options = try reading.judgementOptions()
+        var options = JudgementOptions(try reading.lineFormat())
         options.detail = .counters
         let judgement = try reading.judge(inputs, options)
         try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition(labels: labels))

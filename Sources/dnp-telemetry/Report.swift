@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import Collector
+import LogValidation
+import TextOutput
 
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,7 +80,7 @@ struct Report: ParsableCommand {
             Terminal.say("Error: \(taken): it is there already; --force replaces it")
             throw ExitCode(2)
         }
-        var options = try reading.judgementOptions()
+        var options = JudgementOptions(try reading.lineFormat())
         options.detail = .testRun(scheduleId: cycle)
         let judgement = try reading.judge([input], options)
         guard let run = TestRun(judgement, circumstances) else {

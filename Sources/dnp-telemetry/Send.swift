@@ -2,8 +2,10 @@
 
 internal import ArgumentParser
 internal import Collector
+import CollectorClient
 internal import Foundation
 internal import Glibc
+import LogInput
 
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -83,7 +85,7 @@ struct Send: AsyncParsableCommand {
     }
 
     private func url() throws -> CollectorURL {
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             return try CollectorURL(to)
         } catch {
             throw ValidationError("--to: \(error)")
@@ -91,7 +93,7 @@ struct Send: AsyncParsableCommand {
     }
 
     private func headers() throws -> [SendHeader] {
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             return try SendHeader.all(header)
         } catch {
             throw ValidationError("--header: \(error)")
@@ -99,7 +101,7 @@ struct Send: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var options = SendOptions(to: try url(), reading: try reading.judgementOptions())
+        var options = SendOptions(to: try url(), reading: try reading.lineFormat())
         options.access = access.access
         options.credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         options.compresses = !uncompressed
@@ -110,7 +112,7 @@ struct Send: AsyncParsableCommand {
             Terminal.say("reading from the terminal; Ctrl-D ends the input")
         }
         let run: SendRun
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             run = try SendRun(options, interruption: Interruption())
         } catch {
             Terminal.say("Error: \(error)")

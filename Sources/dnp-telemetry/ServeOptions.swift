@@ -3,6 +3,7 @@
 import ArgumentParser
 import Collector
 import Foundation
+import LogInput
 
 /// The options of `serve`: every setting under its own name, and the file that holds them.
 struct ServeOptions: ParsableArguments {
@@ -60,7 +61,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("timezone"))
     var timezone: String?
 
-    @Option(help: .setting("input-format"), completion: .list(JudgementOptions.inputFormats))
+    @Option(help: .setting("input-format"), completion: .list(LineFormat.names))
     var inputFormat: String?
 
     @Option(help: .setting("max-body"))

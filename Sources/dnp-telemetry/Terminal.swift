@@ -4,6 +4,7 @@ import ArgumentParser
 import Collector
 import Foundation
 import Glibc
+import TextOutput
 
 /// Results go to standard output, everything else to standard error.
 enum Terminal {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
-public import Collector
+internal import ArgumentParser
+internal import Collector
 
 extension TimeSpan: ExpressibleByArgument {
     /// Nil for a text that is no time.

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Collector
+import LogValidation
 
 struct Validate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,7 +79,7 @@ struct Validate: ParsableCommand {
     }
 
     func run() throws {
-        var options = try reading.judgementOptions()
+        var options = JudgementOptions(try reading.lineFormat())
         options.explains = explain
         let requirements = try requirements()
         if let junit { try Terminal.check(output: junit) }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TelemetryEvents
+
 /// What is wrong with a configuration, found without starting anything.
-public struct ConfigurationCheck: Sendable {
+package struct ConfigurationCheck: Sendable {
     /// The file that was read.
-    public let file: String
+    package let file: String
     /// What keeps the service from starting with it.
-    public let problems: [ConfigurationProblem]
+    package let problems: [ConfigurationProblem]
     /// What looks like a mistake and is none for certain.
-    public let warnings: [ConfigurationProblem]
+    package let warnings: [ConfigurationProblem]
 
     /// Reads it all.
-    public init(_ reader: SettingsReader) {
+    package init(_ reader: SettingsReader) {
         file = reader.file ?? ""
         let reading = reader.reading()
         let security = SecurityCheck(reading)
@@ -20,7 +22,7 @@ public struct ConfigurationCheck: Sendable {
     }
 
     /// A line for each problem, and the verdict.
-    public func text(isBrief: Bool) -> [UInt8] {
+    package func text(isBrief: Bool) -> [UInt8] {
         var lines = problems.map { "error: \($0)" }
         if !isBrief {
             lines += warnings.map { "warning: \($0)" }
@@ -31,8 +33,8 @@ public struct ConfigurationCheck: Sendable {
     }
 
     /// `{"file":...,"verdict":"ok|invalid","problems":[{"file":...,"line":...,"setting":...,"message":...}],"warnings":[]}`
-    public func json() -> [UInt8] {
-        var text = JSONText()
+    package func json() -> [UInt8] {
+        var text = JSONWriter()
         text.object { text in
             text.name("file")
             text.value(file)
@@ -46,7 +48,7 @@ public struct ConfigurationCheck: Sendable {
         return text.bytes + [UInt8(ascii: "\n")]
     }
 
-    private static func write(_ problem: ConfigurationProblem, to text: inout JSONText) {
+    private static func write(_ problem: ConfigurationProblem, to text: inout JSONWriter) {
         text.object { text in
             switch problem.origin {
             case .option(let name):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How many of all connections one client address may have.
-public enum ConnectionShare: Hashable, Sendable {
+package enum ConnectionShare: Hashable, Sendable {
     /// Half of them, and of the loopback all.
     case half
     /// So many, also of the loopback.

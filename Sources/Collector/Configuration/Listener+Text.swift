@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 extension Listener {
     /// Reads an endpoint and its attributes.
     init(_ text: String) throws(SettingComplaint) {

@@ -4,9 +4,9 @@
 ///
 /// Written as an endpoint and attributes behind spaces: `127.0.0.1:10910`, `:10910` for every address,
 /// `unix:/run/dnp-telemetry/http.sock mode=0660 group=adm`, `systemd:lines serve=lines`, `[::1]:9090 serve=metrics`.
-public struct Listener: Hashable, Sendable {
+package struct Listener: Hashable, Sendable {
     /// Where it listens.
-    public enum Endpoint: Hashable, Sendable {
+    package enum Endpoint: Hashable, Sendable {
         /// An address or a name and a port; an empty host is every address, port 0 takes a free one. An empty host is every address, of IPv6 and of IPv4.
         case address(host: String, port: Int)
         /// A path in the file system, with its mode (octal) and its group where they are told.
@@ -17,28 +17,28 @@ public struct Listener: Hashable, Sendable {
     }
 
     /// What is answered.
-    public struct Services: OptionSet, Hashable, Sendable {
+    package struct Services: OptionSet, Hashable, Sendable {
         /// A bit for each service.
-        public let rawValue: UInt8
+        package let rawValue: UInt8
 
         /// The services of these bits.
-        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// `POST /v1/events`.
-        public static let ingest = Services(rawValue: 1)
+        package static let ingest = Services(rawValue: 1)
         /// The metrics.
-        public static let metrics = Services(rawValue: 2)
+        package static let metrics = Services(rawValue: 2)
         /// Lines of a stream socket, without HTTP; excludes the others.
-        public static let lines = Services(rawValue: 4)
+        package static let lines = Services(rawValue: 4)
     }
 
     /// Where it listens.
-    public var endpoint: Endpoint
+    package var endpoint: Endpoint
     /// What is answered.
-    public var services: Services
+    package var services: Services
 
     /// A listener for ingest and metrics, unless told otherwise.
-    public init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics]) {
+    package init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics]) {
         self.endpoint = endpoint
         self.services = services
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The rules for the path of the metrics.
-public enum MetricsPath {
+package enum MetricsPath {
     /// Where the metrics are unless told.
-    public static let `default` = "/metrics"
+    package static let `default` = "/metrics"
 
     /// What is wrong with a path; nil when nothing is.
-    public static func complaint(about path: String) -> String? {
+    package static func complaint(about path: String) -> String? {
         guard path.utf8.count <= 256 else { return "a path of at most 256 bytes" }
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         guard segments.count > 1, segments[0].isEmpty, segments.dropFirst().allSatisfy(isName) else {

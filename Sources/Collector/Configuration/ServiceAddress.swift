@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LogInput
+
 /// Where the local service listens, by the settings that it is started with.
-public struct ServiceAddress: Hashable, Sendable {
+package struct ServiceAddress: Hashable, Sendable {
     /// Where it listens when nothing is told, and where the socket unit of the package does.
-    public static let standard = "127.0.0.1:10910"
+    package static let standard = "127.0.0.1:10910"
 
     /// The URL of the first listener that answers HTTP.
-    public let url: String
+    package let url: String
     /// The certificate that it shows there, as PEM; nil without TLS.
-    public let certificate: [UInt8]?
+    package let certificate: [UInt8]?
 
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - file: the configuration file; nil: the one that the environment names, or none.
-    /// - Throws: `UnknownOption` for settings that cannot be read, or that tell no address.
-    public init(environment: [String: String], file: String?) throws(UnknownOption) {
+    /// - Throws: `InvalidOption` for settings that cannot be read, or that tell no address.
+    package init(environment: [String: String], file: String?) throws(InvalidOption) {
         let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         // Nothing is stored here, so it may be told or not.
         let reader = SettingsReader(options: ["state-dir": ["/"]], environment: environment, file: file ?? named)
@@ -22,21 +24,21 @@ public struct ServiceAddress: Hashable, Sendable {
         do throws(ConfigurationProblems) {
             configuration = try reader.read()
         } catch {
-            throw UnknownOption("the settings cannot be read: \(error.problems.first.map { "\($0)" } ?? "")")
+            throw InvalidOption("the settings cannot be read: \(error.problems.first.map { "\($0)" } ?? "")")
         }
         guard let listener = configuration.listeners.first(where: { !$0.services.contains(.lines) }) else {
-            throw UnknownOption("no listener answers HTTP; expected --url")
+            throw InvalidOption("no listener answers HTTP; expected --url")
         }
         do throws(ConfigurationProblem) {
             certificate = try Self.certificate(configuration.webConfigurationFile)
         } catch {
-            throw UnknownOption("the web configuration cannot be read: \(error)")
+            throw InvalidOption("the web configuration cannot be read: \(error)")
         }
         let scheme = certificate == nil ? "http" : "https"
         switch listener.endpoint {
         case .unix(let path, _, _): url = certificate == nil ? "unix:\(path)" : "https+unix:\(path)"
         case .inherited: url = "\(scheme)://\(Self.standard)"
-        case .address(_, 0): throw UnknownOption("the service takes any free port; expected --url")
+        case .address(_, 0): throw InvalidOption("the service takes any free port; expected --url")
         case .address(let host, let port): url = "\(scheme)://\(Self.local(host)):\(port)"
         }
     }

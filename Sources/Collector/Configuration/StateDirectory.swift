@@ -7,10 +7,10 @@
 #endif
 
 /// Where the service keeps its state when it is not told.
-public enum StateDirectory {
+package enum StateDirectory {
     /// `$STATE_DIRECTORY` (systemd.exec(5); the first of several), else `$XDG_STATE_HOME/dnp-telemetry` (XDG Base
     /// Directory Specification), else `~/.local/state/dnp-telemetry`; nil when the environment names none of these.
-    public static func `default`(environment: [String: String]) -> String? {
+    package static func `default`(environment: [String: String]) -> String? {
         if let systemd = environment["STATE_DIRECTORY"]?.split(separator: ":").first { return String(systemd) }
         if let xdg = environment["XDG_STATE_HOME"], xdg.hasPrefix("/") { return xdg + "/dnp-telemetry" }
         if let home = environment["HOME"], home.hasPrefix("/") { return home + "/.local/state/dnp-telemetry" }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Gzip
 internal import HTTPTypes
 internal import Hummingbird
+internal import LedgerState
 internal import NIOCore
 internal import TelemetryEvents
+internal import TextOutput
 
 /// `POST /v1/events` (SPEC 8): decodes large bodies on threads of their own, answers once the events are durable.
 struct EventsRoute: Sendable {
@@ -165,15 +168,5 @@ struct EventsRoute: Sendable {
         } catch {
             throw Problem(error)
         }
-    }
-}
-
-extension StringProtocol {
-    /// Without the spaces and tabs around it (RFC 9110, optional white space).
-    var trimmed: String {
-        var text = Substring(self)
-        while text.first == " " || text.first == "\t" { text.removeFirst() }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return String(text)
     }
 }

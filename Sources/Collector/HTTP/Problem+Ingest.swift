@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Gzip
 internal import HTTPTypes
 internal import TelemetryEvents
 

@@ -5,6 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
+internal import TelemetryEvents
 
 /// `POST /-/reload`: what a SIGHUP does, and tells what came of it.
 final class ReloadRoute: Sendable {
@@ -23,7 +24,7 @@ final class ReloadRoute: Sendable {
         // Files are read on a thread that may wait for them.
         switch try await NIOThreadPool.singleton.runIfActive({ self.reloader.reload() }) {
         case .applied(let changed, let waiting):
-            var body = JSONText()
+            var body = JSONWriter()
             body.object { body in
                 for (name, settings) in [("changed", changed), ("needsRestart", waiting)] {
                     body.name(name)
@@ -43,7 +44,7 @@ final class ReloadRoute: Sendable {
 extension Problem {
     fileprivate static func unusableConfiguration(_ problems: ConfigurationProblems) -> Problem {
         let first = problems.problems.first.map { "\($0)" } ?? ""
-        var list = JSONText()
+        var list = JSONWriter()
         list.array { list in for problem in problems.problems { list.value("\(problem)") } }
         return Problem(
             status: .unprocessableContent,

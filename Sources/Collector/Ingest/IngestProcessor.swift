@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 internal import Logging
 internal import MetricsRegistry
 internal import PrefetchLifecycle
@@ -26,7 +27,7 @@ struct IngestProcessor: CommitProcessor {
     private var projection: LedgerProjection
     private var checkpoints: CheckpointSchedule
     private var retention: LedgerRetention
-    private var metrics: PipelineMetrics
+    private var metrics: ProjectionMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
     private var nextTickAt: Int64 = 0
@@ -38,7 +39,7 @@ struct IngestProcessor: CommitProcessor {
     init(
         _ projection: LedgerProjection,
         retention: LedgerRetention,
-        metrics: PipelineMetrics,
+        metrics: ProjectionMetrics,
         log: Logger,
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {

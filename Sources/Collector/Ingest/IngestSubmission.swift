@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LedgerState
 internal import TelemetryEvents
 
 /// What is handed to the ledger's writer.

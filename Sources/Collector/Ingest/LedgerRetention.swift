@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 /// Saves how far the journal has come and deletes what no projection needs any more (DESIGN, retention).
 struct LedgerRetention: Sendable {
-    static let journalProjection = "journal"
     private static let interval: Int64 = 1_000_000
     /// How many batches one call deletes at most, and the pause before the next while there are more, in microseconds.
     private static let batches = 1_024
@@ -44,7 +44,7 @@ struct LedgerRetention: Sendable {
         guard let journal, let reached = journal.unsaved else { return }
         do throws(LedgerError) {
             try ledger.advance(
-                projection: Self.journalProjection,
+                projection: JournalProgress.projection,
                 to: reached.position,
                 note: reached.note,
                 now: now

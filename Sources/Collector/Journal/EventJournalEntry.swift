@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Journald
+internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
@@ -8,8 +9,6 @@ internal import TelemetryEvents
 enum EventJournalEntry {
     /// By which `journalctl -t` selects the entries.
     static let identifier = "dnp-telemetry"
-    static let ledgerField: JournalField = "DNP_LEDGER"
-    static let sequenceField: JournalField = "DNP_SEQ"
     static let event: JournalField = "DNP_EVENT"
     static let scheduleId: JournalField = "DNP_SCHEDULE_ID"
     static let timestamp: JournalField = "DNP_TIMESTAMP"

@@ -2,6 +2,7 @@
 
 internal import EventLedger
 internal import Journald
+internal import LedgerState
 internal import Synchronization
 internal import TelemetryEvents
 

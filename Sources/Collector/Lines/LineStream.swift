@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// The lines of one connection: which are whole, what events they tell, and up to which one nothing waits any longer.

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CoreMetrics
+package import CoreMetrics
 internal import EventLedger
 internal import Hummingbird
-public import Logging
+internal import LedgerState
+package import Logging
 internal import MetricsRegistry
 internal import NIOCore
 internal import RuntimeMetrics
 internal import ServiceLifecycle
+internal import TextOutput
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 ///
 /// It stops in the reverse order: nothing more read of sockets of lines, files, the journal and standard input, no new
 /// requests and those under way answered, the journal given what it takes in one second, then the ledger's queue
 /// committed, the checkpoint saved and the ledger closed.
-public enum CollectorService {
+package enum CollectorService {
     /// Runs until it is told to stop.
     ///
     /// - Parameters:
@@ -27,7 +29,7 @@ public enum CollectorService {
     ///     that runs one service hands it to `MetricsSystem.bootstrap(_:)`.
     ///   - announce: called once when it listens.
     /// - Throws: an error whose description tells the operator what to do.
-    public static func run(
+    package static func run(
         _ configuration: ServeConfiguration,
         signals: ServiceSignals,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
@@ -103,7 +105,7 @@ public enum CollectorService {
             default: .off
             }
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: room.opening.isSetAside)
-        let metrics = PipelineMetrics(
+        let metrics = ProjectionMetrics(
             registry,
             created: ledger.createdAt,
             journal: progress,

@@ -2,6 +2,7 @@
 
 internal import EventLedger
 internal import Journald
+internal import LedgerState
 internal import Logging
 internal import TelemetryEvents
 
@@ -58,9 +59,9 @@ extension JournalOutput {
     ) throws -> JournalOutput {
         let configuration = JournalDeliveryConfiguration(
             identifier: EventJournalEntry.identifier,
-            streamField: EventJournalEntry.ledgerField,
+            streamField: JournalProgress.ledgerField,
             stream: ledger.id,
-            sequenceField: EventJournalEntry.sequenceField,
+            sequenceField: JournalProgress.sequenceField,
             location: location,
             socketPath: socket
         )
@@ -77,28 +78,6 @@ extension JournalOutput {
                 onConfirmed: { progress.confirmed($0) }
             )
         )
-    }
-}
-
-extension JournalProgress {
-    /// From where the journal goes on.
-    static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
-        let statistics = try ledger.reader.statistics()
-        let saved = try ledger.reader.position(of: LedgerRetention.journalProjection)
-        let start = Reached.resuming(saved, pruned: statistics.pruned)
-        return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
-    }
-}
-
-extension JournalProgress.Reached {
-    /// Behind what was saved, or behind what has left the ledger meanwhile.
-    static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> JournalProgress.Reached {
-        var start = saved.map { Self($0) } ?? Self(position: .start, cursor: nil, skipped: 0)
-        if start.position.sequence < pruned.sequence {
-            start.skipped += pruned.sequence - start.position.sequence
-            start.position = pruned
-        }
-        return start
     }
 }
 

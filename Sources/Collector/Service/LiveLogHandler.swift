@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logging
+package import Logging
 internal import Synchronization
 
 /// A log whose lowest level changes while it is used.
-public struct LiveLogHandler: LogHandler {
+package struct LiveLogHandler: LogHandler {
     /// The lowest level of every logger that was made with it.
-    public final class Level: Sendable {
+    package final class Level: Sendable {
         private let held: Atomic<Int>
 
         /// Begins with a level.
-        public init(_ level: Logger.Level) {
+        package init(_ level: Logger.Level) {
             held = Atomic(Self.number(level))
         }
 
         /// The level of this moment.
-        public var current: Logger.Level { Logger.Level.allCases[held.load(ordering: .relaxed)] }
+        package var current: Logger.Level { Logger.Level.allCases[held.load(ordering: .relaxed)] }
 
         /// Changes it.
-        public func change(to level: Logger.Level) { held.store(Self.number(level), ordering: .relaxed) }
+        package func change(to level: Logger.Level) { held.store(Self.number(level), ordering: .relaxed) }
 
         private static func number(_ level: Logger.Level) -> Int {
             Logger.Level.allCases.firstIndex(of: level) ?? 0
@@ -32,32 +32,32 @@ public struct LiveLogHandler: LogHandler {
     /// - Parameters:
     ///   - upstream: what writes.
     ///   - level: what decides whether something is written.
-    public init(_ upstream: any LogHandler, level: Level) {
+    package init(_ upstream: any LogHandler, level: Level) {
         self.level = level
         self.upstream = upstream
         self.upstream.logLevel = .trace
     }
 
     /// The level of this moment, unless this copy was given one of its own.
-    public var logLevel: Logger.Level {
+    package var logLevel: Logger.Level {
         get { own ?? level.current }
         set { own = newValue }
     }
 
     /// The metadata of every message.
-    public var metadata: Logger.Metadata {
+    package var metadata: Logger.Metadata {
         get { upstream.metadata }
         set { upstream.metadata = newValue }
     }
 
     /// One value of the metadata.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { upstream[metadataKey: key] }
         set { upstream[metadataKey: key] = newValue }
     }
 
     /// Writes.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         upstream.log(event: event)
     }
 }

@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// A SIGHUP that comes while the service starts is kept until it runs. A SIGTERM or SIGINT ends a start at once, which
 /// leaves the ledger as a kill would, and a running service in order.
-public final class ServiceSignals: Sendable {
+package final class ServiceSignals: Sendable {
     private enum Phase {
         case starting(abandon: @Sendable () -> Void)
         case running
@@ -29,12 +29,12 @@ public final class ServiceSignals: Sendable {
     }
 
     /// Lets no SIGHUP end the process, until ``take()`` takes it.
-    public static func ignoreHangUps() {
+    package static func ignoreHangUps() {
         signal(SIGHUP, SIG_IGN)
     }
 
     /// Takes the signals over, to be called once in a process.
-    public static func take() async -> ServiceSignals {
+    package static func take() async -> ServiceSignals {
         let signals = ServiceSignals()
         await take(SIGHUP) { signals.toldHangUp.yield() }
         await take(SIGTERM) { signals.stop() }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import EventLedger
+package import EventLedger
+internal import TextOutput
 
 /// What the service says once it runs: where to post, where to scrape, where the ledger is, where the events go.
-public struct StartScreen: Sendable, CustomStringConvertible {
+package struct StartScreen: Sendable, CustomStringConvertible {
     /// Where the service listens, in the order of the configuration.
-    public var addresses: [ListeningAddress]
+    package var addresses: [ListeningAddress]
     /// The ledger's file.
-    public var ledger: String
+    package var ledger: String
     /// What was found when the ledger was opened.
-    public var opening: LedgerOpening
+    package var opening: LedgerOpening
     /// Where the events go besides the ledger.
-    public var journal: String
+    package var journal: String
     /// What the acknowledgement promises.
-    public var durability: LedgerDurability
+    package var durability: LedgerDurability
 
     /// The path of the metrics.
-    public var metricsPath = MetricsPath.default
+    package var metricsPath = MetricsPath.default
     /// The files that are followed.
-    public var followedFiles: [String] = []
+    package var followedFiles: [String] = []
     /// The matches of the journal that is followed.
-    public var followedJournal: [String] = []
+    package var followedJournal: [String] = []
     /// Whether standard input is read.
-    public var readsStandardInput = false
+    package var readsStandardInput = false
 
     /// The screen's lines.
-    public var description: String {
+    package var description: String {
         let posting = addresses.filter { $0.services.contains(.ingest) }
         let scraping = addresses.filter { $0.services.contains(.metrics) }
         let places =

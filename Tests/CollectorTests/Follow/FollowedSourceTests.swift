@@ -9,6 +9,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("A followed file in the service")
 struct FollowedSourceTests {

@@ -2,8 +2,6 @@
 
 import Testing
 
-@testable import Collector
-
 @Suite("Lines that are written late to a rotated file")
 struct LateLinesTests {
     private static func rotated() throws -> LogDirectory {

@@ -2,8 +2,6 @@
 
 import Testing
 
-@testable import Collector
-
 @Suite("Histories of a followed file")
 struct RotationHistoryTests {
     @Test("of any rotations, looks and kills lose and repeat no line", arguments: 1...300 as ClosedRange<UInt64>)

@@ -3,8 +3,6 @@
 import Foundation
 import Testing
 
-@testable import Collector
-
 @Suite("A followed file")
 struct RotationTests {
     @Test("is read line by line as it grows")

@@ -3,8 +3,6 @@
 import EventLedger
 import Testing
 
-@testable import Collector
-
 @Suite("How long a source waits for the ledger")
 struct SourcePauseTests {
     @Test(

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Collector
+@testable import Gzip
 
 @Suite("Gzip bodies")
 struct GzipDecoderTests {

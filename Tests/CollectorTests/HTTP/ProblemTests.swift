@@ -7,6 +7,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Problems")
 struct ProblemTests {

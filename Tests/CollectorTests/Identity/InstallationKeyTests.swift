@@ -3,7 +3,7 @@
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LedgerState
 
 @Suite("The key of the installations")
 struct InstallationKeyTests {

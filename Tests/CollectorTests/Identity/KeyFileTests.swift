@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import LedgerState
 
 @Suite("The key's file")
 struct KeyFileTests {

@@ -4,7 +4,7 @@ import EventLedger
 import PrefetchLifecycle
 import Testing
 
-@testable import Collector
+@testable import LedgerState
 
 @Suite("A checkpoint that was cut off between two parts")
 struct CheckpointPartsTests {

@@ -4,8 +4,6 @@ import EventLedger
 import TelemetryEvents
 import Testing
 
-@testable import Collector
-
 @Suite("An event counts once")
 struct DuplicateTests {
     let directory: TemporaryDirectory

@@ -3,8 +3,6 @@
 import EventLedger
 import Testing
 
-@testable import Collector
-
 @Suite("An Idempotency-Key")
 struct IdempotencyKeyTests {
     let pipeline: Pipeline

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The accounts of everything received")
 struct IngestAccountsTests {

@@ -5,6 +5,7 @@ import PrefetchLifecycle
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("A restart goes on where the ledger is")
 struct RecoveryTests {

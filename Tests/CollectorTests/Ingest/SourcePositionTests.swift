@@ -5,6 +5,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("How far a source has been read")
 struct SourcePositionTests {

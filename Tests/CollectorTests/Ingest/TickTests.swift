@@ -6,6 +6,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("What time closes, it closes at a place in the ledger")
 struct TickTests {

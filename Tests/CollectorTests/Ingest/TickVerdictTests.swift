@@ -6,6 +6,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("A tick's row holds the verdicts on what it closes")
 struct TickVerdictTests {

@@ -6,6 +6,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The table of journal fields in the README")
 struct DocumentedJournalFieldsTests {
@@ -27,8 +28,8 @@ struct DocumentedJournalFieldsTests {
     /// The names of the fields of an entry in journald's native protocol, with what the writer adds to each.
     static func names(_ fill: (inout JournalEntry) -> Void) throws -> Set<String> {
         var buffer = JournalEntryBuffer(
-            constant: [(.syslogIdentifier, "dnp-telemetry"), (EventJournalEntry.ledgerField, "id")],
-            sequenceField: EventJournalEntry.sequenceField
+            constant: [(.syslogIdentifier, "dnp-telemetry"), (JournalProgress.ledgerField, "id")],
+            sequenceField: JournalProgress.sequenceField
         )
         try buffer.append(sequence: 1, fill)
         let lines = String(decoding: buffer.bytes, as: UTF8.self).split(separator: "\n")

@@ -4,6 +4,7 @@ import EventLedger
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("How far the journal has come")
 struct JournalProgressTests {

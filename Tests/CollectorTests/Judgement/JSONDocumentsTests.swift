@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Collector
+@testable import LogInput
 
 @Suite("JSON documents are told from lines")
 struct JSONDocumentsTests {

@@ -4,7 +4,6 @@ import Foundation
 import FoundationXML
 import Testing
 
-@testable import Collector
 @testable import PrefetchLifecycle
 
 @Suite("A judgement as a JUnit report")

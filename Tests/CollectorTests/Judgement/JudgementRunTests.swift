@@ -5,7 +5,8 @@ import Synchronization
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LogInput
+@testable import LogValidation
 @testable import PrefetchLifecycle
 
 @Suite("A run over inputs")
@@ -22,7 +23,7 @@ struct JudgementRunTests {
     }
 
     static func options(_ change: (inout JudgementOptions) -> Void = { _ in }) throws -> JudgementOptions {
-        var options = try JudgementOptions(timezone: "UTC")
+        var options = try JudgementOptions(LineFormat(timezone: "UTC"))
         change(&options)
         return options
     }
@@ -111,17 +112,22 @@ struct JudgementRunTests {
 
     @Test("refuses what means nothing")
     func options() {
-        #expect(throws: UnknownOption.self) { try JudgementOptions(inputFormat: "morse") }
-        #expect(throws: UnknownOption.self) { try JudgementOptions(timezone: "Europe/Nowhere") }
-        for format in JudgementOptions.inputFormats {
-            #expect(throws: Never.self) { try JudgementOptions(inputFormat: format, timezone: "UTC") }
+        #expect(throws: InvalidOption.self) { try LineFormat(named: "morse") }
+        #expect(throws: InvalidOption.self) { try JudgementOptions(LineFormat(timezone: "Europe/Nowhere")) }
+        for format in LineFormat.names {
+            #expect(throws: Never.self) { try LineFormat(named: format, timezone: "UTC") }
         }
     }
 
     @Test("lists so many cycles and counts the others")
     func omitted() throws {
         let pseudonyms = OneRunPseudonyms()
-        var folding = JudgementFolding(try JudgementOptions(), pseudonyms, openCycles: 50, listedCycles: 100)
+        var folding = JudgementFolding(
+            try JudgementOptions(LineFormat()),
+            pseudonyms,
+            openCycles: 50,
+            listedCycles: 100
+        )
         for start in stride(from: 0, to: 250, by: 25) {
             let decoded = JSONEventDecoder.decode(
                 Array(Self.cycles(start..<start + 25).utf8).span,

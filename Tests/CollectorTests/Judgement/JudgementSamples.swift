@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-@testable import Collector
+@testable import LogValidation
 @testable import PrefetchLifecycle
 
 /// The fold has one of its own.

@@ -3,8 +3,9 @@
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LogValidation
 @testable import PrefetchLifecycle
+@testable import TextOutput
 
 @Suite("A judgement as text")
 struct JudgementTextTests {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import LogInput
 
 @Suite("Inputs are cut into whole lines")
 struct LineChunksTests {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import TextOutput
 
 @Suite("Output files")
 struct OutputFileTests {

@@ -4,7 +4,7 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LogValidation
 @testable import PrefetchLifecycle
 
 @Suite("The record of a test run")

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Collector
+@testable import LogValidation
 @testable import PrefetchLifecycle
 
 @Suite("The verdict")

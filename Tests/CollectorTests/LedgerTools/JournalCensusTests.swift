@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Collector
+@testable import LedgerTools
 
 @Suite("The numbers that a journal holds")
 struct JournalCensusTests {

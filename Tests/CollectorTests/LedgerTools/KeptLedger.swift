@@ -3,8 +3,9 @@
 import Foundation
 import TelemetryEvents
 
-@testable import Collector
 @testable import EventLedger
+@testable import LedgerState
+@testable import LedgerTools
 
 /// A state directory with a ledger and a key, as a service leaves it.
 struct KeptLedger {

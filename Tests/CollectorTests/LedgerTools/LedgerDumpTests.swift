@@ -6,7 +6,8 @@ import Glibc
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LedgerState
+@testable import LedgerTools
 
 @Suite("A dump prints")
 struct LedgerDumpTests {

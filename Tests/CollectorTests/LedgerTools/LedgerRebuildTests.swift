@@ -6,7 +6,8 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LedgerState
+@testable import LedgerTools
 
 @Suite("A rebuild")
 struct LedgerRebuildTests {

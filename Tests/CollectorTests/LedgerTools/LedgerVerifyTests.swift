@@ -4,7 +4,8 @@ import EventLedger
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import LedgerState
+@testable import LedgerTools
 
 @Suite("Verifying a ledger")
 struct LedgerVerifyTests {

@@ -3,7 +3,7 @@
 import EventLedger
 import Testing
 
-@testable import Collector
+@testable import LedgerTools
 
 @Suite("A walk through the ledger")
 struct LedgerWalkTests {

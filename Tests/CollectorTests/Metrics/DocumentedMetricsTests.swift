@@ -10,6 +10,7 @@ import RuntimeMetrics
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The table of metrics in the README")
 struct DocumentedMetricsTests {
@@ -51,7 +52,7 @@ struct DocumentedMetricsTests {
     static func registered() throws -> [Row] {
         let registry = MetricsRegistry(now: { startOfTest }) { Issue.record("\($0)") }
         let progress = JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: .start, oldest: nil)
-        _ = PipelineMetrics(registry, created: startOfTest, journal: progress)
+        _ = ProjectionMetrics(registry, created: startOfTest, journal: progress)
         _ = LedgerMetrics(registry, wasSetAside: false)
         _ = JournalMetrics(registry)
         _ = FollowMetrics(registry)
@@ -106,7 +107,7 @@ struct DocumentedMetricsTests {
     @Test("begins with what exists at 0 from the first scrape on")
     func fromTheStart() throws {
         let registry = MetricsRegistry(now: { startOfTest })
-        var metrics = PipelineMetrics(registry, created: startOfTest, journal: nil)
+        var metrics = ProjectionMetrics(registry, created: startOfTest, journal: nil)
         metrics.publish(LedgerProjection(identityKey: EventText.identityKey, limits: .init()))
         let page = MetricsPage(registry)
         for sample in [

@@ -5,7 +5,8 @@ import MetricsRegistry
 import PrefetchLifecycle
 import Testing
 
-@testable import Collector
+@testable import LedgerState
+@testable import LifecycleMetrics
 
 @Suite("Labels for platform and app version")
 struct LifecycleLabelTests {

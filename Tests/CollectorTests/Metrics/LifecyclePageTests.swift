@@ -5,7 +5,7 @@ import MetricsRegistry
 import PrefetchLifecycle
 import Testing
 
-@testable import Collector
+@testable import LifecycleMetrics
 
 @Suite("The metrics of the lifecycle")
 struct LifecyclePageTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
 
 @Suite("An answer to a batch")
 struct BatchOutcomeTests {

@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
+@testable import LogInput
 
 @Suite("A collector's address")
 struct CollectorURLTests {
@@ -67,12 +68,12 @@ struct CollectorURLTests {
         ]
     )
     func refused(text: String) {
-        #expect(throws: UnknownOption.self) { try CollectorURL(text) }
+        #expect(throws: InvalidOption.self) { try CollectorURL(text) }
     }
 
     @Test("with a password is refused without repeating it")
     func password() {
-        let error = #expect(throws: UnknownOption.self) { try CollectorURL("http://someone:swordfish@host") }
+        let error = #expect(throws: InvalidOption.self) { try CollectorURL("http://someone:swordfish@host") }
         #expect(error?.description.contains("swordfish") == false)
     }
 
@@ -91,16 +92,16 @@ struct CollectorURLTests {
         for content in [
             "", "\n", "two\nlines", "tab\there", "space here", "nul\0", String(repeating: "x", count: 8_193),
         ] {
-            let error = #expect(throws: UnknownOption.self) { try authorization(content) }
+            let error = #expect(throws: InvalidOption.self) { try authorization(content) }
             #expect(content.count < 3 || error?.description.contains(content) == false)
         }
-        #expect(throws: UnknownOption.self) { try authorization("no colon", basic: true) }
+        #expect(throws: InvalidOption.self) { try authorization("no colon", basic: true) }
         try Files.write(Array("from-the-directory\n".utf8), to: directory.file("token"))
         let directoryPath = String(directory.file("token").dropLast("/token".count))
         #expect(try CollectorAccess().authorization(credentials: directoryPath) == "Bearer from-the-directory")
         #expect(try CollectorAccess().authorization(credentials: directoryPath + "/none") == nil)
         var missing = CollectorAccess()
         missing.tokenFile = directory.file("missing")
-        #expect(throws: UnknownOption.self) { try missing.authorization(credentials: directoryPath) }
+        #expect(throws: InvalidOption.self) { try missing.authorization(credentials: directoryPath) }
     }
 }

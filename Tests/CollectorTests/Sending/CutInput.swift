@@ -2,7 +2,8 @@
 
 import TelemetryEvents
 
-@testable import Collector
+@testable import CollectorClient
+@testable import LogInput
 
 /// What comes of an input that is read in pieces.
 struct CutInput {
@@ -19,7 +20,7 @@ struct CutInput {
         interval: Duration = .zero,
         format: String? = nil
     ) throws {
-        var cutter = SendCutter(try JudgementOptions(inputFormat: format, timezone: "UTC"), isLive: isLive)
+        var cutter = SendCutter(try LineFormat(named: format, timezone: "UTC"), isLive: isLive)
         var elapsed = Duration.zero
         var rest = Array(input.utf8)[...]
         while !rest.isEmpty {

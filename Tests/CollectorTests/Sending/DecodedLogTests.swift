@@ -4,14 +4,15 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
+@testable import LogInput
 
 @Suite("A log that is decoded before it is sent")
 struct DecodedLogTests {
     private static let now = CutInput.moment(.zero).wall
 
     private func events(_ log: String, isLive: Bool = false) throws -> [[String: Any]] {
-        var decoded = DecodedLog(try JudgementOptions(timezone: "UTC"), isLive: isLive, lineOffset: 0)
+        var decoded = DecodedLog(try LineFormat(timezone: "UTC"), isLive: isLive, lineOffset: 0)
         let first = try decoded.decode(Array(log.utf8), readAt: Self.now)
         let last = try decoded.flush(readAt: Self.now)
         return try (first.events + last.events).map { line in
@@ -47,7 +48,7 @@ struct DecodedLogTests {
         let log = try String(contentsOfFile: path, encoding: .utf8)
         var bodies: Set<[[UInt8]]> = []
         for _ in 0..<3 {
-            var decoded = DecodedLog(try JudgementOptions(timezone: "UTC"), isLive: false, lineOffset: 0)
+            var decoded = DecodedLog(try LineFormat(timezone: "UTC"), isLive: false, lineOffset: 0)
             bodies.insert(
                 try decoded.decode(Array(log.utf8), readAt: Self.now).events + decoded.flush(readAt: Self.now).events
             )
@@ -65,7 +66,7 @@ struct DecodedLogTests {
 
     @Test("names what it cannot tell by the line")
     func refused() throws {
-        var decoded = DecodedLog(try JudgementOptions(timezone: "UTC"), isLive: false, lineOffset: 10)
+        var decoded = DecodedLog(try LineFormat(timezone: "UTC"), isLive: false, lineOffset: 10)
         let lines = try decoded.decode(
             Array("x\n2019-11-15T05:48:00Z [DNP-FETCH] Fetch success: id=a\n".utf8),
             readAt: Self.now

@@ -3,11 +3,13 @@
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
+@testable import LogInput
+@testable import LogValidation
 
 @Suite("A live input is sent while it is read")
 struct LiveInputTests {
-    private static let options = try? JudgementOptions(timezone: "UTC")
+    private static let options = try? LineFormat(timezone: "UTC")
 
     private func cutter() throws -> SendCutter {
         SendCutter(try #require(Self.options), isLive: true)

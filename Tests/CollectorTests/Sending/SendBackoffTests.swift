@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
 
 @Suite("A batch is tried again")
 struct SendBackoffTests {

@@ -3,7 +3,8 @@
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
+@testable import LogInput
 
 @Suite("An input is cut into batches")
 struct SendCutterTests {
@@ -126,7 +127,7 @@ struct SendCutterTests {
 
     @Test("a document over the limit is refused with what to do")
     func largeDocument() throws {
-        var cutter = SendCutter(try JudgementOptions(), isLive: false)
+        var cutter = SendCutter(try LineFormat(), isLive: false)
         let now = CutInput.moment(.zero)
         _ = try cutter.take(Array("[{\n".utf8), at: now)
         let error = #expect(throws: InputError.self) {

@@ -3,11 +3,13 @@
 import Testing
 
 @testable import Collector
+@testable import CollectorClient
+@testable import LogInput
 
 @Suite("A header that is sent along")
 struct SendHeaderTests {
     private func problem(_ texts: [String]) -> String? {
-        do throws(UnknownOption) {
+        do throws(InvalidOption) {
             _ = try SendHeader.all(texts)
             return nil
         } catch {

@@ -3,7 +3,8 @@
 import Foundation
 import Testing
 
-@testable import Collector
+@testable import CollectorClient
+@testable import Gzip
 
 @Suite("What became of an input")
 struct SendResultTests {

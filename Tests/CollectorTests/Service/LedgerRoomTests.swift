@@ -5,6 +5,7 @@ import Logging
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("A ledger whose saved state cannot be read")
 struct LedgerRoomTests {

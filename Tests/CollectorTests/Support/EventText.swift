@@ -3,6 +3,7 @@
 import TelemetryEvents
 
 @testable import Collector
+@testable import LedgerState
 
 /// Events as clients write them.
 enum EventText {

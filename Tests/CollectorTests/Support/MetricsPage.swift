@@ -2,7 +2,8 @@
 
 import MetricsRegistry
 
-@testable import Collector
+@testable import LedgerState
+@testable import LifecycleMetrics
 
 /// A page of metrics as its samples.
 struct MetricsPage: Equatable {
@@ -20,7 +21,7 @@ struct MetricsPage: Equatable {
     /// The page of a projection, as the service would show it.
     init(of projection: LedgerProjection, created: Int64 = startOfTest, labels: [LifecycleLabel] = []) {
         let registry = MetricsRegistry(now: { startOfTest })
-        var metrics = PipelineMetrics(registry, created: created, journal: nil, labels: labels)
+        var metrics = ProjectionMetrics(registry, created: created, journal: nil, labels: labels)
         metrics.publish(projection)
         self.init(registry)
     }

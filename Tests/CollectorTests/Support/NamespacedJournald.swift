@@ -5,6 +5,7 @@ import Foundation
 import Journald
 
 @testable import Collector
+@testable import LedgerState
 
 /// A real systemd-journald in a journal namespace of its own; starting it takes root.
 final class NamespacedJournald: Sendable {

@@ -7,6 +7,8 @@ import PrefetchLifecycle
 import Testing
 
 @testable import Collector
+@testable import LedgerState
+@testable import LifecycleMetrics
 
 /// The way from the decoder's result to the ledger, the page and, where one is given, the journal, without HTTP.
 final class Pipeline: Sendable {
@@ -46,7 +48,7 @@ final class Pipeline: Sendable {
         let processor = IngestProcessor(
             projection,
             retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
-            metrics: PipelineMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
+            metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
         ) { _ in
             progress?.passed(cursor: output.cursor)

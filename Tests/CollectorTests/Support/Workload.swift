@@ -3,6 +3,7 @@
 import TelemetryEvents
 
 @testable import Collector
+@testable import LedgerState
 
 /// Submissions of chance over few cycles, so that cycles grow, events repeat and time closes some of them.
 struct Workload {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import LedgerState
 internal import CMalloc
 internal import Collector
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Collector
 internal import Glibc
 
 /// What the real service keeps in memory, and how soon it is ready again with that behind it.

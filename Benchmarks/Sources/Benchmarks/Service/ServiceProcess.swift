@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Collector
 internal import Foundation
 internal import Glibc
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One thing that is wrong with the configuration, and where.
-public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where a value was told.
-    public enum Origin: Hashable, Sendable, CustomStringConvertible {
+    package enum Origin: Hashable, Sendable, CustomStringConvertible {
         /// An option, by its name with dashes.
         case option(String)
         /// A variable of the environment, by its name.
@@ -12,7 +12,7 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
         case file(String, line: Int?)
 
         /// The option, the variable, or `file:line`.
-        public var description: String {
+        package var description: String {
             switch self {
             case .option(let name), .environment(let name): name
             case .file(let path, let line?): "\(path):\(line)"
@@ -22,25 +22,25 @@ public struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConve
     }
 
     /// Where.
-    public var origin: Origin
+    package var origin: Origin
     /// What was expected, what was found and what may have been meant.
-    public var message: String
+    package var message: String
 
     /// A problem at a place.
-    public init(_ origin: Origin, _ message: String) {
+    package init(_ origin: Origin, _ message: String) {
         self.origin = origin
         self.message = message
     }
 
     /// `origin: message`.
-    public var description: String { "\(origin): \(message)" }
+    package var description: String { "\(origin): \(message)" }
 }
 
 /// All that is wrong with the configuration.
-public struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty; in the order in which a reader meets them.
-    public var problems: [ConfigurationProblem]
+    package var problems: [ConfigurationProblem]
 
     /// One problem a line.
-    public var description: String { problems.map(\.description).joined(separator: "\n") }
+    package var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 /// A value of a YAML document with the line where it begins, counted from 1.
 struct YAMLNode: Equatable, Sendable {
     indirect enum Value: Equatable, Sendable {

@@ -2,9 +2,9 @@
 
 /// One setting of the service, under one name: `max-body` is the option `--max-body`, the variable
 /// `DNP_TELEMETRY_MAX_BODY` and the key `max-body` of the configuration file.
-public struct Setting: Sendable {
+package struct Setting: Sendable {
     /// How it is written.
-    public enum Form: Hashable, Sendable {
+    package enum Form: Hashable, Sendable {
         /// One value.
         case value
         /// Several values: the option repeated, a list in the file, commas in the environment.
@@ -14,17 +14,17 @@ public struct Setting: Sendable {
     }
 
     /// The name, in words with dashes.
-    public let name: String
+    package let name: String
     /// How it is written.
-    public let form: Form
+    package let form: Form
     /// What stands for a value in the help.
-    public let placeholder: String
+    package let placeholder: String
     /// The default as it would be written; nothing for an empty one, a description where it is not fixed.
-    public let standard: String
+    package let standard: String
     /// What it means, one sentence.
-    public let help: String
+    package let help: String
     /// Whether it changes with a reload, without a restart.
-    public let isLive: Bool
+    package let isLive: Bool
     /// Whether values are paths, which are relative to where they are written.
     let isPath: Bool
 
@@ -33,12 +33,12 @@ public struct Setting: Sendable {
     let carry: @Sendable (_ from: ServeConfiguration, inout ServeConfiguration) -> Void
 
     /// The variable of the environment.
-    public var variable: String {
+    package var variable: String {
         Self.variablePrefix + name.uppercased().replacing("-", with: "_")
     }
 
     /// What all variables begin with.
-    public static let variablePrefix = "DNP_TELEMETRY_"
+    package static let variablePrefix = "DNP_TELEMETRY_"
 }
 
 extension Setting {

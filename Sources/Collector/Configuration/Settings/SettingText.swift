@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 /// What the texts of settings mean.
 enum SettingText {
     private static let sizes = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("", 1)]
@@ -83,13 +85,11 @@ enum SettingText {
         _ text: String,
         _ values: [Value]
     ) throws(SettingComplaint) -> Value {
-        if let value = values.first(where: { $0.rawValue == text }) { return value }
-        let words = values.map(\.rawValue)
-        let suggestion = NearestName.of(text, in: words).map { "; did you mean \($0)?" } ?? ""
-        let list = words.joined(separator: ", ")
-        throw SettingComplaint(
-            SettingComplaint(expected: "one of \(list)", found: text).message + suggestion
-        )
+        do throws(UnknownChoice) {
+            return try UnknownChoice.check(text, values)
+        } catch {
+            throw SettingComplaint(error.description)
+        }
     }
 
     /// `off`, or what the closure reads.

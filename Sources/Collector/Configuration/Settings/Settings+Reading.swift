@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 extension Settings {
@@ -52,7 +53,7 @@ extension Settings {
             \.wrapper,
             "form",
             standard: "told apart line by line",
-            "Form in which log lines are wrapped: \(JudgementOptions.inputFormats.joined(separator: ", "))."
+            "Form in which log lines are wrapped: \(LineFormat.names.joined(separator: ", "))."
         ) { (text) throws(SettingComplaint) in
             try SettingText.choice(text, LogWrapper.allCases)
         },

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// All settings of the service; the options, the variables, the keys of the file and their documentation follow from it.
-public enum Settings {
+package enum Settings {
     /// In the order in which they are documented.
-    public static let all = listening + storing + reading + limits + rates + times + telling
+    package static let all = listening + storing + reading + limits + rates + times + telling
 
     /// By name.
-    public static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    package static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }
 
 extension Settings {

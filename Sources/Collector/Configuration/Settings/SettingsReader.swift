@@ -2,21 +2,23 @@
 
 internal import Configuration
 internal import Foundation
+internal import LogInput
 internal import Synchronization
+internal import TextOutput
 
 /// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
 ///
 /// Reading it again reads the file again, as a reload does.
-public struct SettingsReader: Sendable {
+package struct SettingsReader: Sendable {
     /// The values that options gave, by the setting's name; true and false for flags.
-    public var options: [String: [String]]
+    package var options: [String: [String]]
     /// The environment.
-    public var environment: [String: String]
+    package var environment: [String: String]
     /// The configuration file; nil: none.
-    public var file: String?
+    package var file: String?
 
     /// - Parameter file: relative paths are taken from the working directory.
-    public init(options: [String: [String]] = [:], environment: [String: String], file: String? = nil) {
+    package init(options: [String: [String]] = [:], environment: [String: String], file: String? = nil) {
         self.options = options
         self.environment = environment
         self.file = file.map { Self.absolute($0, in: FileManager.default.currentDirectoryPath) }
@@ -25,7 +27,7 @@ public struct SettingsReader: Sendable {
     /// What is told all in all.
     ///
     /// - Throws: all that is wrong with it, each with its place.
-    public func read() throws(ConfigurationProblems) -> ServeConfiguration {
+    package func read() throws(ConfigurationProblems) -> ServeConfiguration {
         let reading = reading()
         let problems = reading.problems.isEmpty ? reading.conflicts : reading.problems
         guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
@@ -33,7 +35,7 @@ public struct SettingsReader: Sendable {
     }
 
     /// What is wrong with the options, each by itself and without the file.
-    public var optionProblems: [ConfigurationProblem] {
+    package var optionProblems: [ConfigurationProblem] {
         var reader = self
         reader.file = nil
         return reader.reading().problems.filter { problem in
@@ -94,7 +96,7 @@ public struct SettingsReader: Sendable {
     /// Variables that look like settings and are none, but for those that Kubernetes makes for a service of this name.
     ///
     /// They are no errors, since others may set them.
-    public var unknownVariables: [ConfigurationProblem] {
+    package var unknownVariables: [ConfigurationProblem] {
         let known = Set(Settings.all.map(\.variable) + [Self.fileVariable])
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
             .filter { !$0.hasPrefix("DNP_TELEMETRY_PORT") && !$0.hasPrefix("DNP_TELEMETRY_SERVICE_") }
@@ -106,7 +108,7 @@ public struct SettingsReader: Sendable {
     }
 
     /// The variable that names the file where no option does.
-    public static let fileVariable = Setting.variablePrefix + "CONFIG"
+    package static let fileVariable = Setting.variablePrefix + "CONFIG"
 
     private func origin(
         _ setting: Setting,

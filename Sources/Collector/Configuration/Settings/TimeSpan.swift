@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A time as options write it, in the words of the settings: `250ms`, `10s`, `5m`, `2h`, `7d`.
-public struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
+package struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
     /// The longest.
     static let longest = Duration.seconds(366 * 86_400)
 
     /// How long it is.
-    public let duration: Duration
+    package let duration: Duration
 
     /// - Parameter duration: in whole milliseconds.
-    public init(_ duration: Duration) {
+    package init(_ duration: Duration) {
         self.duration = duration
     }
 
     /// Nil for a text that is no time.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let duration = try? SettingText.duration(text, .zero...Self.longest) else { return nil }
         self.duration = duration
     }
 
     /// In the largest unit that leaves a whole number.
-    public var description: String { SettingText.shown(duration) }
+    package var description: String { SettingText.shown(duration) }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Journald
+internal import LedgerState
 
 extension JournalBatch {
     private static let collectors = [EventJournalEntry.identifier, EventJournalEntry.identifier + "-sync"].map {
@@ -21,7 +22,7 @@ extension JournalBatch {
     /// Whether a collector wrote an entry, this one or another: as a projection of its ledger, which has the ledger's
     /// field, or on its standard output.
     private static func isOfCollector(_ reader: JournalReader) throws(JournalReaderError) -> Bool {
-        if try reader.hasValue(of: EventJournalEntry.ledgerField) { return true }
+        if try reader.hasValue(of: JournalProgress.ledgerField) { return true }
         for name in collectors where try reader.hasValue(name, of: .syslogIdentifier) { return true }
         return try reader.hasValue(collectors[0], of: .command)
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// The lines of some entries of the journal, with the position behind these.

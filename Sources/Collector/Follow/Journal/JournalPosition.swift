@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LedgerState
+
 /// How far the journal has been read: behind an entry, or up to a time where there was none.
 struct JournalPosition: Hashable, SourcePlace {
     private static let version: UInt64 = 1

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LedgerState
+
 /// How far a followed file has been read: behind the last whole line that was taken.
 struct FilePosition: Hashable, Sendable {
     /// The most finished generations that are remembered.

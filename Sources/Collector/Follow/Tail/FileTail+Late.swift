@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
+
 /// What is still written to generations that were read to their end.
 extension FileTail {
     /// A generation that was read to its end and is kept open.

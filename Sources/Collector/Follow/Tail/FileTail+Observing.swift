@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
+
 /// What the owner reports.
 extension FileTail {
     /// The path was looked at; the time is any that only goes on, in microseconds.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
+
 /// From one file to the next.
 extension FileTail {
     mutating func begin(_ offset: UInt64, _ mark: ContentMark) {

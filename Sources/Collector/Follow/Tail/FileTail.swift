@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogInput
 internal import TelemetryEvents
 
 /// Decides what to read of a followed file, through every kind of rotation: a pure function of what is observed.

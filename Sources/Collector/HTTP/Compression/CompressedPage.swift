@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Gzip
+
 /// A page in pieces that were deflated, by which the next page of its kind is compressed: a piece whose bytes it has
 /// too is not deflated again.
 struct CompressedPage: Sendable {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where a listener really listens, and what it answers there.
-public struct ListeningAddress: Hashable, Sendable {
+package struct ListeningAddress: Hashable, Sendable {
     let place: ListeningPlace
     /// What is answered.
-    public let services: Listener.Services
+    package let services: Listener.Services
     let scheme: String
 
     init(place: ListeningPlace, services: Listener.Services, scheme: String) {
@@ -14,7 +14,7 @@ public struct ListeningAddress: Hashable, Sendable {
     }
 
     /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`, with TLS `https+unix:`. Every address is shown as the loopback's.
-    public func url(_ path: String) -> String {
+    package func url(_ path: String) -> String {
         switch place {
         case .internet: "\(scheme)://\(reachable)\(path)"
         case .unix: (scheme == "https" ? "https+\(place)" : "\(place)") + (path.isEmpty ? "" : " \(path)")

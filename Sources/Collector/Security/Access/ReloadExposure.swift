@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PeerNames
+
 /// Whether anybody from elsewhere may ask for a reload.
 enum ReloadExposure {
     /// A listener: what it answers, and where it is, if that is known.

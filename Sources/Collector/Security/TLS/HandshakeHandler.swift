@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
+internal import PeerNames
 
 /// Stands behind TLS: lets a connection go on once its client's certificate has an allowed name, gives the handshake a
 /// time, counts it, and keeps its errors, which anybody can cause, from the log.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 extension SecurityFiles {
     /// What looks like a mistake, in the files or beside a configuration, and is none for certain.
     func warnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
+
 /// The keys and values of one section of a `web.config.yml`. A key without a value counts as left out.
 struct WebSection {
     let path: String

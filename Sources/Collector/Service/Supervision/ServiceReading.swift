@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import TextOutput
 
 /// What the service has done up to a moment, as far as its status line tells of it.
 struct ServiceReading: Equatable, Sendable {

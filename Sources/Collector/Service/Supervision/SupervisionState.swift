@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Journald
+internal import LedgerState
 
 /// Where the service stands between its start and its end, and what its manager is told at each step.
 ///

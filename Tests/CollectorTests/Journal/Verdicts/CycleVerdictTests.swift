@@ -6,6 +6,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("What a verdict says")
 struct CycleVerdictTests {

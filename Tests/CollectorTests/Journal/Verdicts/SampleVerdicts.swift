@@ -3,7 +3,7 @@
 import PrefetchLifecycle
 import TelemetryEvents
 
-@testable import Collector
+@testable import LedgerState
 
 extension CycleVerdict {
     /// The delivery that came 240 s late, of the example in the documentation.

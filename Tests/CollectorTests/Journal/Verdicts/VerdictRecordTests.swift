@@ -5,6 +5,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The records of verdicts")
 struct VerdictRecordTests {

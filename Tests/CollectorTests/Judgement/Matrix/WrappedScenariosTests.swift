@@ -4,7 +4,7 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LogValidation
 
 @Suite("A story comes out the same whatever it is wrapped in")
 struct WrappedScenariosTests {

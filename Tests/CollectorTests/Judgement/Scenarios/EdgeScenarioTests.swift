@@ -5,8 +5,6 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import Collector
-
 /// The edge cases of the guide's table, each with the outcome that the guide expects of the plugin.
 @Suite("Edge case scenarios of the testing guide")
 struct EdgeScenarioTests {

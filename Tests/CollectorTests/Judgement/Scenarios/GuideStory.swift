@@ -5,7 +5,8 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import Collector
+@testable import LogInput
+@testable import LogValidation
 
 /// A scenario of the plugin's testing guide: what the device logs, and what its events are.
 struct GuideStory {
@@ -28,7 +29,7 @@ struct GuideStory {
         let directory = try TemporaryDirectory()
         let path = directory.file("story")
         try Files.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: path)
-        return Outcome(try JudgementRun(JudgementOptions(timezone: timezone)).judge([path]))
+        return Outcome(try JudgementRun(JudgementOptions(LineFormat(timezone: timezone))).judge([path]))
     }
 
     /// What a story comes to.

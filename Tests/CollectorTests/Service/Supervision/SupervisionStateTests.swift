@@ -5,6 +5,7 @@ import Journald
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("What the service tells its manager")
 struct SupervisionStateTests {

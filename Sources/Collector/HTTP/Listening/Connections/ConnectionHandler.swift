@@ -5,6 +5,7 @@ internal import MetricsRegistry
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
+internal import TextOutput
 
 /// Holds a connection to its deadlines, answers what cannot be read, and ends it when the service stops: the edge of
 /// ``ConnectionPhases``.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LogValidation
 internal import NIOCore
 
 /// What a connection does, as far as a deadline goes by it: pure, with the time as an input.

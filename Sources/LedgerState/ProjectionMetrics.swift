@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
-internal import MetricsRegistry
-internal import PrefetchLifecycle
+package import LifecycleMetrics
+package import MetricsRegistry
+package import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// The families that are functions of the ledger, so that they go on after every restart (SPEC 4.3, 4.5, 6).
 ///
 /// `publish(_:)` sets all of them as of one position in one update, which no scrape sees half of.
-struct PipelineMetrics: Sendable {
+package struct ProjectionMetrics: Sendable {
     private let registry: MetricsRegistry
     private let created: Int64
-    private var lifecycle: LifecycleMetrics
+    private var lifecycle: LifecycleInstruments
     private let identities: Gauge
     private let identityBytes: Gauge
     private let received: [(origin: UInt16, counter: Counter)]
@@ -24,22 +25,23 @@ struct PipelineMetrics: Sendable {
     private let journal: JournalSums?
 
     /// Deletions of what is no longer needed that failed.
-    let retentionFailures: Counter
+    package let retentionFailures: Counter
     /// Checkpoints that could not be saved.
-    let checkpointFailures: Counter
+    package let checkpointFailures: Counter
     /// Batches whose records could not be read.
-    let unreadableRecords: Counter
+    package let unreadableRecords: Counter
 
     /// - Parameters:
     ///   - registry: where the families stand.
     ///   - created: when the ledger was made, in microseconds since 1970.
     ///   - journal: how far the journal has come, where there is one.
     ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
-    init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?, labels: [LifecycleLabel] = []) {
+    package init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?, labels: [LifecycleLabel] = [])
+    {
         self.journal = journal.map { JournalSums(registry, $0) }
         self.registry = registry
         self.created = created
-        lifecycle = LifecycleMetrics(registry, created: created, labels: labels, isReceiver: true)
+        lifecycle = LifecycleInstruments(registry, created: created, labels: labels, isReceiver: true)
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."
@@ -98,12 +100,12 @@ struct PipelineMetrics: Sendable {
         )
     }
 
-    mutating func publish(_ projection: LedgerProjection) {
+    package mutating func publish(_ projection: LedgerProjection) {
         registry.update { set(projection, in: &$0) }
     }
 
     /// Shows which schedules were counted last; of a projection that has been published.
-    func attach(_ observations: [LifecycleObservation]) {
+    package func attach(_ observations: [LifecycleObservation]) {
         lifecycle.attach(observations)
     }
 

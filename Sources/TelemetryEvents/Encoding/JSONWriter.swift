@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TelemetryEvents
-
 /// Writes JSON in the order in which members are added (RFC 8259).
-struct JSONText {
-    private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+    package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    mutating func object(_ body: (inout JSONText) -> Void) { enclosed("{", "}", body) }
+    package init() {}
 
-    mutating func array(_ body: (inout JSONText) -> Void) { enclosed("[", "]", body) }
+    package mutating func object(_ body: (inout JSONWriter) -> Void) { enclosed("{", "}", body) }
 
-    private mutating func enclosed(_ open: StaticString, _ close: StaticString, _ body: (inout JSONText) -> Void) {
+    package mutating func array(_ body: (inout JSONWriter) -> Void) { enclosed("[", "]", body) }
+
+    private mutating func enclosed(_ open: StaticString, _ close: StaticString, _ body: (inout JSONWriter) -> Void) {
         separate()
         bytes.append(open)
         needsComma = false
@@ -21,10 +21,10 @@ struct JSONText {
     }
 
     /// Names the value that comes next.
-    mutating func name(_ name: StaticString) { self.name("\(name)") }
+    package mutating func name(_ name: StaticString) { self.name("\(name)") }
 
     /// Names the value that comes next.
-    mutating func name(_ name: String) {
+    package mutating func name(_ name: String) {
         separate()
         quote(name)
         bytes.append(":")
@@ -32,7 +32,7 @@ struct JSONText {
     }
 
     /// Breaks the line before the next member or element.
-    mutating func line(indent: Int) {
+    package mutating func line(indent: Int) {
         if needsComma { bytes.append(",") }
         bytes.append("\n")
         for _ in 0..<indent { bytes.append(UInt8(ascii: " ")) }
@@ -40,36 +40,36 @@ struct JSONText {
     }
 
     /// Breaks the line before a closing bracket.
-    mutating func lastLine(indent: Int) {
+    package mutating func lastLine(indent: Int) {
         needsComma = false
         line(indent: indent)
     }
 
-    mutating func value(_ text: String?) {
+    package mutating func value(_ text: String?) {
         separate()
         if let text { quote(text) } else { bytes.append("null") }
         needsComma = true
     }
 
-    mutating func value(_ number: UInt64) {
+    package mutating func value(_ number: UInt64) {
         separate()
         bytes.appendDecimal(number)
         needsComma = true
     }
 
-    mutating func value(_ number: Int64?) {
+    package mutating func value(_ number: Int64?) {
         separate()
         if let number { bytes.appendDecimal(number) } else { bytes.append("null") }
         needsComma = true
     }
 
-    mutating func value(_ truth: Bool?) {
+    package mutating func value(_ truth: Bool?) {
         separate()
         bytes.append(truth.map { $0 ? "true" : "false" } ?? "null")
         needsComma = true
     }
 
-    mutating func value(_ time: Timestamp?) {
+    package mutating func value(_ time: Timestamp?) {
         separate()
         if let time {
             bytes.append("\"")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which hosts are this machine alone.
-enum LocalHost {
+package enum LocalHost {
     /// A name or an address of the loopback, in brackets or not.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         let name = host.lowercased().drop { $0 == "[" }.prefix { $0 != "]" }
         return name == "localhost" || name == "::1" || isLoopbackIPv4(name)
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import NIOSSL
+package import NIOSSL
 internal import SwiftASN1
 internal import X509
 
 /// The alternative names of a certificate (RFC 5280, 4.2.1.6), as the exporter-toolkit compares them: hosts, mail
 /// addresses, IP addresses and URIs.
-enum CertificateNames {
+package enum CertificateNames {
     /// Empty where there are none or the certificate cannot be read.
-    static func of(_ certificate: NIOSSLCertificate) -> Set<String> {
+    package static func of(_ certificate: NIOSSLCertificate) -> Set<String> {
         guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes),
             let names = try? parsed.extensions.subjectAlternativeNames
         else { return [] }
