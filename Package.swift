@@ -26,6 +26,7 @@ let package = Package(
         .library(name: "RuntimeMetrics", targets: ["RuntimeMetrics"]),
         .library(name: "EventLedger", targets: ["EventLedger"]),
         .library(name: "Journald", targets: ["Journald"]),
+        .library(name: "LedgerState", targets: ["LedgerState"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),

@@ -29,7 +29,7 @@ let package = Package(
                 .product(name: "PrefetchLifecycle", package: "dnp-telemetry"),
                 .product(name: "MetricsRegistry", package: "dnp-telemetry"),
                 .product(name: "Journald", package: "dnp-telemetry"),
-                .product(name: "Collector", package: "dnp-telemetry"),
+                .product(name: "LedgerState", package: "dnp-telemetry"),
                 .product(name: "dnp-telemetry", package: "dnp-telemetry"),
             ],
             swiftSettings: strict

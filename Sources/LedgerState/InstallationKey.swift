@@ -2,19 +2,19 @@
 
 internal import Crypto
 internal import Foundation
-package import TelemetryEvents
+public import TelemetryEvents
 
 /// The key under which installations get their pseudonyms (SPEC 4.7): 32 random bytes in a file of mode 0600, made on
 /// the first start and never changed.
-package struct InstallationKey: Sendable {
+public struct InstallationKey: Sendable {
     /// The file's name in the state directory.
-    package static let fileName = "installation.key"
+    public static let fileName = "installation.key"
     private let key: SymmetricKey
 
     /// Loads the key, or makes one where there is none.
     ///
     /// - Parameter mayCreate: whether there is nothing yet that was made under another key.
-    package init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
+    public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
             key = SymmetricKey(data: bytes)
@@ -32,7 +32,7 @@ package struct InstallationKey: Sendable {
     }
 
     /// The key of the hashes that identify events, derived from this one so that there is one secret to keep.
-    package var identityKey: IdentityKey {
+    public var identityKey: IdentityKey {
         let derived = pseudonym(of: Array("dnp-telemetry event identity".utf8).span)
         return IdentityKey(derived.high, derived.low)
     }
@@ -40,7 +40,7 @@ package struct InstallationKey: Sendable {
 
 extension InstallationKey: Pseudonymising {
     /// The first 128 bits of HMAC-SHA-256 (RFC 2104) over the bytes.
-    package func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+    public func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
         var authentication = HMAC<SHA256>(key: key)
         unsafe bytes.withUnsafeBufferPointer { unsafe authentication.update(data: $0) }
         var high: UInt64 = 0

@@ -2,14 +2,14 @@
 
 /// A key of the installations that cannot be used. Going on without it would give every installation a new pseudonym
 /// and let every remembered event count again, so the service does not start.
-package struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
+public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
     /// The key's file.
-    package let path: String
+    public let path: String
     /// What is wrong with it.
-    package let problem: String
+    public let problem: String
 
     /// What was expected, what was found and what to do.
-    package var description: String {
+    public var description: String {
         "expected the key of the installations in \(path), but \(problem); restore the file, or move the whole state "
             + "directory away to begin anew with other pseudonyms"
     }

@@ -5,6 +5,8 @@ import Synchronization
 import Testing
 
 @testable import Collector
+@testable import LedgerState
+@testable import LogInput
 
 @Suite("The watch over directories")
 struct DirectoryWatchTests {

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Collector
 @testable import LedgerState
+@testable import LogInput
 
 @Suite("A followed file in the service")
 struct FollowedSourceTests {

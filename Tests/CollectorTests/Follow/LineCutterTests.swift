@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 @testable import LogInput
 
 @Suite("Lines as they are cut out of what is read")

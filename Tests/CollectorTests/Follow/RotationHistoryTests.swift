@@ -2,6 +2,10 @@
 
 import Testing
 
+@testable import Collector
+@testable import LedgerState
+@testable import LogInput
+
 @Suite("Histories of a followed file")
 struct RotationHistoryTests {
     @Test("of any rotations, looks and kills lose and repeat no line", arguments: 1...300 as ClosedRange<UInt64>)

@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import Collector
 @testable import Gzip
 
 @Suite("Gzip bodies")

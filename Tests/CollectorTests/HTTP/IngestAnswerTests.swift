@@ -6,6 +6,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("The answer to events")
 struct IngestAnswerTests {

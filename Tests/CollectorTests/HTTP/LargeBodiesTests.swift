@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Large bodies")
 struct LargeBodiesTests {

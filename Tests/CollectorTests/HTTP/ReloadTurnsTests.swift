@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Reloads over HTTP")
 struct ReloadTurnsTests {

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("The hint when to come again")
 struct RetryHintTests {

@@ -5,6 +5,7 @@ import Foundation
 import PrefetchLifecycle
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 
 @Suite("A group that could not be stored")

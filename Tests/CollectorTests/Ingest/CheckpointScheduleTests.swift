@@ -4,6 +4,7 @@ import EventLedger
 import PrefetchLifecycle
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 
 @Suite("Checkpoints")

@@ -4,6 +4,9 @@ import EventLedger
 import TelemetryEvents
 import Testing
 
+@testable import Collector
+@testable import LedgerState
+
 @Suite("An event counts once")
 struct DuplicateTests {
     let directory: TemporaryDirectory

@@ -3,6 +3,9 @@
 import EventLedger
 import Testing
 
+@testable import Collector
+@testable import LedgerState
+
 @Suite("An Idempotency-Key")
 struct IdempotencyKeyTests {
     let pipeline: Pipeline

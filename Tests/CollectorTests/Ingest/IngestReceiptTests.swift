@@ -3,6 +3,7 @@
 import TelemetryEvents
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 
 @Suite("The receipt of a submission")

@@ -4,6 +4,7 @@ import EventLedger
 import MetricsRegistry
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 
 @Suite("The exemplars after a restart")

@@ -5,6 +5,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The message catalog that journalctl -x shows")
 struct CatalogTests {

@@ -89,12 +89,12 @@ struct JournalProgressTests {
         let end = try ledger.append([batch])
         let reached = JournalProgress.Reached(position: end, cursor: cursor, skipped: skipped)
         try ledger.advance(
-            projection: LedgerRetention.journalProjection,
+            projection: JournalProgress.projection,
             to: reached.position,
             note: reached.note,
             now: startOfTest
         )
-        let saved = try #require(try ledger.reader.position(of: LedgerRetention.journalProjection))
+        let saved = try #require(try ledger.reader.position(of: JournalProgress.projection))
         #expect(JournalProgress.Reached(saved) == reached)
         try ledger.close()
     }

@@ -3,6 +3,8 @@
 import Testing
 
 @testable import LogInput
+@testable import LogValidation
+@testable import TextOutput
 
 @Suite("JSON documents are told from lines")
 struct JSONDocumentsTests {

@@ -8,6 +8,7 @@ import Testing
 @testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
+@testable import TextOutput
 
 @Suite("A run over inputs")
 struct JudgementRunTests {
@@ -47,7 +48,7 @@ struct JudgementRunTests {
         )
         let packed = directory.file("c.gz")
         try Files.write(Program.gzip(Array(Self.cycles(5_010..<5_020).utf8)), to: packed)
-        let progress = Mutex<JudgementProgress>(JudgementProgress())
+        let progress = Mutex<InputProgress>(InputProgress())
         let judgement = try JudgementRun(Self.options()).judge([lines, document, packed]) { latest in
             progress.withLock { $0 = latest }
         }

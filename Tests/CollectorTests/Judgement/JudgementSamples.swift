@@ -2,11 +2,13 @@
 
 import TelemetryEvents
 
+@testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
+@testable import TextOutput
 
 /// The fold has one of its own.
-typealias Judgement = Collector.Judgement
+typealias Judgement = LogValidation.Judgement
 
 /// Judgements as runs make them.
 enum JudgementSamples {

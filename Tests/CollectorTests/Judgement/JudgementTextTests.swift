@@ -3,6 +3,7 @@
 import TelemetryEvents
 import Testing
 
+@testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
 @testable import TextOutput
@@ -115,7 +116,7 @@ struct JudgementTextTests {
 
     @Test("tells how far a run has come")
     func progress() {
-        var progress = JudgementProgress()
+        var progress = InputProgress()
         progress.lines = 1_234_567
         #expect(progress.line(elapsedSeconds: 2) == "1,234,567 lines, 617,283 lines/s")
         progress.totalBytes = 400

@@ -4,6 +4,8 @@ import Foundation
 import Testing
 
 @testable import LogInput
+@testable import LogValidation
+@testable import TextOutput
 
 @Suite("Inputs are cut into whole lines")
 struct LineChunksTests {

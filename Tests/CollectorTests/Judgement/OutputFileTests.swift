@@ -3,6 +3,8 @@
 import Foundation
 import Testing
 
+@testable import LogInput
+@testable import LogValidation
 @testable import TextOutput
 
 @Suite("Output files")

@@ -6,6 +6,7 @@ import TelemetryEvents
 @testable import EventLedger
 @testable import LedgerState
 @testable import LedgerTools
+@testable import LogInput
 
 /// A state directory with a ledger and a key, as a service leaves it.
 struct KeptLedger {

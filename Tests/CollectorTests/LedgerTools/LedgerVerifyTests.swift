@@ -6,6 +6,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import LogInput
 
 @Suite("Verifying a ledger")
 struct LedgerVerifyTests {

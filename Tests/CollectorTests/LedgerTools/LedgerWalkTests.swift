@@ -3,7 +3,9 @@
 import EventLedger
 import Testing
 
+@testable import LedgerState
 @testable import LedgerTools
+@testable import LogInput
 
 @Suite("A walk through the ledger")
 struct LedgerWalkTests {

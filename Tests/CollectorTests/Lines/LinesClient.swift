@@ -3,6 +3,8 @@
 import Glibc
 import Testing
 
+@testable import Collector
+
 /// A client of a socket of lines.
 final class LinesClient {
     private var descriptor: Int32

@@ -4,6 +4,8 @@ import EventLedger
 import TelemetryEvents
 import Testing
 
+@testable import Collector
+
 @Suite("The socket of lines at the limit of connections")
 struct LinesLimitTests {
     private func running(connections: Int) throws -> LinesServiceTests.Running {

@@ -11,6 +11,7 @@ import Testing
 
 @testable import Collector
 @testable import LedgerState
+@testable import LifecycleMetrics
 
 @Suite("The table of metrics in the README")
 struct DocumentedMetricsTests {

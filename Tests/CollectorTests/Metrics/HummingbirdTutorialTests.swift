@@ -6,6 +6,10 @@ import NIOCore
 import NIOPosix
 import Testing
 
+@testable import Collector
+@testable import LedgerState
+@testable import LifecycleMetrics
+
 @Suite("The tutorial of MetricsRegistry")
 struct HummingbirdTutorialTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

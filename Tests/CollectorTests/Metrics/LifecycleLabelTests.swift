@@ -5,6 +5,7 @@ import MetricsRegistry
 import PrefetchLifecycle
 import Testing
 
+@testable import Collector
 @testable import LedgerState
 @testable import LifecycleMetrics
 

@@ -5,6 +5,8 @@ import MetricsRegistry
 import PrefetchLifecycle
 import Testing
 
+@testable import Collector
+@testable import LedgerState
 @testable import LifecycleMetrics
 
 @Suite("The metrics of the lifecycle")
@@ -80,14 +82,14 @@ struct LifecyclePageTests {
     @Test("give MetricLint nothing to say", arguments: [[], LifecycleLabel.allCases])
     func lint(labels: [LifecycleLabel]) {
         let registry = MetricsRegistry(now: { startOfTest }) { Issue.record("\($0)") }
-        _ = LifecycleMetrics(registry, created: startOfTest, labels: labels, isReceiver: true)
+        _ = LifecycleInstruments(registry, created: startOfTest, labels: labels, isReceiver: true)
         #expect(MetricLint.findings(in: registry.descriptors) == [])
     }
 
     @Test("tell of clocks and of arrival only where events are received")
     func replay() {
         let registry = MetricsRegistry(now: { startOfTest })
-        _ = LifecycleMetrics(registry, created: startOfTest, isReceiver: false)
+        _ = LifecycleInstruments(registry, created: startOfTest, isReceiver: false)
         let names = registry.descriptors.map(\.name)
         #expect(names.contains("dnp_prefetch_start_delay_seconds"))
         #expect(!names.contains("dnp_telemetry_clock_skew_seconds"))

@@ -2,6 +2,10 @@
 
 import TelemetryEvents
 
+@testable import Collector
+@testable import LedgerState
+@testable import LifecycleMetrics
+
 /// Events that move every metric of the lifecycle, and what they come to once their cycles are closed.
 enum LifecycleSample {
     /// Their cycles close a day after the latest of their times.

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import CollectorClient
+@testable import LogInput
 
 @Suite("An answer to a batch")
 struct BatchOutcomeTests {

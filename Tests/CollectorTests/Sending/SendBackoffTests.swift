@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import CollectorClient
+@testable import LogInput
 
 @Suite("A batch is tried again")
 struct SendBackoffTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import CollectorClient
 @testable import Gzip
+@testable import LogInput
 
 @Suite("What became of an input")
 struct SendResultTests {

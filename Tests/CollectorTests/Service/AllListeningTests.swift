@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The service listens")
 struct AllListeningTests {

@@ -2,6 +2,9 @@
 
 import Foundation
 
+@testable import Collector
+@testable import LedgerState
+
 /// Whole files as bytes.
 enum Files {
     static func read(_ path: String) throws -> [UInt8] {

@@ -3,6 +3,9 @@
 import Foundation
 import Synchronization
 
+@testable import Collector
+@testable import LedgerState
+
 /// Holds a thread until it is opened, for half a minute at most.
 final class Gate: Sendable {
     private let opening = DispatchSemaphore(value: 0)

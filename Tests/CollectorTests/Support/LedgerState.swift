@@ -3,6 +3,7 @@
 import EventLedger
 import PrefetchLifecycle
 
+@testable import Collector
 @testable import LedgerState
 
 /// The whole state of the projections in the form in which a checkpoint holds it.

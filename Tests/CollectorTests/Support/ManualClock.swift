@@ -3,6 +3,9 @@
 import EventLedger
 import Synchronization
 
+@testable import Collector
+@testable import LedgerState
+
 /// 2025-11-15 in microseconds.
 let startOfTest: Int64 = 1_763_185_000_000_000
 

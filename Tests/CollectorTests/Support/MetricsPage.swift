@@ -2,6 +2,7 @@
 
 import MetricsRegistry
 
+@testable import Collector
 @testable import LedgerState
 @testable import LifecycleMetrics
 

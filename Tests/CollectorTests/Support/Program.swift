@@ -2,6 +2,9 @@
 
 import Foundation
 
+@testable import Collector
+@testable import LedgerState
+
 /// Runs programs of the system and waits for them; what they read and write are files, so that no pipe can fill.
 enum Program {
     struct Failure: Error, CustomStringConvertible {

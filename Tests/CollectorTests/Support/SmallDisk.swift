@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Collector
+@testable import LedgerState
+
 /// A file system of one megabyte in memory; mounting it takes root.
 final class SmallDisk: Sendable {
     let directory: TemporaryDirectory

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import Collector
+@testable import LedgerState
+
 /// Reproducible numbers (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").
 struct SplitMix64: RandomNumberGenerator {
     private var state: UInt64

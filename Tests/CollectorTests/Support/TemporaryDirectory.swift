@@ -2,6 +2,9 @@
 
 import Foundation
 
+@testable import Collector
+@testable import LedgerState
+
 /// A directory that goes away with the value that owns it.
 final class TemporaryDirectory: Sendable {
     let path: String

@@ -2,6 +2,9 @@
 
 import Foundation
 
+@testable import Collector
+@testable import LedgerState
+
 /// Certificates that OpenSSL makes, in a directory of their own.
 final class TestCertificates: Sendable {
     private let directory: TemporaryDirectory

@@ -3,6 +3,9 @@
 import Foundation
 import Testing
 
+@testable import Collector
+@testable import LedgerState
+
 /// Waits until `condition` holds and records an issue when it doesn't within 30 s.
 func waitUntil(
     _ what: Comment,

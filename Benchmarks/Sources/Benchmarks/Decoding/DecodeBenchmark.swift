@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import LedgerState
-internal import Collector
 internal import Foundation
+internal import LedgerState
 internal import TelemetryEvents
 
 /// JSON to events on one core, against Foundation's `JSONDecoder` on the same lines.

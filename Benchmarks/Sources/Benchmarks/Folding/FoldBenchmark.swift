@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Collector
 internal import Foundation
+internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 

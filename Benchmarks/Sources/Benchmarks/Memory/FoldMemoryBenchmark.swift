@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import LedgerState
 internal import CMalloc
-internal import Collector
+internal import LedgerState
 
 /// What the fold keeps in memory of an open cycle and of a remembered event.
 enum FoldMemoryBenchmark: Benchmark {

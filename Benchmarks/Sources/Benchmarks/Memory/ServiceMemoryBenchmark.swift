@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import Collector
 internal import Glibc
+internal import LedgerState
 
 /// What the real service keeps in memory, and how soon it is ready again with that behind it.
 enum ServiceMemoryBenchmark: Benchmark {

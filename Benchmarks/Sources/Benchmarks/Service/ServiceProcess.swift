@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import Collector
 internal import Foundation
 internal import Glibc
+internal import LedgerState
 
 /// The real executable on a ledger of its own, which stays over restarts.
 final class ServiceProcess {

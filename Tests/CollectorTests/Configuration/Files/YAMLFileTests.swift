@@ -4,6 +4,7 @@ import Glibc
 import Testing
 
 @testable import Collector
+@testable import LogInput
 
 struct YAMLFileTests {
     private func problem(_ text: String) -> String? {

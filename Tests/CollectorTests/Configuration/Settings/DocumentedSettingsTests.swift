@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Collector
+@testable import LogInput
 
 @Suite("The documented settings")
 struct DocumentedSettingsTests {

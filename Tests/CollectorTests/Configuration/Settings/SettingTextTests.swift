@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import LogInput
 
 @Suite("The text of a setting")
 struct SettingTextTests {

@@ -4,6 +4,7 @@ import Logging
 import Testing
 
 @testable import Collector
+@testable import LogInput
 
 @Suite("The configuration")
 struct SettingsReaderTests {

@@ -4,6 +4,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 @testable import LogInput
 
 @Suite("Entries of the journal as lines")

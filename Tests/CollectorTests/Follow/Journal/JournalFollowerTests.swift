@@ -6,6 +6,8 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
+@testable import LogInput
 
 @Suite("Following a real journal")
 struct JournalFollowerTests {

@@ -5,6 +5,8 @@ import Journald
 import Testing
 
 @testable import Collector
+@testable import LedgerState
+@testable import LogInput
 
 @Suite("Whether a start fails for the followed journal")
 struct JournalRefusalTests {

@@ -4,6 +4,8 @@ import Foundation
 import TelemetryEvents
 
 @testable import Collector
+@testable import LedgerState
+@testable import LogInput
 
 /// A directory with a log that is written and rotated, and one that follows it.
 final class LogDirectory {

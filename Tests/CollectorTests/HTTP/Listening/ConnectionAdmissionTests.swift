@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Who is let in")
 struct ConnectionAdmissionTests {

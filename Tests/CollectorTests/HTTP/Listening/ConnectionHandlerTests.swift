@@ -8,6 +8,7 @@ import NIOHTTPTypes
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Answers as they leave a connection")
 struct ConnectionHandlerTests {

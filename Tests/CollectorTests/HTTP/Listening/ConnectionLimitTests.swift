@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("At the limit of connections", .timeLimit(.minutes(2)))
 struct ConnectionLimitTests {

@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 
 @testable import Collector
+@testable import Gzip
 @testable import LogValidation
 
 @Suite("The deadlines of a connection")

@@ -3,6 +3,9 @@
 import Foundation
 import Testing
 
+@testable import Collector
+@testable import Gzip
+
 @Suite("When the service stops", .timeLimit(.minutes(2)))
 struct GracefulStopTests {
     @Test("what is under way is answered, with a word that the connection ends; the rest is closed")

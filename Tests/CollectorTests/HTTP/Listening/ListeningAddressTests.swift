@@ -4,6 +4,7 @@ import EventLedger
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("What is shown of listeners")
 struct ListeningAddressTests {

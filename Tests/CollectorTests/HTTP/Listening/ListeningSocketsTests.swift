@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("The sockets that are listened on")
 struct ListeningSocketsTests {

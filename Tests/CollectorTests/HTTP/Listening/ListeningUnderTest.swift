@@ -10,6 +10,7 @@ import ServiceLifecycle
 import Synchronization
 
 @testable import Collector
+@testable import Gzip
 
 /// Real listeners on ports of the loopback, with the service's connections and a router of a few lines behind.
 ///

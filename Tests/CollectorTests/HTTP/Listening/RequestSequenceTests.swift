@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("Requests over one connection", .timeLimit(.minutes(2)))
 struct RequestSequenceTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("A client that is slow", .timeLimit(.minutes(2)))
 struct SlowClientTests {

@@ -2,6 +2,9 @@
 
 import Glibc
 
+@testable import Collector
+@testable import Gzip
+
 /// Connects as a client does.
 enum SocketProbe {
     static func connects(port: Int) -> Bool {

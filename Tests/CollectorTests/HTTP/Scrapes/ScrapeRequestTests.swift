@@ -5,6 +5,7 @@ import MetricsRegistry
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("What a scrape asks for")
 struct ScrapeRequestTests {

@@ -4,6 +4,7 @@ import MetricsRegistry
 import Testing
 
 @testable import Collector
+@testable import Gzip
 
 @Suite("The places of scrapes")
 struct ScrapeSlotsTests {

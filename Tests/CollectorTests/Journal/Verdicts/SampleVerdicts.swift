@@ -3,6 +3,7 @@
 import PrefetchLifecycle
 import TelemetryEvents
 
+@testable import Collector
 @testable import LedgerState
 
 extension CycleVerdict {

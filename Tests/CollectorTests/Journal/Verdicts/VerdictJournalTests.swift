@@ -7,6 +7,7 @@ import TelemetryEvents
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("Verdicts in a real journal")
 struct VerdictJournalTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import LogInput
 @testable import LogValidation
+@testable import TextOutput
 
 /// A scenario of the plugin's testing guide: what the device logs, and what its events are.
 struct GuideStory {

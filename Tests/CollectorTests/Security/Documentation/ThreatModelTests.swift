@@ -3,6 +3,8 @@
 import Foundation
 import Testing
 
+@testable import Collector
+
 @Suite("The threat model")
 struct ThreatModelTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

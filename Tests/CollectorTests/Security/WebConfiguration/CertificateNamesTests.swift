@@ -3,6 +3,7 @@
 import NIOSSL
 import Testing
 
+@testable import Collector
 @testable import PeerNames
 
 @Suite("Alternative names of a certificate")

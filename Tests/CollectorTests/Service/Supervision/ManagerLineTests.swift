@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The line to the service manager")
 struct ManagerLineTests {

@@ -4,6 +4,7 @@ import EventLedger
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 @testable import TextOutput
 
 @Suite("The status line")

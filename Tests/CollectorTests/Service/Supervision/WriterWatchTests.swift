@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("The watch over the writer")
 struct WriterWatchTests {
