@@ -1,5 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TelemetryEvents
+
+extension LifecycleFold {
+    private static let totalsKey = "totals"
+
+    /// What has changed since the last call, for a checkpoint: the whole state the first time.
+    ///
+    /// O(pages that changed): they are retained as they are now, and copied one by one only where the fold goes on to
+    /// change them before they were encoded.
+    public mutating func takeChanges() -> StateDelta {
+        var delta = StateDelta()
+        var value = StateWriter()
+        value.append(clock.microseconds)
+        value.append(latest.microseconds)
+        groups.append(to: &value)
+        delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
+        identities.takeChanges(into: &delta)
+        cycles.takeChanges(into: &delta)
+        installations.takeChanges(into: &delta)
+        return delta
+    }
+
+    /// Takes in a page of the last checkpoint. Pages come in the order of their keys, before anything is folded.
+    ///
+    /// - Throws: `StateError` for a page that cannot be read.
+    public mutating func restore(_ page: StatePage) throws(StateError) {
+        if page.key.hasPrefix(IdentityPage.prefix) {
+            identities.restore(try IdentityPage(page))
+        } else if page.key.hasPrefix(CyclePage.prefix) {
+            try cycles.restore(page)
+        } else if page.key.hasPrefix(InstallationTable.prefix) {
+            try installations.restore(page)
+        } else if page.key == Self.totalsKey {
+            var reader = StateReader(page)
+            clock = Timestamp(microseconds: try reader.integer())
+            latest = Timestamp(microseconds: try reader.integer())
+            try groups.restore(&reader)
+            installations.evicted = groups[0].evictedInstallations
+        } else {
+            throw StateError(key: page.key, problem: "a name that this version does not know")
+        }
+    }
+}
+
+/// One page of the fold's checkpointed state.
+public struct StatePage: Hashable, Sendable {
+    /// The page's name; pages are restored in the order of their names.
+    public var key: String
+    /// Its content.
+    public var value: [UInt8]
+
+    /// Makes a page.
+    public init(key: String, value: [UInt8]) {
+        self.key = key
+        self.value = value
+    }
+}
+
+/// Checkpointed state that cannot be read back.
+public struct StateError: Error, Sendable, CustomStringConvertible {
+    /// The page's name.
+    public let key: String
+    /// What is wrong with it.
+    public let problem: StaticString
+
+    init(key: String, problem: StaticString) {
+        self.key = key
+        self.problem = problem
+    }
+
+    /// What was expected, what was found and what to do.
+    public var description: String {
+        "expected a readable page of state under \"\(key)\", found \(problem); "
+            + "the ledger is damaged or was written by another version"
+    }
+}
+
+/// Numbers in the order of their text: eight hexadecimal digits.
+func sortable(_ number: UInt32) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+}
+
 /// What has changed since the last checkpoint: names to delete, then pages to write, as of one moment.
 ///
 /// Pages are encoded when they are taken, so that a large delta can be written in parts. Until then they share their
@@ -51,5 +134,43 @@ public struct StateDelta: Sendable {
         pages[taken] = nil
         taken += 1
         return page.encoded
+    }
+}
+
+/// Writes the words of a page, little-endian.
+struct StateWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
+
+    mutating func append<Word: FixedWidthInteger>(_ word: Word) {
+        unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+    }
+}
+
+/// Reads the words of a page; every read is checked against its end.
+struct StateReader {
+    private let page: StatePage
+    private var position = 0
+
+    init(_ page: StatePage) {
+        self.page = page
+    }
+
+    var remaining: Int { page.value.count - position }
+
+    mutating func word() throws(StateError) -> UInt64 { try integer() }
+
+    mutating func integer<Word: FixedWidthInteger>() throws(StateError) -> Word {
+        let size = MemoryLayout<Word>.size
+        guard remaining >= size else { throw StateError(key: page.key, problem: "a page cut short") }
+        var word: Word = 0
+        unsafe withUnsafeMutableBytes(of: &word) { target in
+            unsafe page.value.withUnsafeBytes { source in
+                unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[position..<position + size]))
+            }
+        }
+        position += size
+        return Word(littleEndian: word)
     }
 }

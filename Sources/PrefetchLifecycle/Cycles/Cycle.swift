@@ -176,3 +176,60 @@ struct SplitWord: Sendable {
     var value: UInt64 { UInt64(high) << 32 | UInt64(low) }
     var isZero: Bool { low | high == 0 }
 }
+
+/// The earliest of some times, in whole milliseconds after a cycle's base. Four bytes; a time more than 24 days from the
+/// base is not taken.
+struct EarliestTime: Hashable, Sendable {
+    private(set) var rawValue: Int32 = .max
+
+    init(rawValue: Int32 = .max) {
+        self.rawValue = rawValue
+    }
+
+    var isKnown: Bool { rawValue != .max }
+
+    mutating func take(_ time: Timestamp, base: Timestamp) {
+        let offset = time.microseconds &- base.microseconds
+        guard let milliseconds = Int32(exactly: offset / 1_000 - (offset % 1_000 < 0 ? 1 : 0)) else { return }
+        rawValue = min(rawValue, milliseconds)
+    }
+
+    /// The same, with another time for one that is too far from the base.
+    mutating func take(_ time: Timestamp, orElse other: Timestamp, base: Timestamp) {
+        take(Fact.canTell(time, from: base) ? time : other, base: base)
+    }
+
+    func time(base: Timestamp) -> Timestamp? {
+        isKnown ? Timestamp(microseconds: base.microseconds + Int64(rawValue) * 1_000) : nil
+    }
+}
+
+/// The facts of a cycle that has too many to hold them itself, and how much of it has been counted.
+struct LongCycle: Sendable {
+    private(set) var facts: [UInt64]
+    var counted: CountedStages
+
+    init(facts: [UInt64], counted: CountedStages) {
+        self.facts = facts
+        self.counted = counted
+    }
+
+    /// Inserts a fact in its place.
+    ///
+    /// - Parameter limit: how many facts a cycle may have.
+    mutating func insert(_ fact: Fact, limit: Int) -> Cycle.Insertion {
+        var end = facts.count
+        while end > 0, facts[end - 1] > fact.rawValue { end -= 1 }
+        if end > 0, facts[end - 1] == fact.rawValue { return .known }
+        guard facts.count < limit else { return .full }
+        facts.insert(fact.rawValue, at: end)
+        return .inserted
+    }
+
+    mutating func removeFact(at index: Int) {
+        facts.remove(at: index)
+    }
+
+    /// Whether a cycle can hold it itself again.
+    var isShort: Bool { facts.count <= Cycle.inlineFacts && PackedStages.fits(counted) }
+}

@@ -66,3 +66,109 @@ struct RememberedIdentities: Sendable {
         generations[generations.count - 1].restore(page.identities, page: page.number)
     }
 }
+
+/// The identities that arrived in one stretch of time, forgotten together.
+///
+/// They are spread over 64 tables by their first bits, so that growing one never stops the writer for long.
+struct IdentityGeneration: Sendable {
+    static let pageCapacity = 4_096
+
+    let number: UInt32
+    let startedAt: Timestamp
+    private var tables: [IdentityTable]
+    private(set) var count = 0
+    /// The identities of the last, unfilled page of the checkpoint and how many pages are filled before it.
+    private var lastPage: [UInt64] = []
+    private var filledPages: [[UInt64]] = []
+    private var firstUnsavedPage: UInt32 = 0
+    /// False from the start, so that a generation in which nothing came is in the checkpoint with its time.
+    private var isLastPageSaved = false
+
+    init(number: UInt32, startedAt: Timestamp) {
+        self.number = number
+        self.startedAt = startedAt
+        tables = Array(repeating: IdentityTable(), count: 64)
+    }
+
+    var byteCount: Int { tables.reduce(0) { $0 + $1.byteCount } }
+
+    func contains(_ identity: UInt64) -> Bool {
+        tables[Int(identity >> 58)].contains(identity << 6)
+    }
+
+    mutating func insert(_ identity: UInt64) {
+        guard tables[Int(identity >> 58)].insert(identity << 6) else { return }
+        count += 1
+        lastPage.append(identity)
+        isLastPageSaved = false
+        if lastPage.count == Self.pageCapacity {
+            filledPages.append(lastPage)
+            lastPage.removeAll(keepingCapacity: true)
+            isLastPageSaved = true
+        }
+    }
+
+    /// The pages that changed since the last call.
+    mutating func takeChanges(into delta: inout StateDelta) {
+        for page in filledPages {
+            delta.append(.identities(IdentityPage(page, of: self, number: firstUnsavedPage)))
+            firstUnsavedPage += 1
+        }
+        filledPages.removeAll()
+        if !isLastPageSaved {
+            delta.append(.identities(IdentityPage(lastPage, of: self, number: firstUnsavedPage)))
+            isLastPageSaved = true
+        }
+    }
+
+    /// Takes in a page of a checkpoint; pages come in their order.
+    mutating func restore(_ identities: [UInt64], page: UInt32) {
+        for identity in identities where tables[Int(identity >> 58)].insert(identity << 6) { count += 1 }
+        isLastPageSaved = true
+        if identities.count < Self.pageCapacity {
+            lastPage = identities
+            firstUnsavedPage = page
+        } else {
+            firstUnsavedPage = page + 1
+        }
+    }
+}
+
+/// A page of remembered identities in a checkpoint: when its generation started, then eight bytes for each.
+struct IdentityPage {
+    static let prefix = "identities/"
+
+    var generation: UInt32
+    var number: UInt32
+    var startedAt: Timestamp
+    var identities: [UInt64]
+
+    static func prefix(generation: UInt32) -> String { "\(prefix)\(sortable(generation))/" }
+
+    init(_ identities: [UInt64], of generation: IdentityGeneration, number: UInt32) {
+        self.generation = generation.number
+        self.number = number
+        startedAt = generation.startedAt
+        self.identities = identities
+    }
+
+    var encoded: StatePage {
+        var value = StateWriter()
+        value.append(UInt64(bitPattern: startedAt.microseconds))
+        for identity in identities { value.append(identity) }
+        return StatePage(key: Self.prefix(generation: generation) + sortable(number), value: value.bytes)
+    }
+
+    init(_ page: StatePage) throws(StateError) {
+        let parts = page.key.dropFirst(Self.prefix.count).split(separator: "/")
+        guard parts.count == 2, let generation = UInt32(parts[0], radix: 16), let number = UInt32(parts[1], radix: 16)
+        else { throw StateError(key: page.key, problem: "a key that names no generation and page") }
+        var reader = StateReader(page)
+        self.generation = generation
+        self.number = number
+        startedAt = Timestamp(microseconds: Int64(bitPattern: try reader.word()))
+        identities = []
+        identities.reserveCapacity(reader.remaining / 8)
+        while reader.remaining > 0 { identities.append(try reader.word()) }
+    }
+}

@@ -122,3 +122,10 @@ extension UInt64 {
         return isOver ? .max : sum
     }
 }
+
+/// A length of time that was counted, and in which bucket.
+struct CountedTime {
+    let measure: TimeHistogram.Measure
+    let bucket: Int
+    let microseconds: Int64
+}
