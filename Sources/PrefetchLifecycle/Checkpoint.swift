@@ -5,10 +5,10 @@ import TelemetryEvents
 extension LifecycleFold {
     private static let totalsKey = "totals"
 
-    /// What has changed since the last call, for a checkpoint: the whole state the first time.
+    /// Takes the state that changed since the last call, for a checkpoint; the whole state the first time.
     ///
-    /// O(pages that changed): they are retained as they are now, and copied one by one only where the fold goes on to
-    /// change them before they were encoded.
+    /// O(changed pages): pages are retained, and copied one by one only where the fold changes them before they are
+    /// encoded.
     public mutating func takeChanges() -> StateDelta {
         var delta = StateDelta()
         var value = StateWriter()
@@ -22,9 +22,9 @@ extension LifecycleFold {
         return delta
     }
 
-    /// Takes in a page of the last checkpoint. Pages come in the order of their keys, before anything is folded.
+    /// Restores a page of the last checkpoint. Pages come in key order, before any event or tick.
     ///
-    /// - Throws: `StateError` for a page that cannot be read.
+    /// - Throws: `StateError` for an unreadable page.
     public mutating func restore(_ page: StatePage) throws(StateError) {
         if page.key.hasPrefix(IdentityPage.prefix) {
             identities.restore(try IdentityPage(page))
@@ -46,21 +46,21 @@ extension LifecycleFold {
 
 /// One page of the fold's checkpointed state.
 public struct StatePage: Hashable, Sendable {
-    /// The page's name; pages are restored in the order of their names.
+    /// The name of the page; pages are restored in the order of their keys.
     public var key: String
-    /// Its content.
+    /// The encoded content.
     public var value: [UInt8]
 
-    /// Makes a page.
+    /// Creates a page.
     public init(key: String, value: [UInt8]) {
         self.key = key
         self.value = value
     }
 }
 
-/// Checkpointed state that cannot be read back.
+/// A checkpoint page that cannot be read.
 public struct StateError: Error, Sendable, CustomStringConvertible {
-    /// The page's name.
+    /// The key of the page.
     public let key: String
     /// What is wrong with it.
     public let problem: StaticString
@@ -77,18 +77,18 @@ public struct StateError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// Numbers in the order of their text: eight hexadecimal digits.
+/// Eight hexadecimal digits, whose text order is the order of the numbers.
 func sortable(_ number: UInt32) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: 8 - digits.count) + digits
 }
 
-/// What has changed since the last checkpoint: names to delete, then pages to write, as of one moment.
+/// The changes since the last checkpoint, as of one moment: key prefixes to delete, then pages to write.
 ///
 /// Pages are encoded when they are taken, so that a large delta can be written in parts. Until then they share their
 /// memory with the fold.
 public struct StateDelta: Sendable {
-    /// A page in the form in which the fold holds it.
+    /// A page as the fold holds it in memory.
     enum Page: Sendable {
         case encoded(StatePage)
         case cycles([Cycle], long: [Int: LongCycle], number: UInt32)
@@ -114,21 +114,21 @@ public struct StateDelta: Sendable {
     /// No change.
     public init() {}
 
-    /// How many names and pages have not been taken.
+    /// The number of prefixes and pages not taken yet.
     public var count: Int { prefixes.count - deleted + pages.count - taken }
 
     mutating func delete(prefix: String) { prefixes.append(prefix) }
 
     mutating func append(_ page: Page) { pages.append(page) }
 
-    /// Takes the next names whose pages are deleted; they precede all pages.
+    /// Takes the next key prefixes to delete; they precede all pages.
     public mutating func takeDeletedPrefixes(_ limit: Int) -> [String] {
         let end = deleted + min(max(0, limit), prefixes.count - deleted)
         defer { deleted = end }
         return Array(prefixes[deleted..<end])
     }
 
-    /// Takes the next page and encodes it; nil when there is none.
+    /// Takes and encodes the next page; nil when none is left.
     public mutating func takePage() -> StatePage? {
         guard taken < pages.count, let page = pages[taken] else { return nil }
         pages[taken] = nil
@@ -137,7 +137,7 @@ public struct StateDelta: Sendable {
     }
 }
 
-/// Writes the words of a page, little-endian.
+/// Writes the integers of a page, little-endian.
 struct StateWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -148,7 +148,7 @@ struct StateWriter {
     }
 }
 
-/// Reads the words of a page; every read is checked against its end.
+/// Reads the integers of a page; every read is checked against its end.
 struct StateReader {
     private let page: StatePage
     private var position = 0

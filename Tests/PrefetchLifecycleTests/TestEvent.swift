@@ -131,7 +131,7 @@ extension LifecycleFold {
             return propose(IdentityKey(3, 4).identity(of: event, in: batch.bytes.span))
         }
         try apply(new, at: seconds)
-        settle()
+        clearProposals()
         return new.count
     }
 

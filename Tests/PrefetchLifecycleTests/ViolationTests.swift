@@ -99,7 +99,7 @@ struct DocumentedRulesTests {
     @Test("every violation with its bucket, in the order in which they are told")
     func rules() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let article = root.appending(path: "Sources/PrefetchLifecycle/PrefetchLifecycle.docc/Cycles.md")
         let rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
             .filter { $0.hasPrefix("| `") }

@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// How often each stage of a cycle has been counted; a counter cannot be taken back.
+/// How often each stage of a cycle has been counted; a counter never goes back.
 struct CountedStages: Hashable, Sendable {
     var scheduled: UInt8 = 0
     var executed: UInt8 = 0
@@ -24,7 +24,7 @@ struct CountedStages: Hashable, Sendable {
         ]
     }
 
-    /// Adds to the totals what the facts now tell beyond what was counted before, and remembers it.
+    /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
     mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         totals.scheduled += Self.raise(&scheduled, to: counts.scheduled)
         totals.executed += Self.raise(&executed, to: counts.executed)
@@ -40,7 +40,7 @@ struct CountedStages: Hashable, Sendable {
         countFailures(counts, into: &totals)
     }
 
-    /// Adds what was counted of another cycle.
+    /// Adds the counts of a cycle that is joined with this one.
     mutating func add(_ other: CountedStages) {
         scheduled = Self.sum(scheduled, other.scheduled)
         executed = Self.sum(executed, other.executed)
@@ -56,7 +56,7 @@ struct CountedStages: Hashable, Sendable {
         UInt8(clamping: Int(left) + Int(right))
     }
 
-    /// Counts the failures that are new, under the reasons that are not counted yet.
+    /// Counts new failures, under reasons that are not counted yet.
     private mutating func countFailures(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         var missing = counts.failureTotal - failureTotal
         guard missing > 0 else { return }
@@ -100,8 +100,9 @@ struct CountedStages: Hashable, Sendable {
     }
 }
 
-/// `CountedStages` of a cycle that is not long, three bits each: it has four facts at most, and what was counted of two
-/// cycles that were joined is at most twice that, where 7 stands for the eighth too.
+/// The `CountedStages` of a cycle with inline facts, in three bits each.
+///
+/// Such a cycle has at most four facts; two joined ones count at most eight, where 7 also stands for 8.
 struct PackedStages: Sendable {
     private static let limit: UInt8 = 7
 
@@ -109,7 +110,7 @@ struct PackedStages: Sendable {
 
     init() {}
 
-    /// Whether it can hold all counts.
+    /// Whether all counts fit into three bits.
     static func fits(_ stages: CountedStages) -> Bool {
         CountedStages.members.allSatisfy { stages[keyPath: $0] <= limit } && stages.used <= 1
     }

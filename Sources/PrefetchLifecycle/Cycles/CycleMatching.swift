@@ -2,16 +2,16 @@
 
 import TelemetryEvents
 
-/// What an event says about which cycle it belongs to (SPEC 2).
+/// What an event says about which cycle it belongs to (docs/lifecycle.md, Cycles).
 struct CycleAddress {
-    /// The hash of installation and schedule id; 0 where the event has no id.
+    /// The hash of installation and schedule id; 0 without an id.
     let schedule: UInt64
-    /// The fingerprint of the installation; 0 where the event has none.
+    /// The fingerprint of the installation; 0 without one.
     let installation: UInt64
-    /// When the notification is due, in whole milliseconds; two times within one are the same.
+    /// The notification time in whole milliseconds, so that two within one millisecond are the same.
     let due: Timestamp?
 
-    /// Nil for an event that names neither schedule nor notification time.
+    /// Nil for an event without a schedule or a notification time.
     init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
         let due = event.due
         guard schedule != nil || due != nil else { return nil }
@@ -24,7 +24,7 @@ struct CycleAddress {
 }
 
 extension Event {
-    /// When the notification is due, as cycles know it: in whole milliseconds.
+    /// The notification time as cycles store it: in whole milliseconds from 1970 to 2106.
     var due: Timestamp? {
         scheduledFor.map { time in
             let milliseconds = min(max(time.microseconds / 1_000, 0), Int64(UInt32.max) * 1_000)
@@ -34,50 +34,50 @@ extension Event {
 }
 
 extension Pseudonym {
-    /// Half of the pseudonym, which is a keyed hash already; never 0.
+    /// 64 bits of the pseudonym, which is a keyed hash already; never 0.
     var fingerprint: UInt64 { Swift.max((high ^ low >> 1) &* 0x9E37_79B9_7F4A_7C15, 1) }
 }
 
-/// Where an event belongs among the open cycles.
-enum CyclePlace {
-    /// To this cycle.
-    case known(Int)
-    /// To this cycle of its schedule, which gets to know its notification time.
+/// The cycle that an event belongs to, and what has to change for it.
+enum CycleMatch {
+    /// This cycle.
+    case found(Int)
+    /// This cycle of its schedule, which learns its notification time.
     case learnsDue(Int)
-    /// To this cycle of its notification time, which gets to know its schedule.
+    /// This cycle of its notification time, which learns its schedule.
     case learnsSchedule(Int)
-    /// The same, once the oldest cycle of the schedule has made room, because too many are open.
-    case learnsScheduleWithout(Int, oldest: Int)
-    /// To both of these, which turn out to be one.
+    /// The same, after the oldest cycle of the schedule is evicted, because too many are open.
+    case learnsScheduleEvicting(Int, oldest: Int)
+    /// Both of these, which are two halves of one cycle.
     case joins(schedule: Int, due: Int)
-    /// To none, and none of its schedule has to make room.
+    /// No open cycle.
     case none
-    /// To none, and this one of its schedule has to make room, because too many are open.
-    case noneWithout(Int)
+    /// No open cycle; this one of its schedule must be evicted before another opens.
+    case noneEvicting(Int)
 }
 
 extension CycleTable {
-    /// How long after its notification time a cycle is still preferred, in microseconds.
-    private static let preference: Int64 = 86_400 * 1_000_000
+    /// A cycle more than a day past its notification time loses to any other, however near.
+    private static let preferredMicroseconds: Int64 = 86_400 * 1_000_000
 
     /// Finds the cycle that an event belongs to.
     ///
     /// | event has | cycle |
     /// | --- | --- |
-    /// | both | of the schedule, with that time or none; else of that time without a schedule |
-    /// | a schedule | of the schedule; of several the one whose time is nearest, if it is not a day past |
-    /// | a time | of that time and installation |
+    /// | schedule and time | of the schedule, with that time or none; else of that time without a schedule |
+    /// | schedule | of the schedule; of several the one with the nearest time, unless that is a day past |
+    /// | time | of that time and installation |
     ///
-    /// - Parameter limit: how many cycles of one schedule may be open.
-    func place(of address: CycleAddress, at time: Timestamp, limit: Int) -> CyclePlace {
+    /// - Parameter limit: the most open cycles of one schedule.
+    func match(_ address: CycleAddress, at time: Timestamp, limit: Int) -> CycleMatch {
         guard address.schedule != 0 else {
             guard let due = address.due, let slot = slot(installation: address.installation, due: due) else {
                 return .none
             }
-            return .known(slot)
+            return .found(slot)
         }
         guard let due = address.due else {
-            return nearest(address.schedule, to: time).map { .known($0) } ?? .none
+            return nearest(address.schedule, to: time).map { .found($0) } ?? .none
         }
         var open = 0
         var oldest: (slot: Int, due: Timestamp)?
@@ -92,17 +92,17 @@ extension CycleTable {
             if oldest.map({ other < $0.due }) ?? true { oldest = (slot, other) }
             return false
         }
-        if let exact { return .known(exact) }
+        if let exact { return .found(exact) }
         let timed = slot(installation: address.installation, due: due).flatMap { self[$0].schedule == 0 ? $0 : nil }
         switch (undated, timed) {
         case (let undated?, let timed?): return .joins(schedule: undated, due: timed)
         case (let undated?, nil): return .learnsDue(undated)
         case (nil, let timed?):
             guard open >= limit, let oldest else { return .learnsSchedule(timed) }
-            return .learnsScheduleWithout(timed, oldest: oldest.slot)
+            return .learnsScheduleEvicting(timed, oldest: oldest.slot)
         case (nil, nil):
             guard open >= limit, let oldest else { return .none }
-            return .noneWithout(oldest.slot)
+            return .noneEvicting(oldest.slot)
         }
     }
 
@@ -110,7 +110,9 @@ extension CycleTable {
         var best: (slot: Int, isPast: Bool, distance: Int64, due: Int64)?
         _ = slot(schedule: schedule) { slot in
             let due = self[slot].due?.microseconds ?? time.microseconds
-            let candidate = (slot, due < time.microseconds - Self.preference, abs(due - time.microseconds), due)
+            let candidate = (
+                slot, due < time.microseconds - Self.preferredMicroseconds, abs(due - time.microseconds), due
+            )
             guard let known = best else {
                 best = candidate
                 return false

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds slots by a hash, in 64 parts by some of its bits, so that growing one never stops the writer for long.
-struct CycleIndex: Sendable {
-    /// How many slots there may be.
+/// A hash index of table slots in 64 parts, so that growing one part never stalls the writer for long.
+struct SlotIndex: Sendable {
+    /// The most slots of a table: an entry holds a slot in 24 bits.
     static let slotLimit = 1 << 24 - 1
 
     private static let partCount = 64
 
-    private var parts: [CycleIndexPart]
+    private var parts: [SlotIndexPart]
 
-    /// - Parameter slots: how many slots it will have, about.
+    /// - Parameter slots: the expected number of slots.
     init(slots: Int = 0) {
         let share = slots / Self.partCount
-        // Hashes spread them so evenly that a part hardly ever has more than this.
+        // Hashes spread slots so evenly that a part hardly ever exceeds its share by 4 %.
         let room = share + share / 24 + 16
-        parts = [CycleIndexPart](repeating: CycleIndexPart(slots: room), count: Self.partCount)
+        parts = [SlotIndexPart](repeating: SlotIndexPart(slots: room), count: Self.partCount)
     }
 
-    /// The bytes that the places take.
+    /// The memory of the entries, in bytes.
     var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
 
-    /// The first slot that has this hash, as far as the index knows, and for which `matches` is true.
+    /// The first candidate slot of a hash for which `matches` is true.
     @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
         parts[Self.part(hash)].slot(hash, where: matches)
     }
 
-    /// Enters a slot that is not there yet.
+    /// Adds a slot that is not indexed yet.
     mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
         parts[Self.part(hash)].insert(slot, hash, hashAt: hashAt)
     }
 
-    /// Tells that a hash's cycle has moved to another slot.
+    /// Moves the entry of a hash to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
         parts[Self.part(hash)].move(hash, from: old, to: new)
     }
@@ -44,23 +44,23 @@ struct CycleIndex: Sendable {
     private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 40) & (partCount - 1) }
 }
 
-/// Finds slots by a hash: open addressing with linear probing, four bytes a place, 58 to 87 % full once it is large.
+/// One part of the index: open addressing with linear probing, four bytes per entry, 58 to 87 % full once it is large.
 ///
-/// A place holds a slot and eight bits of its hash, so that hardly any other slot is looked at. The hashes themselves
-/// follow from what is in the slots. Several slots may have the same hash; whoever enters them bounds how many.
-struct CycleIndexPart: Sendable {
+/// An entry holds a slot and eight bits of its hash, so that few wrong slots are looked at. Full hashes are computed from
+/// the slots. Several slots may have the same hash; callers bound how many.
+private struct SlotIndexPart: Sendable {
     private var places: [UInt32]
     private var count = 0
 
-    /// - Parameter slots: how many slots it has room for without growing.
+    /// - Parameter slots: the slots that fit without growing.
     init(slots: Int = 0) {
         places = [UInt32](repeating: 0, count: max(8, slots * 100 / 86 + 1))
     }
 
-    /// The bytes that the places take.
+    /// The memory of the entries, in bytes.
     var byteCount: Int { places.count * MemoryLayout<UInt32>.size }
 
-    /// The first slot that has this hash, as far as the index knows, and for which `matches` is true.
+    /// The first candidate slot of a hash for which `matches` is true.
     @inline(__always)
     func slot(_ hash: UInt64, where matches: (Int) -> Bool) -> Int? {
         let tag = Self.tag(hash)
@@ -75,19 +75,19 @@ struct CycleIndexPart: Sendable {
         return nil
     }
 
-    /// Enters a slot that is not there yet.
+    /// Adds a slot that is not indexed yet.
     mutating func insert(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
         if (count + 1) * 100 > places.count * 87 { grow(hashAt: hashAt) }
         count += 1
         enter(slot, hash)
     }
 
-    /// Tells that a hash's cycle has moved to another slot.
+    /// Moves the entry of a hash to another slot.
     mutating func move(_ hash: UInt64, from old: Int, to new: Int) {
         places[place(of: old, hash)] = Self.entry(new, hash)
     }
 
-    /// Removes a slot; the places behind it close up.
+    /// Removes a slot and closes the gap in its probe sequence.
     mutating func remove(_ slot: Int, _ hash: UInt64, hashAt: (Int) -> UInt64) {
         var gap = place(of: slot, hash)
         var place = next(gap)
@@ -103,7 +103,7 @@ struct CycleIndexPart: Sendable {
         count -= 1
     }
 
-    /// Below so many places a part doubles, above it grows by half, which saves memory and costs time.
+    /// A smaller part doubles; a larger one grows by half, which saves memory and costs time.
     private static let smallPlaces = 4_096
 
     private static let tagMask: UInt32 = 0xFF00_0000
@@ -116,7 +116,7 @@ struct CycleIndexPart: Sendable {
 
     private static func slot(_ entry: UInt32) -> Int { Int(entry & ~tagMask) - 1 }
 
-    /// The share of the places that the low half of the hash points to; the high half gives the tag.
+    /// The low half of the hash scaled to the number of entries; the high half gives the tag.
     private func home(of hash: UInt64) -> Int {
         Int(truncatingIfNeeded: ((hash & 0xFFFF_FFFF) &* UInt64(places.count)) >> 32)
     }

@@ -2,10 +2,10 @@
 
 import TelemetryEvents
 
-/// The identities of the events and batches of the last days (SPEC 4.2), in generations of half a window.
+/// The identities of recent events and batches, in generations of half a deduplication window.
 ///
-/// An identity is remembered for one window at least and one and a half at most. Past the limit the oldest generation,
-/// which holds an eighth of it, is forgotten early, and that is counted.
+/// An identity is remembered for 1 to 1.5 windows. Past the limit the oldest generation, an eighth of the limit, is
+/// evicted early and counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
     private let limit: Int
@@ -26,12 +26,14 @@ struct RememberedIdentities: Sendable {
         return false
     }
 
-    /// Remembers an identity that `advance(to:)` has opened a generation for.
+    /// Remembers an identity; `advance(to:)` must have opened a generation.
     mutating func insert(_ identity: UInt64) {
         generations[generations.count - 1].insert(identity)
     }
 
-    /// Opens and forgets generations by the clock of the ledger; returns how many identities went before their time.
+    /// Opens and drops generations by the ledger's clock.
+    ///
+    /// - Returns: how many identities were evicted before their window ended.
     mutating func advance(to now: Timestamp) -> UInt64 {
         guard let current = generations.last else {
             generations = [IdentityGeneration(number: 0, startedAt: now)]
@@ -58,7 +60,7 @@ struct RememberedIdentities: Sendable {
         for index in generations.indices { generations[index].takeChanges(into: &delta) }
     }
 
-    /// Takes in a page of a checkpoint; pages come in the order of their keys.
+    /// Restores a page of a checkpoint; pages come in key order.
     mutating func restore(_ page: IdentityPage) {
         if generations.last?.number != page.generation {
             generations.append(IdentityGeneration(number: page.generation, startedAt: page.startedAt))
@@ -67,9 +69,9 @@ struct RememberedIdentities: Sendable {
     }
 }
 
-/// The identities that arrived in one stretch of time, forgotten together.
+/// The identities that arrived within half a window, dropped together.
 ///
-/// They are spread over 64 tables by their first bits, so that growing one never stops the writer for long.
+/// They are spread over 64 tables by their high bits, so that growing one table never stalls the writer for long.
 struct IdentityGeneration: Sendable {
     static let pageCapacity = 4_096
 
@@ -77,11 +79,12 @@ struct IdentityGeneration: Sendable {
     let startedAt: Timestamp
     private var tables: [IdentityTable]
     private(set) var count = 0
-    /// The identities of the last, unfilled page of the checkpoint and how many pages are filled before it.
+    /// The identities of the last, partial page of the checkpoint.
     private var lastPage: [UInt64] = []
+    /// Full pages that no checkpoint holds yet.
     private var filledPages: [[UInt64]] = []
     private var firstUnsavedPage: UInt32 = 0
-    /// False from the start, so that a generation in which nothing came is in the checkpoint with its time.
+    /// False at first, so that a checkpoint holds an empty generation with its start time.
     private var isLastPageSaved = false
 
     init(number: UInt32, startedAt: Timestamp) {
@@ -121,7 +124,7 @@ struct IdentityGeneration: Sendable {
         }
     }
 
-    /// Takes in a page of a checkpoint; pages come in their order.
+    /// Restores a page of a checkpoint; pages come in order.
     mutating func restore(_ identities: [UInt64], page: UInt32) {
         for identity in identities where tables[Int(identity >> 58)].insert(identity << 6) { count += 1 }
         isLastPageSaved = true
@@ -134,7 +137,7 @@ struct IdentityGeneration: Sendable {
     }
 }
 
-/// A page of remembered identities in a checkpoint: when its generation started, then eight bytes for each.
+/// A checkpoint page of identities: the start of their generation, then eight bytes each.
 struct IdentityPage {
     static let prefix = "identities/"
 

@@ -2,29 +2,28 @@
 
 import TelemetryEvents
 
-/// What is known of an installation's own counters since its last snapshot (SPEC 5.3).
+/// The state of an installation's own counters as of its last snapshot (docs/lifecycle.md, Client counters).
 ///
-/// A snapshot tells how far the client has counted; `offset` is what was counted here when the client stood at 0. What the
-/// client has counted beyond was lost on the way and is added once. Should it come after all, it is not counted again.
+/// A snapshot holds the client's counts; an offset is what was counted here when the client stood at 0. What the client
+/// has counted beyond that was lost and is added once; if it arrives after all, it does not count again.
 struct ClientBaseline: Sendable {
-    /// The most that one snapshot may add to one counter. A client that claims more is taken at its word from there on,
-    /// and nothing is added.
+    /// The most that one snapshot may add to one counter. A larger claim becomes the new baseline and adds nothing.
     static let recoveryLimit: Int64 = 10_000
-    /// The places of `StageTally`, and one for the sum of all failures.
+    /// The counters of `StageTally`, and one for the sum of all failures.
     static let places = StageTally.count + 1
 
-    /// When the last snapshot that was applied was taken.
+    /// The time of the last applied snapshot.
     var time: Timestamp
-    /// The values of the last snapshot; -1 for one that it did not tell.
+    /// The values of the last snapshot; -1 for a missing one.
     var last: InlineArray<9, Int64> = .init(repeating: -1)
     var offsets: InlineArray<9, Int64> = .init(repeating: 0)
-    /// What was added for events that had not come.
-    var ahead: InlineArray<8, UInt32> = .init(repeating: 0)
-    /// When the client was last taken at its word; what had happened by then and comes later it had not told twice.
+    /// What was added for events that have not arrived.
+    var recovered: InlineArray<8, UInt32> = .init(repeating: 0)
+    /// The time of the current baseline; earlier events that arrive later raise the offsets.
     var baseTime = Timestamp(microseconds: .min)
-    /// When the last snapshot before that was taken, and what had been added by then for events that had not come.
+    /// The time of the last snapshot before the baseline, and what had been added until then for missing events.
     var formerTime = Timestamp(microseconds: .min)
-    var formerAhead: InlineArray<8, UInt32> = .init(repeating: 0)
+    var formerRecovered: InlineArray<8, UInt32> = .init(repeating: 0)
 
     init(time: Timestamp) {
         self.time = time
@@ -32,36 +31,36 @@ struct ClientBaseline: Sendable {
 
     /// Compares a later snapshot with what is counted here.
     ///
-    /// - Returns: what has to be added, and what became of the snapshot.
+    /// - Returns: what to add, and the result of the snapshot.
     mutating func apply(_ snapshot: ClientSnapshot, counted: StageTally) -> (missing: StageTally, SnapshotResult) {
         let former = time
         time = max(time, snapshot.time)
         guard snapshot.isPlausible else { return (StageTally(), .implausible) }
         let isReset = isLower(snapshot)
-        guard !isReset, var missing = find(snapshot, counted) else {
-            begin(snapshot, counted, after: former)
+        guard !isReset, var missing = missingCounts(in: snapshot, counted) else {
+            rebase(snapshot, counted, after: former)
             return (StageTally(), isReset ? .reset : .implausible)
         }
-        boundFailures(of: &missing, snapshot, counted)
+        limitFailures(of: &missing, snapshot, counted)
         for place in 0..<Self.places {
             if let value = snapshot.value(place) { last[place] = value }
         }
-        for place in 0..<StageTally.count { ahead[place] &+= UInt32(clamping: missing[place]) }
+        for place in 0..<StageTally.count { recovered[place] &+= UInt32(clamping: missing[place]) }
         return (missing, .applied)
     }
 
-    /// Takes a client at its word: what it has counted so far is what is counted here.
+    /// Starts a new baseline: the client's counts correspond to what is counted here now.
     ///
-    /// - Parameter former: when the last snapshot before was taken.
-    mutating func begin(
+    /// - Parameter former: the time of the last snapshot before.
+    mutating func rebase(
         _ snapshot: ClientSnapshot,
         _ counted: StageTally,
         after former: Timestamp = Timestamp(microseconds: .min)
     ) {
         baseTime = snapshot.time
         formerTime = former
-        for place in 0..<StageTally.count { formerAhead[place] &+= ahead[place] }
-        ahead = .init(repeating: 0)
+        for place in 0..<StageTally.count { formerRecovered[place] &+= recovered[place] }
+        recovered = .init(repeating: 0)
         for place in 0..<Self.places {
             last[place] = snapshot.value(place) ?? -1
             offsets[place] = counted.value(place) - (snapshot.value(place) ?? 0)
@@ -76,8 +75,8 @@ struct ClientBaseline: Sendable {
         (0..<Self.places).contains { place in snapshot.value(place).map { $0 < last[place] } ?? false }
     }
 
-    /// Finds what the client has counted beyond us; nil when that is more than can be believed.
-    private func find(_ snapshot: ClientSnapshot, _ counted: StageTally) -> StageTally? {
+    /// What the client has counted beyond the counts here; nil for an implausible claim.
+    private func missingCounts(in snapshot: ClientSnapshot, _ counted: StageTally) -> StageTally? {
         var missing = StageTally()
         for place in 0..<Self.places {
             guard let value = snapshot.value(place) else { continue }
@@ -88,9 +87,9 @@ struct ClientBaseline: Sendable {
         return missing
     }
 
-    /// Takes from the failures that are missing what is counted already, with another reason than the client's; adds as
-    /// `OTHER` what the client tells beyond those that it gives a reason.
-    private func boundFailures(of missing: inout StageTally, _ snapshot: ClientSnapshot, _ counted: StageTally) {
+    /// Drops missing failures that are already counted under another reason, and adds failures without a reason as
+    /// `OTHER`.
+    private func limitFailures(of missing: inout StageTally, _ snapshot: ClientSnapshot, _ counted: StageTally) {
         guard let sum = sumOfFailures(snapshot) else { return }
         var rest = UInt64(max(offsets[StageTally.count] + sum - counted.value(StageTally.count), 0))
         let claimed = missing
@@ -107,12 +106,12 @@ struct ClientBaseline: Sendable {
         if snapshot.failures != nil { missing[StageTally.otherFailure] += rest }
     }
 
-    /// All failures, as far as the client tells: their sum, or else all reasons that are always counted, or what it told
-    /// of them before; nil where it tells too little to say.
+    /// All failures of the client: their sum where sent, else the sum over its reasons; nil where too few are known.
     private func sumOfFailures(_ snapshot: ClientSnapshot) -> Int64? {
         if let failures = snapshot.value(StageTally.count) { return failures }
-        let told = (StageTally.failures..<StageTally.otherFailure).count { snapshot[$0] != nil }
-        let isEnough = told == StageTally.otherFailure - StageTally.failures || told > 0 && last[StageTally.count] >= 0
+        let known = (StageTally.failures..<StageTally.otherFailure).count { snapshot[$0] != nil }
+        let isEnough =
+            known == StageTally.otherFailure - StageTally.failures || known > 0 && last[StageTally.count] >= 0
         return isEnough ? sumOfReasons(snapshot) : nil
     }
 
@@ -120,25 +119,29 @@ struct ClientBaseline: Sendable {
         (StageTally.failures..<StageTally.count).reduce(0) { $0 + (snapshot.value($1) ?? max(last[$1], 0)) }
     }
 
-    /// Takes out of what is counted now what a snapshot had told before.
+    /// Uses up what a snapshot had recovered before for the events that now arrive.
     ///
-    /// A failure may have been told with another reason than its event has, or without one.
+    /// A failure may have been recovered under another reason than its event's, or without one.
     ///
     /// - Parameters:
-    ///   - time: when that happened; the earliest one for what a snapshot may have told whenever it was.
-    ///   - failureTime: when what failed did so.
-    /// - Returns: what is not to be counted again.
-    mutating func recognise(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) -> StageTally {
+    ///   - time: the event time; `.min` for what any snapshot may have included.
+    ///   - failureTime: the time of a failure.
+    /// - Returns: the part that must not count again.
+    mutating func consumeRecovered(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp)
+        -> StageTally
+    {
         var known = StageTally()
         for place in 0..<StageTally.count where counted[place] > 0 {
             let isFailure = place >= StageTally.failures
             let time = isFailure ? failureTime : time
             guard time <= self.time else { continue }
             if time > baseTime || time.microseconds == .min {
-                known[place] = Self.take(counted[place], of: place, isFailure, from: &ahead)
+                known[place] = Self.take(counted[place], of: place, isFailure, from: &recovered)
                 continue
             }
-            if time <= formerTime { known[place] = Self.take(counted[place], of: place, isFailure, from: &formerAhead) }
+            if time <= formerTime {
+                known[place] = Self.take(counted[place], of: place, isFailure, from: &formerRecovered)
+            }
             let isNew = Int64(clamping: counted[place] - known[place])
             offsets[place] += isNew
             if isFailure { offsets[StageTally.count] += isNew }
@@ -146,19 +149,19 @@ struct ClientBaseline: Sendable {
         return known
     }
 
-    /// Takes a count from what was added for its stage; a failure also from what was added for other reasons.
+    /// Takes a count from what was recovered for its stage; a failure also from other reasons.
     private static func take(
         _ count: UInt64,
         of place: Int,
         _ isFailure: Bool,
-        from ahead: inout InlineArray<8, UInt32>
+        from recovered: inout InlineArray<8, UInt32>
     ) -> UInt64 {
-        var taken = UInt64(min(UInt32(clamping: count), ahead[place]))
-        ahead[place] -= UInt32(clamping: taken)
+        var taken = UInt64(min(UInt32(clamping: count), recovered[place]))
+        recovered[place] -= UInt32(clamping: taken)
         guard isFailure else { return taken }
         for other in (StageTally.failures..<StageTally.count).reversed() {
-            let more = min(UInt32(clamping: count - taken), ahead[other])
-            ahead[other] -= more
+            let more = min(UInt32(clamping: count - taken), recovered[other])
+            recovered[other] -= more
             taken += UInt64(more)
         }
         return taken
@@ -166,7 +169,7 @@ struct ClientBaseline: Sendable {
 }
 
 extension StageTally {
-    /// The count at a place; at the one behind the last the sum of all failures.
+    /// The count at an index; at the one behind the last the sum of all failures.
     fileprivate func value(_ place: Int) -> Int64 {
         guard place == Self.count else { return Int64(clamping: self[place]) }
         return (Self.failures..<Self.count).reduce(0) { $0 + Int64(clamping: self[$1]) }

@@ -3,12 +3,12 @@
 import TelemetryEvents
 
 extension LifecycleFold {
-    /// Notes what was just counted of an installation, and takes out of the totals what its own counters had told before.
+    /// Adds new counts to an installation, and subtracts from the totals what its own counters had already recovered.
     ///
     /// - Parameters:
-    ///   - time: when what was counted happened.
-    ///   - failureTime: when what failed did so, if at another time.
-    mutating func settle(
+    ///   - time: the event time of what was counted.
+    ///   - failureTime: the time of the failure, where it differs.
+    mutating func reconcile(
         _ counted: StageTally,
         of fingerprint: UInt64,
         at time: Timestamp,
@@ -21,11 +21,11 @@ extension LifecycleFold {
         if let known { groups[group].add(known, times: -1) }
     }
 
-    /// The same for what an event let its cycle count.
-    mutating func settle(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
+    /// Reconciles what an event made its cycle count.
+    mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
         guard !counted.isZero else { return }
         let isSummary = event.kind == .prefetchCycleComplete
-        settle(
+        reconcile(
             counted,
             of: cycles[slot].installation,
             at: isSummary ? Timestamp(microseconds: .min) : event.timestamp,
@@ -34,16 +34,17 @@ extension LifecycleFold {
         )
     }
 
-    /// The same for what is counted when a cycle closes; an installation that is forgotten by then stays so.
+    /// Reconciles what a cycle counts when it closes; an evicted installation is not added again.
     ///
-    /// - Parameter time: when the cycle was last told of, which is when what was held back happened or later.
-    mutating func settle(_ counted: StageTally, atEndOf cycle: Cycle, at time: Timestamp) {
+    /// - Parameter time: the latest event time of the cycle, which is not before what waited for the close.
+    mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, at time: Timestamp) {
         guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
-        settle(counted, of: cycle.installation, at: time, in: Int(cycle.group))
+        reconcile(counted, of: cycle.installation, at: time, in: Int(cycle.group))
     }
 
-    /// Compares the cumulative counters that came with an event with what is counted of its installation, and adds what
-    /// was lost on the way (SPEC 5.3).
+    /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
+    ///
+    /// See "Client counters" in docs/lifecycle.md.
     mutating func apply(
         snapshot event: borrowing Event,
         of fingerprint: UInt64,
@@ -53,8 +54,8 @@ extension LifecycleFold {
         guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
         var outcome = (missing: StageTally(), SnapshotResult.unidentified)
         if fingerprint != 0 {
-            let isMaybeForgotten = installations.evicted > 0
-            outcome = installations.update(fingerprint) { $0.apply(snapshot, isMaybeForgotten: isMaybeForgotten) }
+            let mayHaveBeenEvicted = installations.evicted > 0
+            outcome = installations.update(fingerprint) { $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted) }
             groups[0].evictedInstallations = installations.evicted
         }
         groups[group].snapshots[Int(outcome.1.rawValue)] += 1
@@ -67,9 +68,9 @@ extension LifecycleFold {
 }
 
 extension Installation {
-    /// Adds what was counted of it.
+    /// Adds new counts.
     ///
-    /// - Returns: what its own counters had told before and is not to be counted again; nil where there is nothing.
+    /// - Returns: the part that its own counters had already recovered and that must not count again; nil for none.
     fileprivate mutating func count(
         _ new: StageTally,
         at time: Timestamp,
@@ -78,10 +79,10 @@ extension Installation {
         var new = new
         var known: StageTally?
         if !client.isEmpty {
-            let recognised = client[0].recognise(new, at: time, failedAt: failureTime)
-            if !recognised.isZero {
-                new = new - recognised
-                known = recognised
+            let recovered = client[0].consumeRecovered(new, at: time, failedAt: failureTime)
+            if !recovered.isZero {
+                new = new - recovered
+                known = recovered
             }
         }
         for place in 0..<StageTally.count { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
@@ -90,10 +91,10 @@ extension Installation {
 
     /// Compares a snapshot with what is counted.
     ///
-    /// - Parameter isMaybeForgotten: whether what was counted of it before its first snapshot may have been forgotten.
+    /// - Parameter mayHaveBeenEvicted: whether counts from before its first snapshot may have been evicted.
     fileprivate mutating func apply(
         _ snapshot: ClientSnapshot,
-        isMaybeForgotten: Bool
+        mayHaveBeenEvicted: Bool
     ) -> (missing: StageTally, SnapshotResult) {
         var tally = StageTally()
         for place in 0..<StageTally.count { tally[place] = UInt64(counted[place]) }
@@ -102,8 +103,8 @@ extension Installation {
             if snapshot.time == baseline.time, baseline.isLower(snapshot) { return (StageTally(), .stale) }
         } else {
             client = [ClientBaseline(time: snapshot.time)]
-            if isMaybeForgotten, snapshot.isPlausible {
-                client[0].begin(snapshot, tally)
+            if mayHaveBeenEvicted, snapshot.isPlausible {
+                client[0].rebase(snapshot, tally)
                 return (StageTally(), .reset)
             }
         }
@@ -115,15 +116,15 @@ extension Installation {
     }
 }
 
-/// The cumulative counters that a client sent with an event, by the places of `StageTally`.
+/// The cumulative counters that a client sent with an event, indexed like `StageTally`.
 struct ClientSnapshot {
     let time: Timestamp
     private var values: InlineArray<8, UInt64?> = .init(repeating: nil)
-    /// All failures, where the client counts them without their reasons.
+    /// All failures, where the client counts them without reasons.
     private(set) var failures: UInt64?
 
-    /// The largest value that can be compared.
-    static let limit = UInt64(UInt32.max)
+    /// The largest plausible value.
+    private static let largestValue = UInt64(UInt32.max)
 
     init(_ event: borrowing Event, in bytes: Span<UInt8>) throws(EventRecordError) {
         time = event.timestamp
@@ -148,8 +149,9 @@ struct ClientSnapshot {
 
     subscript(place: Int) -> UInt64? { values[place] }
 
-    /// Whether every value is one that a counter of stages can have.
+    /// Whether every value is within the range of a stage counter.
     var isPlausible: Bool {
-        (failures ?? 0) <= Self.limit && (0..<StageTally.count).allSatisfy { (values[$0] ?? 0) <= Self.limit }
+        (failures ?? 0) <= Self.largestValue
+            && (0..<StageTally.count).allSatisfy { (values[$0] ?? 0) <= Self.largestValue }
     }
 }

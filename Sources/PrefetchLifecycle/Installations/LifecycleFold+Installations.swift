@@ -3,37 +3,37 @@
 import TelemetryEvents
 
 extension LifecycleFold {
-    /// Whether the rules that look beyond one cycle apply to this installation.
-    private func isOne(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
+    /// Whether the rules across cycles apply to this installation.
+    private func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
 
-    /// What is known of an installation, for judging.
+    /// The state of an installation for judging; nil where the rules across cycles do not apply.
     func installation(_ fingerprint: UInt64) -> Installation? {
-        isOne(fingerprint) ? installations.find(fingerprint) : nil
+        isTracked(fingerprint) ? installations.find(fingerprint) : nil
     }
 
-    /// Notes the time of an event with its installation, and what it says about a task that waits there.
+    /// Records the time of an event in its installation, and ends the waiting of the task that it frees.
     ///
     /// - Parameter due: the notification time of the event's cycle.
-    mutating func note(_ event: borrowing Event, of fingerprint: UInt64, due: Timestamp?) {
+    mutating func updateInstallation(_ fingerprint: UInt64, with event: borrowing Event, due: Timestamp?) {
         let time = event.timestamp
         let kind = event.kind
         let isAssumed = event.isTimeAssumed
         let freed = event.freesTaskAt
         if !isAssumed { latest = max(latest, time) }
-        guard isOne(fingerprint) else { return }
+        guard isTracked(fingerprint) else { return }
         installations.update(fingerprint) { installation in
-            if !isAssumed { installation.note(kind, at: time) }
+            if !isAssumed { installation.recordEvent(kind, at: time) }
             if let due, let freed { installation.free(due: due, at: freed) }
         }
         groups[0].evictedInstallations = installations.evicted
     }
 
-    /// Holds a denial against the tasks that were scheduled right after it, whichever of them comes first.
-    mutating func noteDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
-        guard !event.isTimeAssumed, isOne(fingerprint) else { return }
+    /// Records a denial, and flags the open cycles whose task was scheduled soon after it, in either order of arrival.
+    mutating func recordDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
+        guard !event.isTimeAssumed, isTracked(fingerprint) else { return }
         let denied = event.timestamp.microseconds
         let tasks = installations.update(fingerprint) { installation in
-            installation.note(denial: denied)
+            installation.recordDenial(at: denied)
             return installation.tasks
         }
         for task in tasks {
@@ -55,19 +55,19 @@ extension LifecycleFold {
         cycles.update(slot) { _ = $0.flags.insert(flag) }
     }
 
-    /// Tells the installation that a task was scheduled.
-    mutating func noteTask(of slot: Int, by event: borrowing Event) {
-        noteTask(of: slot)
+    /// Updates the task of a cycle in its installation after a scheduling, and flags one that follows a denial.
+    mutating func updateTask(of slot: Int, by event: borrowing Event) {
+        updateTask(of: slot)
         guard !event.isTimeAssumed, installation(cycles[slot].installation)?.isDenied(event.timestamp) ?? false else {
             return
         }
         cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
     }
 
-    /// Tells the installation what is known of the task of a cycle.
-    mutating func noteTask(of slot: Int) {
+    /// Updates the task of a cycle in its installation.
+    mutating func updateTask(of slot: Int) {
         let cycle = cycles[slot]
-        guard isOne(cycle.installation), cycle.flags.contains(.hasDue) else { return }
+        guard isTracked(cycle.installation), cycle.flags.contains(.hasDue) else { return }
         guard let task = cycles.withFacts(at: slot, { WaitingTask(cycle, $0) }) else { return }
         let oldest = installations.update(cycle.installation) { $0.update(task) }
         if let oldest, oldest.isSecond { mark(oldest, of: cycle.installation, .isSecond) }
@@ -75,8 +75,8 @@ extension LifecycleFold {
 }
 
 extension Event {
-    /// When its task stopped waiting, where it says so: by the time that its cycle keeps of it, so that it is the same
-    /// whether the task or this event comes first.
+    /// The time at which it ends the waiting of its task, rounded as its cycle stores it, so that the order of arrival does
+    /// not matter.
     fileprivate var freesTaskAt: Timestamp? {
         switch kind {
         case .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,

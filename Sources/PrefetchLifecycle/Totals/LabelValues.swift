@@ -2,7 +2,7 @@
 
 public import TelemetryEvents
 
-/// A stage of the lifecycle (SPEC 2). Raw values are stored in checkpoints.
+/// A stage of the lifecycle. Raw values are stored in checkpoints.
 public enum LifecycleStage: UInt8, CaseIterable, Sendable {
     case scheduled = 0
     case executed = 1
@@ -23,10 +23,10 @@ public enum LifecycleStage: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The stages that a client counts itself, and that are so recovered when its events were lost (SPEC 5.3).
+    /// The stages that client counters include, so that they can be recovered when events are lost.
     public static let recoverable: [LifecycleStage] = [.scheduled, .executed, .success, .failure, .used]
 
-    /// The stage that an event tells of; nil where it tells of none.
+    /// The stage of an event; nil for a kind without one.
     public init?(_ kind: EventKind) {
         switch kind {
         case .prefetchScheduled: self = .scheduled
@@ -40,15 +40,15 @@ public enum LifecycleStage: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// What a delivered notification showed: the label set of `dnp_notification_delivered_total` (SPEC 6).
+/// The content of a delivered notification: the label set of `dnp_notification_delivered_total`.
 ///
 /// Raw values are stored in checkpoints.
 public enum DeliveredContent: UInt8, CaseIterable, Sendable {
-    /// Content that had been prefetched.
+    /// Prefetched content.
     case prefetched = 0
-    /// Content that was fetched when the notification was due.
+    /// Content fetched when the notification was due.
     case onDemand = 1
-    /// Nothing is known of its content.
+    /// Unknown content.
     case none = 2
 
     /// The label value.
@@ -61,18 +61,17 @@ public enum DeliveredContent: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// What became of a client's cumulative counters (SPEC 5.3). Raw values are stored in checkpoints.
+/// The result of a client counter snapshot (docs/lifecycle.md, Client counters). Raw values are stored in checkpoints.
 public enum SnapshotResult: UInt8, CaseIterable, Sendable {
-    /// They were compared with what is counted of the installation.
+    /// It was compared with the counts of the installation.
     case applied = 0
-    /// They are lower than the last ones, since the client began anew, or what was counted before them may have been
-    /// forgotten: they are the new baseline.
+    /// It is lower than the last one (a reinstall), or earlier counts may have been evicted: it is the new baseline.
     case reset = 1
-    /// They are older than the last ones applied and changed nothing.
+    /// It is older than the last applied one and changed nothing.
     case stale = 2
-    /// They name no installation and changed nothing.
+    /// It names no installation and changed nothing.
     case unidentified = 3
-    /// They tell more than can be believed; they are the new baseline, and nothing was added.
+    /// It claims too much: it is the new baseline and added nothing.
     case implausible = 4
 
     /// The label value.
@@ -87,11 +86,11 @@ public enum SnapshotResult: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Which state of a cycle is compared by its hash (SPEC 5.4). MD5 finds corruption, not tampering.
+/// An integrity check by hash (docs/lifecycle.md, Integrity). MD5 detects corruption, not tampering.
 public enum IntegrityCheck: UInt8, CaseIterable, Sendable {
-    /// The content when it was cached and when it was used.
+    /// The content at caching against the content at use.
     case content = 0
-    /// The schedule when it was set and when its task was executed.
+    /// The schedule at scheduling against the schedule at execution.
     case schedule = 1
 
     /// The label value.
@@ -103,7 +102,7 @@ public enum IntegrityCheck: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// What the comparison of two hashes came to.
+/// The result of comparing two hashes.
 public enum IntegrityResult: UInt8, CaseIterable, Sendable {
     case match = 0
     case mismatch = 1

@@ -2,45 +2,46 @@
 
 public import TelemetryEvents
 
-/// Something that was counted, with the schedule that it was counted of: what an exemplar is made from.
+/// A counted value with its schedule, the source of an exemplar.
 public struct LifecycleObservation: Hashable, Sendable {
-    /// Where it was counted.
+    /// The metric that counted it.
     public enum Place: Hashable, Sendable {
-        /// Among the failures with one reason.
+        /// The failures with one reason.
         case failure(FailureReason)
-        /// In a histogram.
+        /// A histogram.
         case time(TimeHistogram.Measure)
     }
 
-    /// Where it was counted.
+    /// The metric that counted it.
     public let place: Place
-    /// The place of the group that it was counted in, in `LifecycleFold.totalsByGroup`.
+    /// The index of its group in `LifecycleFold.totalsByGroup`.
     public let group: Int
-    /// What was counted: a length of time in seconds, or 1.
+    /// The counted value: a duration in seconds, or 1.
     public let value: Double
-    /// When it was counted, by the ledger's clock.
+    /// The time of counting, by the ledger's clock.
     public let countedAt: Timestamp
-    /// The id of the schedule, as its events had it.
+    /// The id of the schedule, as sent.
     public let scheduleId: String
 }
 
 extension LifecycleFold {
-    /// The latest observation of every bucket and reason since the last call, of those whose schedule's id is known: that of
-    /// the event, or of a closing cycle that was sampled. They are no part of what is counted, and of no checkpoint.
+    /// The latest observation of every bucket and reason since the last call, where the id of the schedule is known.
+    ///
+    /// The id is that of the event, or of a sampled cycle that closed. Observations are not part of a checkpoint.
     public mutating func takeObservations() -> [LifecycleObservation] {
         observations.take()
     }
 
-    /// Notes what an event told by itself.
+    /// Observes a duration that an event carried.
     @inline(__always)
-    mutating func note(_ time: CountedTime?, of event: borrowing Event, in group: Int) {
+    mutating func observe(_ time: CountedTime?, of event: borrowing Event, in group: Int) {
         guard let time, isReceiver, let place = ObservedPlace(time.measure, bucket: time.bucket) else { return }
         observations.note(place, time.microseconds, in: group, scheduleId: event.scheduleId)
     }
 
-    /// Notes the failures that an event let its cycle count, and samples the schedule of a cycle that begins.
+    /// Observes the failures that an event made its cycle count, and samples the schedule of a cycle that begins.
     @inline(__always)
-    mutating func note(
+    mutating func observe(
         _ counted: StageTally,
         by event: borrowing Event,
         at slot: Int,
@@ -53,17 +54,17 @@ extension LifecycleFold {
             schedules.sample(cycles[slot].schedule, event.scheduleId, in: bytes)
         default: break
         }
-        if counted.hasFailures { noteFailures(counted, by: event, in: group) }
+        if counted.hasFailures { observeFailures(counted, by: event, in: group) }
     }
 
-    private mutating func noteFailures(_ counted: StageTally, by event: borrowing Event, in group: Int) {
+    private mutating func observeFailures(_ counted: StageTally, by event: borrowing Event, in group: Int) {
         for reason in FailureReason.allCases where counted.failures(reason) > 0 {
             observations.note(ObservedPlace(reason), 0, in: group, scheduleId: event.scheduleId)
         }
     }
 
-    /// Keeps what was counted of a cycle when it was closed.
-    mutating func keep(_ counted: StageTally, _ judgement: Judgement?, atEndOf cycle: Cycle) {
+    /// Observes what a cycle counted when it closed.
+    mutating func observe(_ counted: StageTally, _ judgement: Judgement?, atEndOf cycle: Cycle) {
         guard isReceiver, let id = schedules.take(cycle.schedule) else { return }
         let group = Int(cycle.group)
         for reason in FailureReason.allCases where counted.failures(reason) > 0 {
@@ -77,34 +78,42 @@ extension LifecycleFold {
     }
 }
 
-/// The latest observation of every bucket and reason since they were last taken; those of all groups share the places.
+/// The latest observation of every bucket and reason since they were last taken, shared by all groups.
 ///
-/// An observation is noted without its schedule's id, which is copied once the batch has been folded: noting costs a few
-/// stores and, but for an id that is longer than any before it, no allocation.
+/// An observation is noted without the id of its schedule, which is copied after the batch was folded. Noting costs a few
+/// stores, and allocates only for an id longer than any before it.
 struct LatestObservations: Sendable {
     private struct Note: Sendable {
         var group = 0
         var microseconds: Int64 = 0
-        /// In the batch that is being folded.
+        /// A range in the batch that is being folded.
         var scheduleId: Event.Text = 0..<0
     }
 
     private var notes = [Note](repeating: Note(), count: ObservedPlace.count)
     private var ids = [[UInt8]](repeating: [], count: ObservedPlace.count)
     private var times = [Timestamp](repeating: Timestamp(microseconds: 0), count: ObservedPlace.count)
-    /// By the bit of their place: those noted in the batch that is being folded, and those that have their id.
+    /// The bits of the places noted in the current batch, whose ids are not copied yet.
     private var noted: UInt64 = 0
+    /// The bits of the places whose ids are copied.
     private var kept: UInt64 = 0
 
-    /// Notes what an event of the batch that is being folded let count; nothing where it names no schedule.
-    mutating func note(_ place: ObservedPlace, _ microseconds: Int64, in group: Int, scheduleId: Event.Text) {
+    /// Notes an observation of an event in the current batch; ignores an event without a schedule id.
+    fileprivate mutating func note(_ place: ObservedPlace, _ microseconds: Int64, in group: Int, scheduleId: Event.Text)
+    {
         guard !scheduleId.isEmpty else { return }
         notes[place.index] = Note(group: group, microseconds: microseconds, scheduleId: scheduleId)
         noted |= place.bit
     }
 
-    /// Keeps what was counted of a schedule whose id is known otherwise.
-    mutating func keep(_ place: ObservedPlace, _ microseconds: Int64, in group: Int, id: [UInt8], at time: Timestamp) {
+    /// Keeps an observation of a sampled schedule.
+    fileprivate mutating func keep(
+        _ place: ObservedPlace,
+        _ microseconds: Int64,
+        in group: Int,
+        id: [UInt8],
+        at time: Timestamp
+    ) {
         notes[place.index] = Note(group: group, microseconds: microseconds)
         ids[place.index] = id
         times[place.index] = time
@@ -112,7 +121,7 @@ struct LatestObservations: Sendable {
         kept |= place.bit
     }
 
-    /// Copies the ids out of the batch that was folded.
+    /// Copies the ids of the noted observations out of the folded batch.
     mutating func keepNoted(from bytes: Span<UInt8>, at time: Timestamp) {
         while noted != 0 {
             let place = noted.trailingZeroBitCount
@@ -124,7 +133,7 @@ struct LatestObservations: Sendable {
         }
     }
 
-    /// What was kept since the last call.
+    /// Takes the kept observations.
     mutating func take() -> [LifecycleObservation] {
         var observations: [LifecycleObservation] = []
         while kept != 0 {
@@ -154,10 +163,10 @@ extension LifecycleObservation.Place {
     }
 }
 
-/// One of the places whose latest observation is remembered: a bucket of a histogram of cycles, or a reason of failures.
-struct ObservedPlace {
+/// A place whose latest observation is remembered: a bucket of a cycle histogram, or a failure reason.
+private struct ObservedPlace {
     static let count = 64
-    /// Each histogram has so many places, which is more than it has buckets.
+    /// The places of one histogram, which is more than its buckets.
     private static let placesOfMeasure = 15
     private static let measures: [TimeHistogram.Measure] = [.fetchDuration, .startDelay, .contentAge, .drift]
 
@@ -165,7 +174,7 @@ struct ObservedPlace {
 
     @inline(__always) var bit: UInt64 { 1 &<< UInt64(truncatingIfNeeded: index) }
 
-    /// A bucket; nil for a histogram that is not of cycles.
+    /// A bucket; nil for a histogram that is not about cycles.
     init?(_ measure: TimeHistogram.Measure, bucket: Int) {
         guard measure.rawValue < Self.measures.count, bucket < Self.placesOfMeasure else { return nil }
         index = Int(measure.rawValue) * Self.placesOfMeasure + bucket
@@ -175,7 +184,7 @@ struct ObservedPlace {
         index = Self.measures.count * Self.placesOfMeasure + Int(reason.rawValue)
     }
 
-    /// What each place stands for.
+    /// The meaning of each place.
     static let meaning: [LifecycleObservation.Place?] = {
         var meaning = [LifecycleObservation.Place?](repeating: nil, count: count)
         for measure in measures {
@@ -188,19 +197,18 @@ struct ObservedPlace {
     }()
 }
 
-/// The ids of some of the open cycles' schedules: cycles know the hash alone, and an observation that is made when a cycle
-/// closes is to name its schedule.
+/// The ids of some open schedules, so that an observation at the close of a cycle can name its schedule; cycles store only
+/// a hash.
 ///
-/// A schedule that is sampled stays so until a cycle of it closes, and only then another one takes its place. So of many
-/// cycles that are open for long a few are named, rather than only those that close soon.
+/// A sampled schedule stays until one of its cycles closes. So long-lived cycles are sampled too, not only short ones.
 struct SampledSchedules: Sendable {
-    /// A power of two. With ids of 128 bytes they take some 200 KB.
+    /// A power of two. With ids of 128 bytes the samples take about 200 KB.
     private static let count = 1_024
 
     private var hashes = [UInt64](repeating: 0, count: count)
     private var ids = [[UInt8]](repeating: [], count: count)
 
-    /// Samples a schedule, unless another is at its place.
+    /// Samples a schedule, unless its place is taken.
     @inline(__always)
     mutating func sample(_ hash: UInt64, _ id: Event.Text, in bytes: Span<UInt8>) {
         let place = Self.place(of: hash)
@@ -212,7 +220,7 @@ struct SampledSchedules: Sendable {
         ids[place] = id.map { bytes[$0] }
     }
 
-    /// The id of a schedule, which is sampled no more; nil where it was not.
+    /// Takes the id of a sampled schedule; nil for one that is not sampled.
     mutating func take(_ hash: UInt64) -> [UInt8]? {
         let place = Self.place(of: hash)
         guard hash != 0, hashes[place] == hash else { return nil }

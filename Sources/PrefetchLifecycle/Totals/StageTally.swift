@@ -2,10 +2,10 @@
 
 import TelemetryEvents
 
-/// The counters that a client keeps too: scheduled, executed, success, used, and failures by reason (SPEC 5.3).
+/// The counts that client counters include: scheduled, executed, success, used, and failures by reason.
 struct StageTally: Sendable {
     static let count = 8
-    /// Where the failures begin; they stand in the order of `FailureReason`'s raw values.
+    /// The index of the first failure; failures are in the order of `FailureReason`'s raw values.
     static let failures = 4
     static let otherFailure = failures + Int(FailureReason.other.rawValue)
 
@@ -34,7 +34,7 @@ struct StageTally: Sendable {
         return difference
     }
 
-    /// The stage of a place.
+    /// The stage at an index.
     static func stage(_ place: Int) -> LifecycleStage {
         switch place {
         case 0: .scheduled
@@ -47,7 +47,7 @@ struct StageTally: Sendable {
 }
 
 extension LifecycleGroups {
-    /// What is counted in one group, read without copying its totals.
+    /// The counts of one group, read without copying its totals.
     func tally(of place: Int) -> StageTally {
         var tally = StageTally()
         tally[0] = groups[place].totals.scheduled
@@ -63,7 +63,7 @@ extension LifecycleGroups {
 }
 
 extension LifecycleTotals {
-    /// Adds what was recovered, or takes out again what had been.
+    /// Adds recovered counts (`times: 1`), or subtracts them again (`times: -1`).
     mutating func add(_ tally: StageTally, times sign: Int64) {
         func sum(_ count: UInt64, _ place: Int) -> UInt64 {
             sign > 0 ? count &+ tally[place] : count &- tally[place]
