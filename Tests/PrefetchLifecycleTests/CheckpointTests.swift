@@ -6,23 +6,6 @@ import Testing
 
 @Suite("Checkpoints of the fold")
 struct CheckpointTests {
-    /// What a ledger keeps of checkpoints.
-    struct Store {
-        var pages: [String: [UInt8]] = [:]
-
-        mutating func save(_ delta: StateDelta) {
-            for prefix in delta.deletedPrefixes { pages = pages.filter { !$0.key.hasPrefix(prefix) } }
-            for page in delta.upserts { pages[page.key] = page.value }
-        }
-
-        func restore(limits: LifecycleLimits = LifecycleLimits()) throws -> LifecycleFold {
-            var fold = LifecycleFold(limits: limits)
-            for (key, value) in pages.sorted(by: { $0.key < $1.key }) {
-                try fold.restore(StatePage(key: key, value: value))
-            }
-            return fold
-        }
-    }
 
     func history(_ index: Int) -> [String] {
         let id = "cycle-\(index)"
@@ -34,10 +17,10 @@ struct CheckpointTests {
         ]
     }
 
-    @Test("a fold restored from any checkpoint goes on like the one that was never stopped")
-    func restoring() throws {
+    @Test("a fold restored from any checkpoint continues like the one that never stopped")
+    func restoredFoldContinuesLikeTheLiveOne() throws {
         var live = LifecycleFold()
-        var store = Store()
+        var store = CheckpointStore()
         for index in 0..<1_200 {
             try live.apply(Array(history(index).shuffled().prefix(2)), at: Int64(index))
             if index % 400 == 399 {
@@ -58,8 +41,8 @@ struct CheckpointTests {
         }
     }
 
-    @Test("a checkpoint writes only what changed")
-    func onlyChanges() throws {
+    @Test("a checkpoint writes only the pages that changed")
+    func checkpointWritesOnlyChangedPages() throws {
         var fold = LifecycleFold()
         try fold.apply((0..<2_000).flatMap(history))
         let first = fold.takeChanges()
@@ -70,9 +53,9 @@ struct CheckpointTests {
     }
 
     @Test("closed cycles leave the checkpoint")
-    func closedCycles() throws {
+    func closedCyclesLeaveTheCheckpoint() throws {
         var fold = LifecycleFold()
-        var store = Store()
+        var store = CheckpointStore()
         try fold.apply((0..<700).flatMap(history))
         store.save(fold.takeChanges())
         #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.count == 3)
@@ -81,17 +64,17 @@ struct CheckpointTests {
         #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.isEmpty)
     }
 
-    @Test("a page cut short or unknown is an error that names it", arguments: ["totals", "cycles/00000000", "else"])
-    func damaged(key: String) {
+    @Test("a truncated or unknown checkpoint page is an error", arguments: ["totals", "cycles/00000000", "else"])
+    func damagedPageIsAnError(key: String) {
         var fold = LifecycleFold()
         #expect(throws: StateError.self) { try fold.restore(StatePage(key: key, value: [1, 2, 3])) }
     }
 }
 
-@Suite("What a checkpoint takes stays as it was")
+@Suite("Checkpoints taken while the fold continues")
 struct SnapshotTests {
-    @Test("however the fold goes on while it is written, within any limits", arguments: 0..<40)
-    func anyHistory(seed: UInt64) throws {
+    @Test("a checkpoint holds the state of one moment while the fold continues, within any limits", arguments: 0..<40)
+    func checkpointIsASnapshotWhileTheFoldContinues(seed: UInt64) throws {
         var limits = LifecycleLimits()
         if seed % 2 == 0 {
             limits.openCycles = 5
@@ -102,7 +85,7 @@ struct SnapshotTests {
         }
         var random = SplitMix64(state: seed + 4_000)
         var live = LifecycleFold.keeping(limits: limits)
-        var store = CheckpointTests.Store()
+        var store = CheckpointStore()
         var time = 0.0
         func tell(_ fold: inout LifecycleFold) throws {
             let installation = UInt64.random(in: 1...6, using: &random)
@@ -133,8 +116,8 @@ struct SnapshotTests {
         }
     }
 
-    @Test("names to delete are taken a few at a time, before the pages")
-    func deletedNames() throws {
+    @Test("a checkpoint hands out the key prefixes to delete in parts, before its pages")
+    func deletedPrefixesPrecedePages() throws {
         var fold = LifecycleFold()
         try fold.apply((0..<1_400).map { event("prefetch_scheduled", 0, id: "cycle-\($0)") })
         _ = fold.takeChanges()

@@ -4,21 +4,20 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-/// What SPEC 5.3 says of a client's own counters, sentence by sentence.
-@Suite("A client's own counters")
+@Suite("Client counters")
 struct ClientCountersTests {
-    static func snapshot(_ second: Double, _ counters: KeyValuePairs<ClientCounter, UInt64>) -> Told {
-        Told(.telemetrySnapshot, second, id: nil).telling(counters).of(1)
+    static func snapshot(_ second: Double, _ counters: KeyValuePairs<ClientCounter, UInt64>) -> TestEvent {
+        TestEvent(.telemetrySnapshot, second, id: nil).reporting(counters).of(1)
     }
 
     /// Tasks that were scheduled, each of a cycle of its own.
-    static func scheduled(_ seconds: Double...) -> [Told] {
-        seconds.map { Told(.prefetchScheduled, $0, id: "at \($0)").of(1) }
+    static func scheduled(_ seconds: Double...) -> [TestEvent] {
+        seconds.map { TestEvent(.prefetchScheduled, $0, id: "at \($0)").of(1) }
     }
 
     /// Attempts that failed, each of a cycle of its own.
-    static func failure(_ second: Double, _ reason: FailureReason?) -> [Told] {
-        let failed = Told(.prefetchFailure, second, id: "at \(second)").of(1)
+    static func failure(_ second: Double, _ reason: FailureReason?) -> [TestEvent] {
+        let failed = TestEvent(.prefetchFailure, second, id: "at \(second)").of(1)
         return [reason.map(failed.reason) ?? failed]
     }
 
@@ -26,14 +25,14 @@ struct ClientCountersTests {
         var fold: LifecycleFold
         var totals: LifecycleTotals { fold.totals }
 
-        init(limits: LifecycleLimits = LifecycleLimits(), _ steps: [Told]...) throws {
+        init(limits: LifecycleLimits = LifecycleLimits(), _ steps: [TestEvent]...) throws {
             fold = LifecycleFold.keeping(limits: limits)
             for step in steps { try fold.accept(step) }
         }
     }
 
-    @Test("say more than was counted: the difference is added once, where it can be seen")
-    func lostEvents() throws {
+    @Test("client counters above the fold's counts add the difference once and count it as recovered")
+    func lostEventsAreAddedOnce() throws {
         let totals = try Fold(
             Self.scheduled(1, 2),
             [Self.snapshot(10, [.scheduled: 5, .executed: 3, .success: 2, .used: 1, .failureAuth: 1])]
@@ -43,8 +42,8 @@ struct ClientCountersTests {
         #expect(totals.snapshots(.applied) == 1)
     }
 
-    @Test("say the same again, in another snapshot or in the same one: nothing is added")
-    func again() throws {
+    @Test("a repeated client snapshot adds nothing")
+    func repeatedSnapshotAddsNothing() throws {
         let snapshot = Self.snapshot(10, [.scheduled: 5])
         var fold = try Fold(Self.scheduled(1, 2), [snapshot], [snapshot], [Self.snapshot(20, [.scheduled: 5])]).fold
         #expect(fold.totals.scheduled == 5)
@@ -53,8 +52,8 @@ struct ClientCountersTests {
         #expect(fold.totals.scheduled == 5)
     }
 
-    @Test("say what was counted, or less because events have overtaken them: nothing changes")
-    func nothingLost() throws {
+    @Test("client counters at or below the fold's counts add nothing")
+    func equalOrLowerCountersAddNothing() throws {
         let totals = try Fold(
             Self.scheduled(1, 2, 3),
             [Self.snapshot(2.5, [.scheduled: 2])],
@@ -65,8 +64,8 @@ struct ClientCountersTests {
         #expect(totals.snapshots(.applied) == 2)
     }
 
-    @Test("are older than the last ones applied: nothing changes")
-    func older() throws {
+    @Test("a client snapshot older than the last applied one is stale and changes nothing")
+    func olderSnapshotIsStale() throws {
         let totals = try Fold(
             [Self.snapshot(10, [.scheduled: 5])],
             [Self.snapshot(9.999_999, [.scheduled: 7])],
@@ -76,8 +75,8 @@ struct ClientCountersTests {
         #expect(totals.snapshots(.stale) == 2)
     }
 
-    @Test("of one second: the higher ones count, in either order")
-    func sameTime() throws {
+    @Test("of two client snapshots at the same time the higher one counts, in either order")
+    func higherSnapshotOfOneSecondWins() throws {
         let (low, high) = (Self.snapshot(10, [.scheduled: 4]), Self.snapshot(10, [.scheduled: 5, .executed: 1]))
         for order in [[low, high], [high, low]] {
             let totals = try Fold([order[0]], [order[1].with { $0.kind = .pluginStarted }]).totals
@@ -86,8 +85,8 @@ struct ClientCountersTests {
         }
     }
 
-    @Test("are lower and newer: a new baseline, beyond which losses are added again")
-    func reinstalled() throws {
+    @Test("a newer, lower client snapshot starts a new baseline, and later losses are added")
+    func lowerSnapshotStartsANewBaseline() throws {
         var fold = try Fold(
             Self.scheduled(1, 2, 3),
             [Self.snapshot(10, [.scheduled: 3])],
@@ -107,8 +106,8 @@ struct ClientCountersTests {
         #expect(fold.totals.scheduled == 8)
     }
 
-    @Test("lower in one counter begin anew in all of them")
-    func lowerInOne() throws {
+    @Test("one lower client counter resets the baseline of all counters")
+    func oneLowerCounterResetsAll() throws {
         let totals = try Fold(
             [Self.snapshot(10, [.scheduled: 3, .executed: 2])],
             [Self.snapshot(20, [.scheduled: 9, .executed: 1])],
@@ -117,28 +116,30 @@ struct ClientCountersTests {
         #expect(totals.stages == [4, 4, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("without an installation are not applied")
-    func unidentified() throws {
+    @Test("client counters without an installation are not applied")
+    func snapshotWithoutInstallationIsNotApplied() throws {
         var fold = LifecycleFold.keeping()
-        try fold.accept([Told(.telemetrySnapshot, 10, id: nil).telling([.scheduled: 5])])
+        try fold.accept([TestEvent(.telemetrySnapshot, 10, id: nil).reporting([.scheduled: 5])])
         #expect(fold.totals.snapshots(.unidentified) == 1)
         #expect(fold.totals.scheduled == 0)
         #expect(fold.totals.recovered(.scheduled) == 0)
     }
 
-    @Test("that come with another kind of event include that event")
-    func withAnEvent() throws {
+    @Test("client counters on an event include that event")
+    func countersIncludeTheEventThatCarriesThem() throws {
         let seed: KeyValuePairs<ClientCounter, UInt64> = [.scheduled: 1, .executed: 1, .success: 1]
-        let success = Told(.prefetchSuccess, 402).of(1).telling(seed)
-        for order in [[Told(.prefetchScheduled, 0).of(1), success], [success, Told(.prefetchScheduled, 0).of(1)]] {
+        let success = TestEvent(.prefetchSuccess, 402).of(1).reporting(seed)
+        for order in [
+            [TestEvent(.prefetchScheduled, 0).of(1), success], [success, TestEvent(.prefetchScheduled, 0).of(1)],
+        ] {
             let totals = try Fold([order[0]], [order[1]], [success]).totals
             #expect(totals.stages == [1, 1, 1, 0, 0, 0, 0, 0])
             #expect(totals.recovered(.success) == 0)
         }
     }
 
-    @Test("of one installation say nothing of another")
-    func installations() throws {
+    @Test("client counters of one installation do not affect another")
+    func countersApplyToOneInstallation() throws {
         let totals = try Fold(
             Self.scheduled(1, 2).map { $0.of(2) },
             [Self.snapshot(10, [.scheduled: 1])],
@@ -148,8 +149,8 @@ struct ClientCountersTests {
         #expect(totals.recovered(.scheduled) == 1)
     }
 
-    @Test("are counted where their event counts, by platform and version")
-    func groups() throws {
+    @Test("recovered events count in the platform and version of the client snapshot")
+    func recoveredEventsCountInTheGroupOfTheSnapshot() throws {
         let fold = try Fold(
             Self.scheduled(1).map { $0.from("ios", "1.0") },
             [Self.snapshot(10, [.scheduled: 3]).from("ios", "1.1")]
@@ -159,13 +160,15 @@ struct ClientCountersTests {
     }
 }
 
-@Suite("A client that began anew")
+@Suite("Client counters after a reset")
 struct NewBaselineTests {
-    private let old = [Told(.prefetchScheduled, 0, id: "a").of(1), ClientCountersTests.snapshot(10, [.scheduled: 3])]
+    private let old = [
+        TestEvent(.prefetchScheduled, 0, id: "a").of(1), ClientCountersTests.snapshot(10, [.scheduled: 3]),
+    ]
 
-    @Test("is counted alike whether what it told comes before its first snapshot or after")
-    func anyOrder() throws {
-        let event = Told(.prefetchScheduled, 20, id: "b").of(1)
+    @Test("an event counts once whether it arrives before or after the first snapshot of a new baseline")
+    func eventAroundAResetCountsOnceInAnyOrder() throws {
+        let event = TestEvent(.prefetchScheduled, 20, id: "b").of(1)
         let reset = ClientCountersTests.snapshot(30, [.scheduled: 1])
         for middle in [[event, reset], [reset, event]] {
             var fold = LifecycleFold.keeping()
@@ -176,23 +179,28 @@ struct NewBaselineTests {
         }
     }
 
-    @Test("does not count again what was given up before and comes after all")
-    func formerLife() throws {
+    @Test("an event recovered before a reset does not count again when it arrives late")
+    func eventFromBeforeAResetIsNotCountedAgain() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply(
-            old + [ClientCountersTests.snapshot(30, [.scheduled: 1]), Told(.prefetchScheduled, 5, id: "late").of(1)]
+            old + [
+                ClientCountersTests.snapshot(30, [.scheduled: 1]), TestEvent(.prefetchScheduled, 5, id: "late").of(1),
+            ]
         )
         fold.finish()
         #expect(fold.totals.scheduled == 3)
     }
 }
 
-@Suite("A client's counters within limits")
+@Suite("Client counters within limits")
 struct ClientLimitsTests {
     typealias Counters = ClientCountersTests
 
-    @Test("may be 10,000 ahead, and are taken at their word beyond", arguments: [10_000, 10_001] as [UInt64])
-    func limit(lost: UInt64) throws {
+    @Test(
+        "a client snapshot may add 10,000 to a counter; a larger claim becomes the baseline",
+        arguments: [10_000, 10_001] as [UInt64]
+    )
+    func implausibleCountersBecomeTheBaseline(lost: UInt64) throws {
         var fold = try Counters.Fold(Counters.scheduled(1), [Counters.snapshot(10, [.scheduled: lost + 1])]).fold
         let isBelieved = lost == 10_000
         #expect(fold.totals.scheduled == (isBelieved ? 10_001 : 1))
@@ -201,15 +209,15 @@ struct ClientLimitsTests {
         #expect(fold.totals.recovered(.scheduled) == (isBelieved ? 10_003 : 3))
     }
 
-    @Test("may be far above what was counted the first time")
-    func first() throws {
+    @Test("the first client snapshot may be far above the fold's counts")
+    func firstSnapshotMayAddMany() throws {
         let totals = try Counters.Fold(Counters.scheduled(1), [Counters.snapshot(10, [.scheduled: 900])]).totals
         #expect(totals.scheduled == 900)
         #expect(totals.recovered(.scheduled) == 899)
     }
 
-    @Test("that no counter can have change nothing", arguments: ClientCounter.allCases)
-    func hostile(counter: ClientCounter) throws {
+    @Test("client counters out of range change nothing", arguments: ClientCounter.allCases)
+    func outOfRangeCountersChangeNothing(counter: ClientCounter) throws {
         var fold = try Counters.Fold(Counters.scheduled(1)).fold
         for (index, value) in [UInt64.max, 1 << 63, 1 << 32, UInt64(Int64.max)].enumerated() {
             try fold.accept([Counters.snapshot(10 + Double(index), [counter: value])])
@@ -223,12 +231,12 @@ struct ClientLimitsTests {
         #expect(fold.totals.stages.reduce(0, +) == 3)
     }
 
-    @Test("of an installation that was forgotten are a new baseline")
-    func forgotten() throws {
+    @Test("client counters of an evicted installation start a new baseline")
+    func evictedInstallationGetsANewBaseline() throws {
         var limits = LifecycleLimits()
         limits.installations = 2
         var fold = try Counters.Fold(limits: limits, Counters.scheduled(1, 2, 3, 4, 5)).fold
-        try fold.accept([Told(.pluginStarted, 6, id: nil).of(2), Told(.pluginStarted, 7, id: nil).of(3)])
+        try fold.accept([TestEvent(.pluginStarted, 6, id: nil).of(2), TestEvent(.pluginStarted, 7, id: nil).of(3)])
         #expect(fold.totals.evictedInstallations == 1)
         try fold.accept([Counters.snapshot(10, [.scheduled: 5])])
         #expect(fold.totals.scheduled == 5)
@@ -237,9 +245,9 @@ struct ClientLimitsTests {
         #expect(fold.totals.scheduled == 7)
     }
 
-    @Test("are remembered by a checkpoint at any place")
-    func checkpoints() throws {
-        let steps: [[Told]] = [
+    @Test("client counters continue across a checkpoint at any point")
+    func countersSurviveACheckpoint() throws {
+        let steps: [[TestEvent]] = [
             Counters.scheduled(1, 2), [Counters.snapshot(10, [.scheduled: 4, .failure: 2])], Counters.scheduled(5),
             Counters.failure(6, .auth), [Counters.snapshot(20, [.scheduled: 4, .failureAuth: 2])],
             [Counters.snapshot(30, [.scheduled: 1])], Counters.scheduled(31),
@@ -247,7 +255,7 @@ struct ClientLimitsTests {
         ]
         for place in 0...steps.count {
             var fold = LifecycleFold.keeping()
-            var store = CheckpointTests.Store()
+            var store = CheckpointStore()
             for (index, step) in steps.enumerated() {
                 if index == place {
                     store.save(fold.takeChanges())

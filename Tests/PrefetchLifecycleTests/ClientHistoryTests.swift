@@ -5,13 +5,12 @@ import Testing
 
 @testable import PrefetchLifecycle
 
-/// Which orders come to the same, where a client's own counters are among the events.
+/// Which orders give the same counts, where client counters are among the events.
 ///
-/// A snapshot is told of everything until its time. So events that happened before it may come before it, after it, twice
-/// or never, in any order. Only where an event that happened later comes before the snapshot is a loss that the snapshot
-/// tells of hidden, until the next one tells of it again; nothing is ever counted twice. A failure may stand under another
-/// reason then, since one that is late cannot be told from one that was lost.
-@Suite("Histories of chance with a client's own counters")
+/// A snapshot includes everything until its time, so earlier events may arrive before it, after it, twice or never, in any
+/// order. Only a later event that overtakes the snapshot hides a loss, until the next snapshot; nothing counts twice. A
+/// failure may count under another reason, because a late failure cannot be distinguished from a lost one.
+@Suite("Random histories with client counters")
 struct ClientHistoryTests {
     /// scheduled, executed, success, used, and the failures by reason or all of them.
     static func counts(_ totals: LifecycleTotals, namesReasons: Bool) -> [UInt64] {
@@ -34,13 +33,16 @@ struct ClientHistoryTests {
         [Setting(seed: $0, namesReasons: true), Setting(seed: $0, namesReasons: false)]
     }
 
-    @Test("come to what the last snapshot told and what came of later, unless overtaken", arguments: settings)
-    func inOrder(setting: Setting) throws {
+    @Test(
+        "random client histories count what the last snapshot included and the later events, unless overtaken",
+        arguments: settings
+    )
+    func totalsMatchTheLastSnapshotAndLaterEvents(setting: Setting) throws {
         let history = ClientHistory(seed: setting.seed, namesReasons: setting.namesReasons)
         var random = SplitMix64(state: setting.seed + 5_000)
         for _ in 0..<10 {
-            var later: [Told] = []
-            var batches: [[Told]] = []
+            var later: [TestEvent] = []
+            var batches: [[TestEvent]] = []
             var expected = [UInt64](repeating: 0, count: StageTally.count)
             for (index, step) in history.steps.enumerated() {
                 if step.isSnapshot {
@@ -65,10 +67,10 @@ struct ClientHistoryTests {
     }
 
     @Test(
-        "in any order never count more than happened, and exactly that once a last snapshot tells",
+        "random client histories in any order never overcount, and are exact after a last snapshot",
         arguments: settings
     )
-    func anyOrder(setting: Setting) throws {
+    func clientHistoryNeverCountsMoreThanHappened(setting: Setting) throws {
         let history = ClientHistory(seed: setting.seed, namesReasons: setting.namesReasons)
         let truth = Self.counts(history.truths[history.truths.count - 1], namesReasons: false)
         var random = SplitMix64(state: setting.seed + 6_000)
@@ -85,12 +87,12 @@ struct ClientHistoryTests {
         }
     }
 
-    /// A fold of the batches, with events told again and checkpoints between, in which no counter ever falls.
-    static func folded(_ batches: [[Told]], _ random: inout SplitMix64) throws -> LifecycleFold {
+    /// Folds the batches with repeated events and checkpoints between, and checks that no counter decreases.
+    static func folded(_ batches: [[TestEvent]], _ random: inout SplitMix64) throws -> LifecycleFold {
         var fold = LifecycleFold.keeping()
-        var store = CheckpointTests.Store()
+        var store = CheckpointStore()
         var before = fold.totals.words
-        var past: [Told] = []
+        var past: [TestEvent] = []
         for batch in batches {
             past += batch
             try fold.accept(batch + past.filter { _ in Int.random(in: 0..<10, using: &random) == 0 })
@@ -106,14 +108,14 @@ struct ClientHistoryTests {
     }
 }
 
-/// What happens to an installation that counts itself, by chance: events of cycles of their own, and snapshots of what it
-/// has counted until then, by reason, by their sum or both.
+/// A random history of an installation with client counters: events, each of its own cycle, and snapshots of the counts so
+/// far, with failures by reason, as a sum or both.
 struct ClientHistory {
     enum Step {
-        case event(Told)
-        case snapshot(Told)
+        case event(TestEvent)
+        case snapshot(TestEvent)
 
-        var told: Told {
+        var told: TestEvent {
             switch self {
             case .event(let told), .snapshot(let told): told
             }
@@ -123,7 +125,7 @@ struct ClientHistory {
     }
 
     private(set) var steps: [Step] = []
-    /// How often everything has happened after each step, by the places of `StageTally`.
+    /// The true counts after each step, indexed like `StageTally`.
     private(set) var truths: [[UInt64]] = []
 
     init(seed: UInt64, namesReasons: Bool) {
@@ -143,7 +145,7 @@ struct ClientHistory {
         }
     }
 
-    static func snapshot(_ time: Double, _ truth: [UInt64], form: Int) -> Told {
+    static func snapshot(_ time: Double, _ truth: [UInt64], form: Int) -> TestEvent {
         var counters: [(ClientCounter, UInt64)] = [
             (.scheduled, truth[0]), (.executed, truth[1]), (.success, truth[2]), (.used, truth[3]),
         ]
@@ -151,16 +153,16 @@ struct ClientHistory {
             counters += [(.failureNetwork, truth[4]), (.failureAuth, truth[5]), (.failureSystem, truth[6])]
         }
         if form != 1 { counters.append((.failure, truth[4...].reduce(0, +))) }
-        return counters.reduce(Told(.telemetrySnapshot, time, id: nil)) { $0.telling($1.0, $1.1) }.of(1)
+        return counters.reduce(TestEvent(.telemetrySnapshot, time, id: nil)) { $0.reporting($1.0, $1.1) }.of(1)
     }
 
-    private static func event(_ time: Double, _ place: Int) -> Told {
+    private static func event(_ time: Double, _ place: Int) -> TestEvent {
         let kinds: [EventKind] = [
             .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchUsedForNotification,
         ]
         let id = "at \(time)"
-        guard place >= StageTally.failures else { return Told(kinds[place], time, id: id).of(1) }
+        guard place >= StageTally.failures else { return TestEvent(kinds[place], time, id: id).of(1) }
         let reasons: [FailureReason] = [.network, .auth, .system]
-        return Told(.prefetchFailure, time, id: id).reason(reasons[place - StageTally.failures]).of(1)
+        return TestEvent(.prefetchFailure, time, id: id).reason(reasons[place - StageTally.failures]).of(1)
     }
 }

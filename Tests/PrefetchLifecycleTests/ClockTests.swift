@@ -5,8 +5,8 @@ import Testing
 
 @testable import PrefetchLifecycle
 
-/// SPEC 5.5: the sender's clock is corrected by what it told with `sentAt`, where its times meet those that were agreed.
-@Suite("Clocks that differ")
+/// The skew that `sentAt` reveals is corrected where event times meet agreed times (docs/lifecycle.md, Time).
+@Suite("Clock skew")
 struct ClockTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let name: String
@@ -48,15 +48,18 @@ struct ClockTests {
         ),
     ]
 
-    static func events(_ row: Row) -> [Told] {
+    static func events(_ row: Row) -> [TestEvent] {
         [
-            Told(.prefetchScheduled, -5_000, due: 2_000).begins(300), Told(.prefetchExecuted, row.executed),
-            Told(.prefetchSuccess, row.executed + 1), Told(.notificationDelivered, row.delivered),
+            TestEvent(.prefetchScheduled, -5_000, due: 2_000).begins(300), TestEvent(.prefetchExecuted, row.executed),
+            TestEvent(.prefetchSuccess, row.executed + 1), TestEvent(.notificationDelivered, row.delivered),
         ].map { $0.skewed(Int64(row.skew * 1_000_000)) }
     }
 
-    @Test("are compared with the earliest begin and the notification time by the receiver's", arguments: rows)
-    func corrected(row: Row) throws {
+    @Test(
+        "clock skew is corrected where event times meet the earliest begin and the notification time",
+        arguments: rows
+    )
+    func skewIsCorrectedAgainstAgreedTimes(row: Row) throws {
         var random = SplitMix64(state: 11)
         for _ in 0..<6 {
             var fold = LifecycleFold.keeping()
@@ -70,9 +73,9 @@ struct ClockTests {
         }
     }
 
-    @Test("are not corrected in a file that is judged", arguments: rows)
-    func judgedFile(row: Row) throws {
-        func judged(_ events: [Told]) throws -> ([ViolationKind], LifecycleTotals) {
+    @Test("clock skew is not corrected in a file that is validated", arguments: rows)
+    func skewIsIgnoredInAFile(row: Row) throws {
+        func judged(_ events: [TestEvent]) throws -> ([ViolationKind], LifecycleTotals) {
             var fold = LifecycleFold(
                 key: IdentityKey(3, 4),
                 keepsClosedCycles: true,
@@ -90,8 +93,8 @@ struct ClockTests {
         #expect(told.1.arrivalLag.count == 0)
     }
 
-    @Test("say nothing of times that one device told: ages and durations stay")
-    func oneDevice() throws {
+    @Test("clock skew does not affect ages and durations of one device")
+    func skewDoesNotAffectAgesAndDurations() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply(ViolationTests.cycle().map { $0.skewed($0.event.kind == .prefetchSuccess ? 0 : 7_200_000_000) })
         fold.finish()
@@ -99,28 +102,30 @@ struct ClockTests {
         #expect(fold.totals.contentAge.microseconds == 498_000_000)
     }
 
-    @Test("lengths of time are counted at their exact bounds")
-    func bounds() throws {
+    @Test("start delay and drift fall into buckets with exact bounds")
+    func durationsFallIntoExactBuckets() throws {
         for (delay, bucket) in [(60.0, 3), (60.000_001, 4), (900, 7), (900.000_001, 8)] {
             var fold = LifecycleFold.keeping()
-            try fold.apply([Told(.prefetchScheduled, -100).begins(0), Told(.prefetchExecuted, delay)])
+            try fold.apply([TestEvent(.prefetchScheduled, -100).begins(0), TestEvent(.prefetchExecuted, delay)])
             fold.finish()
             #expect(fold.totals.startDelay.counts[bucket] == 1)
             #expect(fold.totals.startDelay.microseconds == UInt64((delay * 1e6).rounded()))
         }
         for (drift, bucket) in [(180.0, 6), (180.001, 7), (-180, 6), (-180.001, 7)] {
             var fold = LifecycleFold.keeping()
-            try fold.apply([Told(.notificationDelivered, 900 + drift, due: 900)])
+            try fold.apply([TestEvent(.notificationDelivered, 900 + drift, due: 900)])
             fold.finish()
             #expect(fold.totals.drift.counts[bucket] == 1)
             #expect(fold.totals.driftExceeded == (bucket == 7 ? 1 : 0))
         }
     }
 
-    @Test("a result that was told before its execution has no duration")
-    func backwards() throws {
+    @Test("a result before its execution has no fetch duration")
+    func resultBeforeExecutionHasNoDuration() throws {
         var fold = LifecycleFold.keeping()
-        try fold.apply([Told(.prefetchSuccess, 59), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61)])
+        try fold.apply([
+            TestEvent(.prefetchSuccess, 59), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+        ])
         fold.finish()
         #expect(fold.totals.fetchDuration.count == 0)
     }

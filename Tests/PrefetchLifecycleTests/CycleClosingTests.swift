@@ -5,10 +5,10 @@ import Testing
 
 @testable import PrefetchLifecycle
 
-@Suite("What a tick will find")
+@Suite("Violations that a tick will find")
 struct ClosingVerdictTests {
-    @Test("is what it finds, asked twice and with nothing changed by the question", arguments: 0..<8)
-    func agrees(seed: UInt64) throws {
+    @Test("the announced violations are those that the tick finds, and announcing changes nothing", arguments: 0..<8)
+    func announcedViolationsAreThoseOfTheTick(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 4_000)
         var limits = LifecycleLimits()
         if seed % 2 == 0 {
@@ -27,7 +27,7 @@ struct ClosingVerdictTests {
             time += Double(Int.random(in: 0..<40_000, using: &random))
             try fold.apply(events, at: time)
             try untouched.apply(events, at: time)
-            // A clock that was set back ticks at the latest time that it told.
+            // After a clock was set back, a tick has the latest time before.
             let now = Timestamp.after(time + Double(Int.random(in: -5_000..<5_000, using: &random)))
             let expected = fold.violations(closingAt: now)
             #expect(fold.violations(closingAt: now).map { "\($0)" } == expected.map { "\($0)" })
@@ -44,15 +44,15 @@ struct ClosingVerdictTests {
         #expect(found > 0)
     }
 
-    @Test("of a cycle that was judged before is nothing")
-    func judgedBefore() throws {
+    @Test("a reopened cycle announces no violation")
+    func reopenedCycleAnnouncesNoViolation() throws {
         var fold = LifecycleFold.keeping()
-        let delivered = Told(.notificationDelivered, 999, due: 0)
+        let delivered = TestEvent(.notificationDelivered, 999, due: 0)
         try fold.apply([delivered], at: 1_000)
         #expect(fold.violations(closingAt: .after(1_899)).isEmpty)
         #expect(fold.violations(closingAt: .after(1_900)).map(\.broken) == [[.driftExceeded]])
         fold.tick(to: .after(1_900))
-        try fold.apply([Told(.prefetchUsedForNotification, 999, due: 0)], at: 2_000)
+        try fold.apply([TestEvent(.prefetchUsedForNotification, 999, due: 0)], at: 2_000)
         #expect(fold.openCycles == 1)
         #expect(fold.violations(closingAt: .after(200_000)).isEmpty)
         fold.tick(to: .after(200_000))
@@ -61,12 +61,12 @@ struct ClosingVerdictTests {
     }
 }
 
-@Suite("Ticks that have much to close")
+@Suite("Ticks with many due cycles")
 struct BoundedTickTests {
     static let end = Timestamp(microseconds: start.microseconds + 3 * 86_400 * 1_000_000)
     static let limit = LifecycleFold.closingsPerTick
 
-    /// A fold with so many open cycles.
+    /// A fold with `count` open cycles.
     static func fold(_ count: Int) throws -> LifecycleFold {
         var fold = LifecycleFold()
         for first in stride(from: 0, to: count, by: 1_000) {
@@ -77,8 +77,8 @@ struct BoundedTickTests {
         return fold
     }
 
-    @Test("close a part each, until no more is due")
-    func parts() throws {
+    @Test("each tick closes a bounded number of cycles until none is due")
+    func ticksCloseBoundedParts() throws {
         var fold = try Self.fold(2 * Self.limit + 5)
         var open = [fold.openCycles]
         while fold.isTickDue(at: Self.end), open.count < 10 {
@@ -89,10 +89,10 @@ struct BoundedTickTests {
         #expect(fold.totals.cycles(.missed) + fold.totals.cycles(.incomplete) == UInt64(2 * Self.limit + 5))
     }
 
-    @Test("close the same cycles after a restart, whatever was looked for before")
-    func sameAfterRestart() throws {
+    @Test("a tick closes the same cycles after a restart, whatever was searched before")
+    func tickClosesTheSameCyclesAfterARestart() throws {
         var live = try Self.fold(Self.limit + 700)
-        var store = CheckpointTests.Store()
+        var store = CheckpointStore()
         store.save(live.takeChanges())
         for second in stride(from: 0, to: 80_000, by: 7_000) {
             _ = live.isTickDue(at: Timestamp(microseconds: start.microseconds + Int64(second) * 1_000_000))
@@ -100,15 +100,15 @@ struct BoundedTickTests {
         var restored = try store.restore()
         live.tick(to: Self.end)
         restored.tick(to: Self.end)
-        var after = [CheckpointTests.Store(), CheckpointTests.Store()]
+        var after = [CheckpointStore(), CheckpointStore()]
         after[0].save(live.takeChanges())
         after[1].save(restored.takeChanges())
         #expect(live.openCycles == 700)
         #expect(after[0].pages == after[1].pages)
     }
 
-    @Test("find a cycle as soon as it is due, and none before", arguments: 0..<10)
-    func exact(seed: UInt64) throws {
+    @Test("a cycle is due exactly from its closing second on", arguments: 0..<10)
+    func cycleIsDueAtItsClosingSecond(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 5_000)
         var fold = LifecycleFold.keeping()
         var time = 0.0

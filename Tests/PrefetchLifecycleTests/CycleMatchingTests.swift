@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
+@testable import PrefetchLifecycle
+
 @Suite("Which cycle an event belongs to")
-struct LinkingTests {
+struct CycleMatchingTests {
     static let day = 86_400.0
 
-    @Test("schedule and notification time tell of one cycle once an event has both")
-    func joined() throws {
+    @Test("an event with schedule and notification time joins the cycles that know only one of them")
+    func eventWithBothJoinsScheduleAndTime() throws {
         let events = [
-            Told(.prefetchExecuted, 400), Told(.prefetchScheduled, 0, id: nil, due: 900),
-            Told(.prefetchSuccess, 402, id: nil, due: 900), Told(.prefetchUsedForNotification, 900),
+            TestEvent(.prefetchExecuted, 400), TestEvent(.prefetchScheduled, 0, id: nil, due: 900),
+            TestEvent(.prefetchSuccess, 402, id: nil, due: 900), TestEvent(.prefetchUsedForNotification, 900),
         ]
         #expect(try LifecycleFold.judged(events).count == 2)
-        let link = Told(.notificationScheduled, 0, due: 900)
+        let link = TestEvent(.notificationScheduled, 0, due: 900)
         for place in 0...events.count {
             var linked = events
             linked.insert(link, at: place)
@@ -32,27 +33,29 @@ struct LinkingTests {
         }
     }
 
-    @Test("what both halves of a cycle had counted is not counted again")
-    func countedOnce() throws {
+    @Test("stages counted by both halves of a joined cycle are not counted again")
+    func joinedCyclesDoNotCountAgain() throws {
         var fold = LifecycleFold.keeping()
-        try fold.apply([Told(.prefetchSuccess, 402), Told(.prefetchSuccess, 402, id: nil, due: 900)])
+        try fold.apply([TestEvent(.prefetchSuccess, 402), TestEvent(.prefetchSuccess, 402, id: nil, due: 900)])
         #expect(fold.totals.success == 2)
         try fold.apply([
-            Told(.notificationScheduled, 0, due: 900), Told(.prefetchExecuted, 300), Told(.prefetchExecuted, 500),
-            Told(.prefetchSuccess, 502),
+            TestEvent(.notificationScheduled, 0, due: 900), TestEvent(.prefetchExecuted, 300),
+            TestEvent(.prefetchExecuted, 500),
+            TestEvent(.prefetchSuccess, 502),
         ])
         #expect(fold.totals.success == 2)
         #expect(fold.openCycles == 1)
     }
 
-    @Test("one schedule on two days is two cycles; events without a time go to the nearer one")
-    func twoDays() throws {
+    @Test("one schedule on two days is two cycles, and events without a time go to the nearer one")
+    func oneScheduleOnTwoDaysIsTwoCycles() throws {
         let events = [
-            Told(.prefetchScheduled, 0, due: 900), Told(.prefetchExecuted, 600), Told(.prefetchSuccess, 602),
-            Told(.prefetchUsedForNotification, 901), Told(.notificationDelivered, 901),
-            Told(.prefetchScheduled, 603, due: 900 + Self.day), Told(.prefetchExecuted, 600 + Self.day),
-            Told(.prefetchFailure, 602 + Self.day).reason(.network), Told(.contentMissing, 901 + Self.day),
-            Told(.notificationDelivered, 901 + Self.day),
+            TestEvent(.prefetchScheduled, 0, due: 900), TestEvent(.prefetchExecuted, 600),
+            TestEvent(.prefetchSuccess, 602),
+            TestEvent(.prefetchUsedForNotification, 901), TestEvent(.notificationDelivered, 901),
+            TestEvent(.prefetchScheduled, 603, due: 900 + Self.day), TestEvent(.prefetchExecuted, 600 + Self.day),
+            TestEvent(.prefetchFailure, 602 + Self.day).reason(.network), TestEvent(.contentMissing, 901 + Self.day),
+            TestEvent(.notificationDelivered, 901 + Self.day),
         ]
         let cycles = try LifecycleFold.judged(events)
         #expect(cycles.map(\.outcome) == [.used, .fallback])
@@ -61,65 +64,65 @@ struct LinkingTests {
         #expect(cycles.first?.schedule == cycles.last?.schedule)
     }
 
-    @Test("a cycle whose time is a day past is not preferred, however near it is")
-    func past() throws {
+    @Test("a cycle more than a day past its notification time is not preferred, however near")
+    func cycleADayPastIsNotPreferred() throws {
         let cycles = try LifecycleFold.judged([
-            Told(.prefetchScheduled, 0, due: 100), Told(.prefetchScheduled, 0, due: 100 + 2.2 * Self.day),
-            Told(.prefetchSuccess, 101 + Self.day),
+            TestEvent(.prefetchScheduled, 0, due: 100), TestEvent(.prefetchScheduled, 0, due: 100 + 2.2 * Self.day),
+            TestEvent(.prefetchSuccess, 101 + Self.day),
         ])
         #expect(cycles.map { $0.stages.success != nil } == [false, true])
     }
 
-    @Test("events of one installation and of another are apart, with the same schedule or time")
-    func installations() throws {
+    @Test("cycles of different installations are separate with the same schedule or time")
+    func installationsHaveSeparateCycles() throws {
         let cycles = try LifecycleFold.judged([
-            Told(.prefetchSuccess, 0, due: 900).of(1), Told(.prefetchSuccess, 0, due: 900).of(2),
-            Told(.prefetchExecuted, 0, id: nil, due: 900).of(3), Told(.prefetchExecuted, 0).of(4),
+            TestEvent(.prefetchSuccess, 0, due: 900).of(1), TestEvent(.prefetchSuccess, 0, due: 900).of(2),
+            TestEvent(.prefetchExecuted, 0, id: nil, due: 900).of(3), TestEvent(.prefetchExecuted, 0).of(4),
         ])
         #expect(cycles.count == 4)
     }
 
-    @Test("of two schedules at one time the first takes the events that have only the time")
-    func sharedTime() throws {
+    @Test("of two schedules at one time the first takes the events that name only the time")
+    func firstOfTwoSchedulesTakesTimeOnlyEvents() throws {
         let cycles = try LifecycleFold.judged([
-            Told(.prefetchScheduled, 0, id: "a", due: 900), Told(.prefetchScheduled, 0, id: "b", due: 900),
-            Told(.prefetchExecuted, 1, id: nil, due: 900),
+            TestEvent(.prefetchScheduled, 0, id: "a", due: 900), TestEvent(.prefetchScheduled, 0, id: "b", due: 900),
+            TestEvent(.prefetchExecuted, 1, id: nil, due: 900),
         ])
         #expect(cycles.map(\.attempts) == [1, 0])
     }
 
-    @Test("only so many cycles of one schedule are open")
-    func crowded() throws {
+    @Test("past the limit the oldest open cycles of a schedule are evicted")
+    func openCyclesOfAScheduleAreEvicted() throws {
         var limits = LifecycleLimits()
         limits.cyclesPerSchedule = 4
         var fold = LifecycleFold.keeping(limits: limits)
-        try fold.apply((0..<10).map { Told(.prefetchScheduled, 0, due: Double($0) * 60) })
+        try fold.apply((0..<10).map { TestEvent(.prefetchScheduled, 0, due: Double($0) * 60) })
         #expect(fold.openCycles == 4)
         #expect(fold.totals.evictedCycles == 6)
         #expect(fold.takeClosedCycles().map(\.notificationTime) == (0..<6).map { .after(Double($0) * 60) })
         #expect(fold.totals.scheduled == 10)
     }
 
-    @Test("halves that are too far apart in time stay two cycles")
-    func farApart() throws {
+    @Test("halves of a cycle that are too far apart in time stay two cycles")
+    func distantHalvesStaySeparate() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply([
-            Told(.prefetchSuccess, 20 * Self.day, id: nil, due: 900), Told(.prefetchExecuted, -20 * Self.day),
-            Told(.notificationScheduled, -19 * Self.day, due: 900),
+            TestEvent(.prefetchSuccess, 20 * Self.day, id: nil, due: 900), TestEvent(.prefetchExecuted, -20 * Self.day),
+            TestEvent(.notificationScheduled, -19 * Self.day, due: 900),
         ])
         fold.finish()
         #expect(fold.takeClosedCycles().count == 2)
         #expect(fold.totals.evictedCycles == 1)
     }
 
-    @Test("a cycle that was closed is counted when it is told of again, and not judged again")
-    func closed() throws {
+    @Test("an event for a closed cycle counts its stage without a second verdict")
+    func lateEventCountsWithoutASecondVerdict() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply(ViolationTests.cycle())
         fold.tick(to: .after(1_000))
         #expect(fold.takeClosedCycles().count == 1)
-        try fold.apply([Told(.prefetchSuccess, 402.5, due: 900)], at: 1_001)
-        try fold.apply([Told(.prefetchCycleComplete, 905).summing()], at: 1_002)
+        try fold.apply([TestEvent(.prefetchSuccess, 402.5, due: 900)], at: 1_001)
+        try fold.apply([TestEvent(.prefetchCycleComplete, 905).summing()], at: 1_002)
         #expect(fold.openCycles == 1)
         fold.finish()
         #expect(fold.takeClosedCycles().isEmpty)
@@ -127,8 +130,8 @@ struct LinkingTests {
         #expect(fold.totals.stages == [1, 1, 2, 0, 0, 0, 0, 1])
     }
 
-    @Test("the next day of a closed schedule is judged")
-    func nextDay() throws {
+    @Test("the next day of a closed schedule gets its own verdict")
+    func nextDayOfAClosedScheduleIsJudged() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply(ViolationTests.cycle())
         fold.tick(to: .after(1_000))
@@ -147,15 +150,15 @@ struct LinkingTests {
     }
 }
 
-@Suite("What a sender cannot blow up")
+@Suite("Bounds against hostile senders")
 struct BoundedCyclesTests {
-    @Test("the open cycles of one schedule, also where they learn its id late")
-    func cyclesOfASchedule() throws {
+    @Test("the open cycles of one schedule are bounded, also where they learn its id late")
+    func openCyclesOfAScheduleAreBounded() throws {
         var fold = LifecycleFold.keeping()
         for number in 1...100 {
             let due = Double(number) * 60
             try fold.apply([
-                Told(.prefetchScheduled, 0, id: nil, due: due), Told(.prefetchExecuted, 1, id: "a", due: due),
+                TestEvent(.prefetchScheduled, 0, id: nil, due: due), TestEvent(.prefetchExecuted, 1, id: "a", due: due),
             ])
         }
         #expect(fold.openCycles == LifecycleLimits().cyclesPerSchedule)
@@ -163,12 +166,12 @@ struct BoundedCyclesTests {
         #expect(fold.totals.executed == 100)
     }
 
-    @Test("the sums of clocks and arrival, which never fall")
-    func sums() throws {
+    @Test("the sums of clock skew and arrival lag never decrease or overflow")
+    func histogramSumsNeverOverflow() throws {
         var fold = LifecycleFold.keeping()
         var before: UInt64 = 0
         for second in 0..<200 {
-            try fold.apply([Told(.pluginStarted, Double(second)).with { $0.clockSkew = .min }])
+            try fold.apply([TestEvent(.pluginStarted, Double(second)).with { $0.clockSkew = .min }])
             #expect(fold.totals.clockSkew.microseconds >= before)
             before = fold.totals.clockSkew.microseconds
         }
@@ -177,67 +180,28 @@ struct BoundedCyclesTests {
     }
 
     @Test("a delivery by a clock that is a month off still counts")
-    func farClock() throws {
-        let delivered = Told(.notificationDelivered, 900, due: 900).with { $0.clockSkew = 30 * 86_400 * 1_000_000 }
+    func deliveryByAFarClockCounts() throws {
+        let delivered = TestEvent(.notificationDelivered, 900, due: 900).with { $0.clockSkew = 30 * 86_400 * 1_000_000 }
         var fold = LifecycleFold.keeping()
-        try fold.apply([Told(.prefetchScheduled, 0, due: 900), delivered])
+        try fold.apply([TestEvent(.prefetchScheduled, 0, due: 900), delivered])
         fold.finish()
         #expect(DeliveredContent.allCases.map { fold.totals.delivered($0) } == [0, 0, 1])
     }
-}
 
-@Suite("A closed cycle that is told of again")
-struct ClosedCycleTests {
-    private let day: Double = 86_400
-
-    private func fold(closing events: [Told]) throws -> LifecycleFold {
-        var fold = LifecycleFold.keeping()
-        try fold.apply(events, at: 1_000)
-        fold.tick(to: .after(3 * day))
-        #expect(fold.openCycles == 0)
-        return fold
+    @Test("a cycle takes 84 bytes and an installation 160")
+    func cycleAndInstallationSizes() {
+        #expect(MemoryLayout<Cycle>.stride == 84)
+        #expect(MemoryLayout<Installation>.stride == 160)
     }
 
-    @Test("by its time alone is not judged again, nor by its id where it had only a time")
-    func otherName() throws {
-        let both = [Told(.prefetchScheduled, 0, due: 900).of(1), Told(.prefetchExecuted, 60, due: 900).of(1)]
-        let timed = [Told(.prefetchScheduled, 0, id: nil, due: 900).of(1)]
-        for (first, late) in [
-            (both, Told(.prefetchSuccess, 70, id: nil, due: 900)), (timed, Told(.prefetchExecuted, 60, due: 900)),
-        ] {
-            var fold = try fold(closing: first)
-            let judged = CycleOutcome.allCases.map { fold.totals.cycles($0) }
-            try fold.apply([late.of(1)], at: 3 * day)
-            fold.tick(to: .after(6 * day))
-            #expect(fold.openCycles == 0)
-            #expect(CycleOutcome.allCases.map { fold.totals.cycles($0) } == judged)
-        }
-    }
-
-    @Test("by its id alone shortly before it was due is not judged again, whatever the hour", arguments: 0..<24)
-    func beforeDue(hour: Int) throws {
-        let due = 300 + Double(hour) * 3_600
-        var fold = try fold(closing: [
-            Told(.prefetchScheduled, due - 700, due: due), Told(.prefetchUsedForNotification, due),
-        ])
-        try fold.apply([Told(.prefetchCompleted, due - 600)], at: 3 * day)
-        fold.tick(to: .after(6 * day))
-        #expect(CycleOutcome.allCases.reduce(0) { $0 + fold.totals.cycles($1) } == 1)
-    }
-
-    @Test("by its id alone on the next day is another cycle, whatever the hour", arguments: 0..<24)
-    func nextDay(hour: Int) throws {
-        let due = 300 + Double(hour) * 3_600
-        var fold = try fold(closing: [
-            Told(.prefetchScheduled, due - 700, due: due), Told(.prefetchUsedForNotification, due),
-        ])
-        try fold.apply(
-            [Told(.prefetchScheduled, due + day - 700), Told(.prefetchExecuted, due + day - 300)],
-            at: 3 * day
-        )
-        try fold.apply([Told(.prefetchCycleComplete, due + day).summing()], at: 3 * day)
-        fold.tick(to: .after(6 * day))
-        #expect(fold.totals.used == 2)
-        #expect(fold.totals.cycles(.used) == 2)
+    @Test("open cycles stay within their limit and evictions are counted")
+    func openCyclesStayWithinTheirLimit() throws {
+        var limits = LifecycleLimits()
+        limits.openCycles = 10
+        var fold = LifecycleFold(limits: limits)
+        try fold.apply((0..<100).map { event("prefetch_success", Int64($0), id: "c\($0)") })
+        #expect(fold.openCycles == 10)
+        #expect(fold.totals.evictedCycles == 90)
+        #expect(fold.totals.success == 100)
     }
 }

@@ -37,14 +37,14 @@ extension LifecycleFold {
         try apply(bytes.span, receivedAt: Timestamp(microseconds: start.microseconds + seconds * 1_000_000))
     }
 
-    /// Lets so much time pass that every cycle closes.
+    /// Ticks far enough for every cycle to close.
     mutating func closeAll() {
         tick(to: Timestamp(microseconds: start.microseconds + 3 * 86_400 * 1_000_000))
     }
 }
 
 extension LifecycleTotals {
-    /// The five families of SPEC 6, for comparing: scheduled, executed, success, failures by reason, used.
+    /// The stage counters, for comparing: scheduled, executed, success, failures by reason, used.
     var stages: [UInt64] {
         [scheduled, executed, success, failureNetwork, failureAuth, failureSystem, failureOther, used]
     }
@@ -67,7 +67,7 @@ extension StateDelta {
 }
 
 extension LifecycleTotals {
-    /// Every number of the totals, buckets, sums and latest times included, none of which may ever fall.
+    /// Every number of the totals, including buckets, sums and latest times, none of which may decrease.
     var words: [UInt64] {
         var writer = StateWriter()
         append(to: &writer)
@@ -76,7 +76,7 @@ extension LifecycleTotals {
         }
     }
 
-    /// The totals without what counts only where a summary came before the events that it sums up (SPEC 5.2).
+    /// The totals without what counts only where a summary came before the events that it sums up.
     var withoutImplied: LifecycleTotals {
         var totals = self
         totals.impliedSuccess = 0
@@ -91,5 +91,36 @@ extension LifecycleFold {
         Dictionary(
             uniqueKeysWithValues: totalsByGroup.map { ("\($0.platform) \($0.appVersion)", $0.totals.withoutImplied) }
         )
+    }
+}
+
+/// The checkpoint pages that a ledger keeps.
+struct CheckpointStore {
+    var pages: [String: [UInt8]] = [:]
+
+    mutating func save(_ delta: StateDelta) {
+        for prefix in delta.deletedPrefixes { pages = pages.filter { !$0.key.hasPrefix(prefix) } }
+        for page in delta.upserts { pages[page.key] = page.value }
+    }
+
+    func restore(limits: LifecycleLimits = LifecycleLimits()) throws -> LifecycleFold {
+        var fold = LifecycleFold(limits: limits)
+        for (key, value) in pages.sorted(by: { $0.key < $1.key }) {
+            try fold.restore(StatePage(key: key, value: value))
+        }
+        return fold
+    }
+}
+
+/// A small deterministic random generator.
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
+        return word ^ word >> 31
     }
 }

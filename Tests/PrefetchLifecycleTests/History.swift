@@ -2,15 +2,15 @@
 
 import TelemetryEvents
 
-/// The events of some installations, by chance and of every kind, as they happen without faults in the telling:
+/// Random events of some installations and of every kind, as correct senders report them:
 ///
-/// - each schedule has one notification time, and an event that is told in several forms names both of them once;
+/// - each schedule has one notification time, and an event that is sent in several forms names both of them once;
 /// - each attempt has one result, and a failure without a reason gets none later;
 /// - the events of an installation name the same platform and version, or none;
 /// - an installation is denied notifications once, and has three tasks at most.
 struct History {
     var random: SplitMix64
-    private(set) var events: [Told] = []
+    private(set) var events: [TestEvent] = []
 
     init(seed: UInt64) {
         random = SplitMix64(state: seed)
@@ -23,7 +23,7 @@ struct History {
 
     /// Adds the events of an installation; that with the number 0 tells no id.
     private mutating func add(_ installation: UInt64) {
-        var told: [Told] = []
+        var told: [TestEvent] = []
         for cycle in 0..<Int.random(in: 1...3, using: &random) {
             told += addressed(events(ofCycleAt: Double(cycle) * 86_400), of: cycle)
             told += whole(cycle)
@@ -40,7 +40,7 @@ struct History {
     }
 
     /// Gives each event its schedule, its time or both.
-    private mutating func addressed(_ told: [Told], of cycle: Int) -> [Told] {
+    private mutating func addressed(_ told: [TestEvent], of cycle: Int) -> [TestEvent] {
         told.map { event in
             let hasBoth = event.event.fetched == false
             let hasSchedule = hasBoth || chance(60)
@@ -53,95 +53,99 @@ struct History {
     }
 
     /// The events of a cycle that name both its schedule and its time.
-    private mutating func whole(_ cycle: Int) -> [Told] {
+    private mutating func whole(_ cycle: Int) -> [TestEvent] {
         let day = Double(cycle) * 86_400
-        var told = [Told(.notificationScheduled, day)]
-        if chance(30) { told += [Told(.prefetchUsedForNotification, day + 901.4).aged(Double(pick([5, 60, 800])))] }
-        if chance(30) { told += [Told(.notificationDelivered, day + 903)] }
-        if chance(20) { told += [Told(.contentMissing, day + 903)] }
-        if chance(20) { told += [Told(.contentCacheFailed, day + 70).with { $0.usedCached = false }] }
-        if chance(20) { told += [Told(.contentCacheFailed, day + 71)] }
-        if chance(20) { told += [Told(.prefetchMissed, day + 1_001)] }
+        var told = [TestEvent(.notificationScheduled, day)]
+        if chance(30) {
+            told += [TestEvent(.prefetchUsedForNotification, day + 901.4).aged(Double(pick([5, 60, 800])))]
+        }
+        if chance(30) { told += [TestEvent(.notificationDelivered, day + 903)] }
+        if chance(20) { told += [TestEvent(.contentMissing, day + 903)] }
+        if chance(20) { told += [TestEvent(.contentCacheFailed, day + 70).with { $0.usedCached = false }] }
+        if chance(20) { told += [TestEvent(.contentCacheFailed, day + 71)] }
+        if chance(20) { told += [TestEvent(.prefetchMissed, day + 1_001)] }
         if chance(20) {
-            let summary = Told(.prefetchCycleComplete, day + 905).summing(fetched: chance(50), used: chance(50))
+            let summary = TestEvent(.prefetchCycleComplete, day + 905).summing(fetched: chance(50), used: chance(50))
             told += [chance(50) ? summary.aged(31.25) : summary]
         }
         return told.map { $0.addressed(id: "cycle-\(cycle)", due: day + 900) }
     }
 
     /// Events of no cycle.
-    private mutating func unbound() -> [Told] {
-        var told: [Told] = []
-        if chance(30) { told += [Told(.pluginStarted, 3 * 86_400 + 200_000)] }
-        if chance(30) { told += [Told(.prefetchScheduleFailed, 5).failing(pick(["scheduling_failed", "Code=1", ""]))] }
-        if chance(30) { told += [Told(.leadCapped, 6)] }
-        if chance(30) { told += [Told(.notificationDenied, pick([-70, -10, 86_380]))] }
-        if chance(20) { told += [Told(.timezoneChanged, 8)] }
-        if chance(20) { told += [Told(.prefetchRegistered, -30)] }
-        if chance(20) { told += [Told(.contentCacheFailed, 80)] }
+    private mutating func unbound() -> [TestEvent] {
+        var told: [TestEvent] = []
+        if chance(30) { told += [TestEvent(.pluginStarted, 3 * 86_400 + 200_000)] }
+        if chance(30) {
+            told += [TestEvent(.prefetchScheduleFailed, 5).failing(pick(["scheduling_failed", "Code=1", ""]))]
+        }
+        if chance(30) { told += [TestEvent(.leadCapped, 6)] }
+        if chance(30) { told += [TestEvent(.notificationDenied, pick([-70, -10, 86_380]))] }
+        if chance(20) { told += [TestEvent(.timezoneChanged, 8)] }
+        if chance(20) { told += [TestEvent(.prefetchRegistered, -30)] }
+        if chance(20) { told += [TestEvent(.contentCacheFailed, 80)] }
         return told.map { $0.addressed(id: nil, due: nil) }
     }
 }
 
 extension History {
     /// The events of a cycle whose notification is due 900 s after a time; their addresses come later.
-    mutating func events(ofCycleAt day: Double) -> [Told] {
+    mutating func events(ofCycleAt day: Double) -> [TestEvent] {
         let early = day - 86_400 + pick([100, 650.000_2, 700, 900.251, 3_000])
         let scheduled = chance(30) ? early : day - 20 + Double(Int.random(in: 0..<40, using: &random))
-        var told = [hashed(Told(.prefetchScheduled, scheduled).begins(day + 30))]
+        var told = [hashed(TestEvent(.prefetchScheduled, scheduled).begins(day + 30))]
         let attempts = Int.random(in: 0...3, using: &random)
         for attempt in 0..<attempts { told += self.attempt(day + 60 + Double(attempt) * 100) }
-        if attempts > 0, chance(30) { told.append(Told(.prefetchScheduled, day + 860).begins(day + 880)) }
-        if chance(30) { told.append(Told(.contentMissing, day + 900)) }
+        if attempts > 0, chance(30) { told.append(TestEvent(.prefetchScheduled, day + 860).begins(day + 880)) }
+        if chance(30) { told.append(TestEvent(.contentMissing, day + 900)) }
         if chance(50) { told.append(used(day + pick([900, 650.000_4]))) }
         if chance(70) { told.append(delivered(day + 900 + pick([-249.999_6, -181.5, -1, 0.25, 1, 180, 200, 20_000]))) }
-        if chance(20) { told.append(Told(.prefetchMissed, day + 1_000)) }
-        if chance(20) { told.append(Told(.notificationDenied, day - 10)) }
-        if chance(10) { told.append(Told(.notificationDrift, day + 1_100)) }
-        if chance(40) { told.append(Told(.prefetchStarted, day + 61)) }
+        if chance(20) { told.append(TestEvent(.prefetchMissed, day + 1_000)) }
+        if chance(20) { told.append(TestEvent(.notificationDenied, day - 10)) }
+        if chance(10) { told.append(TestEvent(.notificationDrift, day + 1_100)) }
+        if chance(40) { told.append(TestEvent(.prefetchStarted, day + 61)) }
         return told
     }
 
     /// One execution and what comes of it.
-    private mutating func attempt(_ time: Double) -> [Told] {
-        var told = [hashed(Told(.prefetchExecuted, time))]
-        if chance(30) { told.append(timed(Told(.prefetchFailure, time + 1).retried().reason(.network))) }
-        if chance(10) { told.append(Told(.prefetchFailure, time + 1.5).retried().reason(.network)) }
+    private mutating func attempt(_ time: Double) -> [TestEvent] {
+        var told = [hashed(TestEvent(.prefetchExecuted, time))]
+        if chance(30) { told.append(timed(TestEvent(.prefetchFailure, time + 1).retried().reason(.network))) }
+        if chance(10) { told.append(TestEvent(.prefetchFailure, time + 1.5).retried().reason(.network)) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3:
-            told.append(timed(Told(.prefetchSuccess, time + 2).ttl(pick([700, 86_400]))))
-            if chance(60) { told.append(Told(.contentCached, time + 2.5).content(pick(["aa", "bb"]))) }
-            if chance(60) { told.append(Told(.prefetchCompleted, time + 5)) }
+            told.append(timed(TestEvent(.prefetchSuccess, time + 2).ttl(pick([700, 86_400]))))
+            if chance(60) { told.append(TestEvent(.contentCached, time + 2.5).content(pick(["aa", "bb"]))) }
+            if chance(60) { told.append(TestEvent(.prefetchCompleted, time + 5)) }
         case 4...6:
             let reason = pick([FailureReason.network, .auth, .system, .other])
-            told.append(timed(Told(.prefetchFailure, time + 3).reason(reason)))
+            told.append(timed(TestEvent(.prefetchFailure, time + 3).reason(reason)))
             if reason != .other, chance(50) {
-                told.append(Told(.prefetchCompleted, time + 4).unsuccessful().reason(reason))
+                told.append(TestEvent(.prefetchCompleted, time + 4).unsuccessful().reason(reason))
             }
-        case 7: told.append(Told(.prefetchExpired, time + 30))
-        case 8: if chance(60) { told.append(Told(.prefetchCompleted, time + 5)) }
-        default: if chance(30) { told.append(Told(.contentCached, time + 3).ttl(1_000)) }
+        case 7: told.append(TestEvent(.prefetchExpired, time + 30))
+        case 8: if chance(60) { told.append(TestEvent(.prefetchCompleted, time + 5)) }
+        default: if chance(30) { told.append(TestEvent(.contentCached, time + 3).ttl(1_000)) }
         }
         return told
     }
 
-    private mutating func timed(_ told: Told) -> Told {
+    private mutating func timed(_ told: TestEvent) -> TestEvent {
         chance(50) ? told.lasting(pick([0.01, 0.05, 1.2, 70])) : told
     }
 
-    private mutating func hashed(_ told: Told) -> Told {
+    private mutating func hashed(_ told: TestEvent) -> TestEvent {
         chance(60) ? told.schedule(pick(["01", "01", "02"])) : told
     }
 
-    private mutating func used(_ time: Double) -> Told {
-        var told = Told(.prefetchUsedForNotification, time)
+    private mutating func used(_ time: Double) -> TestEvent {
+        var told = TestEvent(.prefetchUsedForNotification, time)
         if chance(60) { told = told.aged(pick([699, 700.000_001, 701, 2_000, 90_000])) }
         if chance(60) { told = told.content(pick(["aa", "BB", "cc"])) }
         return told
     }
 
-    private mutating func delivered(_ time: Double) -> Told {
-        let told = Told(.notificationDelivered, time)
+    private mutating func delivered(_ time: Double) -> TestEvent {
+        let told = TestEvent(.notificationDelivered, time)
         return chance(30) ? told.aged(pick([300, 800])) : told
     }
 }

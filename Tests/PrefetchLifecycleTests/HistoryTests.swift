@@ -5,9 +5,9 @@ import Testing
 
 @testable import PrefetchLifecycle
 
-@Suite("Histories of chance")
+@Suite("Random histories")
 struct HistoryTests {
-    /// What a fold comes to, without the order in which its cycles were closed and its groups began.
+    /// The result of a fold, without the order of its closed cycles and groups.
     struct Result: Equatable {
         let totals: [String: LifecycleTotals]
         let cycles: [String]
@@ -31,11 +31,11 @@ struct HistoryTests {
         }
     }
 
-    /// A history in any order and in batches of any size, with some of its events told again.
+    /// A history in any order and in batches of any size, with some of its events repeated.
     struct Retold {
-        var batches: [[Told]] = []
+        var batches: [[TestEvent]] = []
 
-        init(_ history: [Told], _ random: inout SplitMix64) {
+        init(_ history: [TestEvent], _ random: inout SplitMix64) {
             var events = history.shuffled(using: &random)
             for event in history where Int.random(in: 0..<4, using: &random) == 0 {
                 events.insert(event, at: Int.random(in: 0...events.count, using: &random))
@@ -48,8 +48,8 @@ struct HistoryTests {
         }
     }
 
-    @Test("come to the same totals in any order, in one batch or many, with any event told twice", arguments: 0..<80)
-    func anyOrder(seed: UInt64) throws {
+    @Test("random histories give the same totals in any order and batching, with any event repeated", arguments: 0..<80)
+    func totalsAreTheSameInAnyOrder(seed: UInt64) throws {
         let history = History(seed: seed).events
         var random = SplitMix64(state: seed + 1_000)
         var fold = LifecycleFold.keeping()
@@ -74,8 +74,8 @@ struct HistoryTests {
         }
     }
 
-    @Test("come to the same stages and verdicts where nothing is remembered of what was told before", arguments: 0..<30)
-    func withoutIdentities(seed: UInt64) throws {
+    @Test("random histories give the same stages and verdicts without deduplication", arguments: 0..<30)
+    func verdictsAreTheSameWithoutDeduplication(seed: UInt64) throws {
         let history = History(seed: seed).events
         var random = SplitMix64(state: seed + 4_000)
         var fold = LifecycleFold.keeping(deduplicates: false)
@@ -93,11 +93,11 @@ struct HistoryTests {
         }
     }
 
-    @Test("go on from a checkpoint like those that were never stopped", arguments: 0..<20)
-    func checkpoints(seed: UInt64) throws {
+    @Test("random histories continue from a checkpoint like those that never stopped", arguments: 0..<20)
+    func historyContinuesFromACheckpoint(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 2_000)
         var live = LifecycleFold.keeping()
-        var store = CheckpointTests.Store()
+        var store = CheckpointStore()
         for (index, event) in History(seed: seed).events.shuffled(using: &random).enumerated() {
             try live.apply([event], at: Double(index) * 1_800)
             live.tick(to: live.clock)
@@ -120,8 +120,8 @@ struct HistoryTests {
         }
     }
 
-    @Test("leave the same bytes in their checkpoints as in one at the end, within any limits", arguments: 0..<60)
-    func savedPages(seed: UInt64) throws {
+    @Test("checkpoint bytes do not depend on earlier checkpoints and restarts, within any limits", arguments: 0..<60)
+    func checkpointBytesDoNotDependOnEarlierCheckpoints(seed: UInt64) throws {
         var limits = LifecycleLimits()
         if seed % 2 == 0 {
             limits.openCycles = 5
@@ -133,7 +133,7 @@ struct HistoryTests {
         var random = SplitMix64(state: seed + 3_000)
         var live = LifecycleFold.keeping(limits: limits)
         var whole = live
-        var store = CheckpointTests.Store()
+        var store = CheckpointStore()
         var time = 0.0
         for _ in 0..<60 {
             let installation = UInt64.random(in: 1...6, using: &random)
@@ -156,7 +156,7 @@ struct HistoryTests {
             }
         }
         store.save(live.takeChanges())
-        var expected = CheckpointTests.Store()
+        var expected = CheckpointStore()
         expected.save(whole.takeChanges())
         let names = Set(store.pages.keys).union(expected.pages.keys)
         #expect(names.filter { store.pages[$0] != expected.pages[$0] }.sorted() == [])

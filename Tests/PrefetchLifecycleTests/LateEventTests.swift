@@ -4,12 +4,12 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@Suite("An event that comes after a client's counters told of it")
+@Suite("Events that arrive after client counters included them")
 struct LateEventTests {
     typealias Counters = ClientCountersTests
 
-    @Test("is not counted again; one that happened later is")
-    func late() throws {
+    @Test("an event that client counters already recovered is not counted again; a later one is")
+    func recoveredEventIsNotCountedAgain() throws {
         var fold = try Counters.Fold([Counters.snapshot(10, [.scheduled: 3])]).fold
         try fold.accept(Counters.scheduled(1))
         #expect(fold.totals.scheduled == 3)
@@ -22,8 +22,8 @@ struct LateEventTests {
         #expect(fold.totals.recovered(.scheduled) == 3)
     }
 
-    @Test("is still judged in its cycle")
-    func judged() throws {
+    @Test("an event that client counters already recovered is still judged in its cycle")
+    func recoveredEventIsStillJudged() throws {
         var fold = LifecycleFold.keeping()
         try fold.accept([Counters.snapshot(2_000, [.scheduled: 1, .executed: 1, .success: 1, .used: 1])])
         try fold.accept(ViolationTests.cycle().map { $0.of(1) })
@@ -36,8 +36,8 @@ struct LateEventTests {
     static let reasons: [FailureReason?] = FailureReason.allCases + [nil]
     static let counters: [ClientCounter] = [.failure, .failureNetwork, .failureAuth, .failureSystem, .failureOther]
 
-    @Test("of a failure is not counted again, whatever the reasons of both", arguments: reasons, counters)
-    func failures(reason: FailureReason?, counter: ClientCounter) throws {
+    @Test("a recovered failure is not counted again, whatever its reasons", arguments: reasons, counters)
+    func recoveredFailureIsNotCountedAgain(reason: FailureReason?, counter: ClientCounter) throws {
         var fold = try Counters.Fold([Counters.snapshot(10, [counter: 1])]).fold
         let recovered = fold.totals.stages
         try fold.accept(Counters.failure(5, reason))
@@ -52,14 +52,14 @@ struct LateEventTests {
         #expect(fold.totals.stages.reduce(0, +) <= (counter == .failure || counter == .failureAuth ? 2 : 3))
     }
 
-    @Test("of a failure whose reason comes after the snapshot is not counted again")
-    func heldBack() throws {
+    @Test("a recovered failure whose reason arrives after the snapshot is not counted again")
+    func recoveredFailureWithALateReasonIsNotCountedAgain() throws {
         for end in [
-            Told(.prefetchCompleted, 20).unsuccessful().reason(.network), Told(.prefetchCompleted, 20),
-            Told(.prefetchFailure, 20).reason(.network), Told(.prefetchExecuted, 20),
+            TestEvent(.prefetchCompleted, 20).unsuccessful().reason(.network), TestEvent(.prefetchCompleted, 20),
+            TestEvent(.prefetchFailure, 20).reason(.network), TestEvent(.prefetchExecuted, 20),
         ] {
             var fold = try Counters.Fold(
-                [Told(.prefetchExecuted, 1).of(1), Told(.prefetchFailure, 10).of(1).telling([.failure: 1])]
+                [TestEvent(.prefetchExecuted, 1).of(1), TestEvent(.prefetchFailure, 10).of(1).reporting([.failure: 1])]
             ).fold
             #expect(fold.totals.failureOther == 1)
             try fold.accept([end.of(1)])
@@ -69,39 +69,42 @@ struct LateEventTests {
         }
     }
 
-    @Test("of a failure of the next attempt is counted")
-    func nextAttempt() throws {
+    @Test("a failure of the next attempt counts after a snapshot recovered one of the last")
+    func failureOfTheNextAttemptCounts() throws {
         var fold = try Counters.Fold(
-            [Told(.prefetchExecuted, 1).of(1), Told(.prefetchFailure, 10).of(1).reason(.network)],
+            [TestEvent(.prefetchExecuted, 1).of(1), TestEvent(.prefetchFailure, 10).of(1).reason(.network)],
             [Counters.snapshot(15, [.failureNetwork: 2])]
         ).fold
-        try fold.accept([Told(.prefetchExecuted, 20).of(1), Told(.prefetchFailure, 21).of(1).reason(.network)])
+        try fold.accept([
+            TestEvent(.prefetchExecuted, 20).of(1), TestEvent(.prefetchFailure, 21).of(1).reason(.network),
+        ])
         #expect(fold.totals.failureNetwork == 3)
     }
 
-    @Test("is not counted again when a summary asserts it")
-    func summed() throws {
+    @Test("recovered stages are not counted again when a summary asserts them")
+    func recoveredStagesOfASummaryAreNotCountedAgain() throws {
         var fold = try Counters.Fold(
-            [Told(.notificationDelivered, 901).of(1).telling([.success: 1, .used: 1])],
-            [Told(.prefetchCycleComplete, 902).summing().of(1)]
+            [TestEvent(.notificationDelivered, 901).of(1).reporting([.success: 1, .used: 1])],
+            [TestEvent(.prefetchCycleComplete, 902).summing().of(1)]
         ).fold
         #expect(fold.totals.stages == [0, 0, 1, 0, 0, 0, 0, 1])
-        try fold.accept([Told(.prefetchSuccess, 402).of(1), Told(.prefetchUsedForNotification, 900).of(1)])
+        try fold.accept([TestEvent(.prefetchSuccess, 402).of(1), TestEvent(.prefetchUsedForNotification, 900).of(1)])
         fold.finish()
         #expect(fold.totals.stages == [0, 0, 1, 0, 0, 0, 0, 1])
     }
 
-    @Test("and joins two cycles is counted of its installation")
-    func joining() throws {
+    @Test("stages that a joined cycle adds count for its installation")
+    func joinedCyclesCountForTheirInstallation() throws {
         var fold = LifecycleFold.keeping()
         try fold.accept(
             [
-                Told(.prefetchExecuted, 100), Told(.prefetchExecuted, 200),
-                Told(.prefetchSuccess, 101, id: nil, due: 900), Told(.prefetchSuccess, 201, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 100), TestEvent(.prefetchExecuted, 200),
+                TestEvent(.prefetchSuccess, 101, id: nil, due: 900),
+                TestEvent(.prefetchSuccess, 201, id: nil, due: 900),
             ].map { $0.of(1) }
         )
         #expect(fold.totals.success == 1)
-        try fold.accept([Told(.notificationScheduled, 0, due: 900).of(1)])
+        try fold.accept([TestEvent(.notificationScheduled, 0, due: 900).of(1)])
         #expect(fold.totals.success == 2)
         try fold.accept([Counters.snapshot(300, [.executed: 2, .success: 2])])
         #expect(fold.totals.stages == [0, 2, 2, 0, 0, 0, 0, 0])
@@ -109,12 +112,12 @@ struct LateEventTests {
     }
 }
 
-@Suite("A client's counters of failures")
+@Suite("Client counters of failures")
 struct FailureCountersTests {
     typealias Counters = ClientCountersTests
 
-    @Test("without reasons are added as OTHER, beyond those that have one")
-    func withoutReasons() throws {
+    @Test("client failures without reasons are added as OTHER, beyond those with a reason")
+    func failuresWithoutReasonsAreOther() throws {
         var fold = try Counters.Fold(Counters.failure(1, .network), [Counters.snapshot(10, [.failure: 3])]).fold
         #expect(fold.totals.stages == [0, 0, 0, 1, 0, 0, 2, 0])
         try fold.accept([Counters.snapshot(20, [.failure: 5, .failureNetwork: 2])])
@@ -122,16 +125,16 @@ struct FailureCountersTests {
         #expect(fold.totals.recovered(.failure) == 4)
     }
 
-    @Test("with reasons and their sum are added once")
-    func both() throws {
+    @Test("client failures with reasons and their sum are added once")
+    func failuresWithReasonsAndSumAreAddedOnce() throws {
         let totals = try Counters.Fold(
             [Counters.snapshot(10, [.failure: 4, .failureNetwork: 2, .failureAuth: 1, .failureSystem: 0])]
         ).totals
         #expect(totals.stages == [0, 0, 0, 2, 1, 0, 1, 0])
     }
 
-    @Test("that name their reasons later are not added again")
-    func reasonsLater() throws {
+    @Test("client failures that get their reasons later are not added again")
+    func laterReasonsAddNoFailures() throws {
         var fold = try Counters.Fold([Counters.snapshot(10, [.failure: 3])]).fold
         let named: KeyValuePairs<ClientCounter, UInt64> = [.failureNetwork: 2, .failureAuth: 1, .failureSystem: 0]
         try fold.accept([Counters.snapshot(20, named)])
@@ -144,8 +147,8 @@ struct FailureCountersTests {
         #expect(fold.totals.stages == [0, 0, 0, 1, 0, 1, 3, 0])
     }
 
-    @Test("by reason say nothing of the reasons that they leave out")
-    func someReasons() throws {
+    @Test("client failures by reason say nothing about omitted reasons")
+    func omittedReasonsSayNothing() throws {
         let totals = try Counters.Fold(
             Counters.failure(1, .network),
             Counters.failure(2, .network),
@@ -155,8 +158,8 @@ struct FailureCountersTests {
         #expect(totals.stages == [0, 0, 0, 3, 1, 0, 0, 0])
     }
 
-    @Test("with another reason than their event has are not added again")
-    func otherReason() throws {
+    @Test("a client failure with another reason than its event is not added again")
+    func failureUnderAnotherReasonIsNotAddedAgain() throws {
         let named: KeyValuePairs<ClientCounter, UInt64> = [.failureNetwork: 0, .failureAuth: 1, .failureSystem: 0]
         for steps in [
             [Counters.failure(5, .network), [Counters.snapshot(10, named)]],
@@ -167,8 +170,8 @@ struct FailureCountersTests {
         }
     }
 
-    @Test("begin anew with and without reasons")
-    func anew() throws {
+    @Test("client failure counters reset with and without reasons")
+    func failureCountersResetWithAndWithoutReasons() throws {
         for forms in [[0, 1], [1, 0], [1, 2], [2, 1], [0, 2]] {
             var fold = try Counters.Fold([ClientHistory.snapshot(10, [9, 0, 0, 0, 4, 4, 4, 0], form: 2)]).fold
             try fold.accept([ClientHistory.snapshot(20, [1, 0, 0, 0, 1, 2, 0, 0], form: forms[0])])
@@ -180,8 +183,8 @@ struct FailureCountersTests {
         }
     }
 
-    @Test("that name the reason of a late failure later are not added again")
-    func reasonAfterLateEvent() throws {
+    @Test("client failures that name the reason of a late failure are not added again")
+    func reasonAfterALateFailureAddsNothing() throws {
         var fold = try Counters.Fold([Counters.snapshot(10, [.failure: 1])], Counters.failure(5, .network)).fold
         try fold.accept([Counters.snapshot(20, [.failureNetwork: 1])])
         #expect(fold.totals.stages == [0, 0, 0, 0, 0, 0, 1, 0])

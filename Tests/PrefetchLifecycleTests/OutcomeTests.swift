@@ -9,74 +9,84 @@ struct OutcomeTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let outcome: CycleOutcome
-        let events: [Told]
+        let events: [TestEvent]
 
-        init(_ name: String, _ outcome: CycleOutcome, _ events: [Told]) {
+        init(_ name: String, _ outcome: CycleOutcome, _ events: [TestEvent]) {
             testDescription = name
             self.outcome = outcome
             self.events = events
         }
     }
 
-    static let failed = [Told(.prefetchExecuted, 60), Told(.prefetchFailure, 61).reason(.auth)]
+    static let failed = [TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth)]
     static let rows = [
-        Row("used content", .used, [Told(.prefetchUsedForNotification, 0)]),
-        Row("use that a summary tells of", .used, [Told(.prefetchCycleComplete, 0).summing()]),
+        Row("used content", .used, [TestEvent(.prefetchUsedForNotification, 0)]),
+        Row("use that a summary tells of", .used, [TestEvent(.prefetchCycleComplete, 0).summing()]),
         Row(
             "use, though something was missing",
             .used,
             failed + [
-                Told(.contentMissing, 90), Told(.prefetchUsedForNotification, 91), Told(.notificationDelivered, 91),
+                TestEvent(.contentMissing, 90), TestEvent(.prefetchUsedForNotification, 91),
+                TestEvent(.notificationDelivered, 91),
             ]
         ),
         Row(
             "content fetched on demand",
             .fallback,
-            failed + [Told(.contentMissing, 90), Told(.notificationDelivered, 91)]
+            failed + [TestEvent(.contentMissing, 90), TestEvent(.notificationDelivered, 91)]
         ),
-        Row("content missing and nothing delivered", .failed, failed + [Told(.contentMissing, 90)]),
+        Row("content missing and nothing delivered", .failed, failed + [TestEvent(.contentMissing, 90)]),
         Row("a failure and nothing delivered", .failed, failed),
-        Row("an expired task", .failed, [Told(.prefetchExecuted, 60), Told(.prefetchExpired, 90)]),
+        Row("an expired task", .failed, [TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchExpired, 90)]),
         Row(
             "a failure, delivered without a word about content",
             .incomplete,
-            failed + [Told(.notificationDelivered, 91)]
+            failed + [TestEvent(.notificationDelivered, 91)]
         ),
         Row(
             "a failure and then a success",
             .incomplete,
-            failed + [Told(.prefetchExecuted, 70), Told(.prefetchSuccess, 71)]
+            failed + [TestEvent(.prefetchExecuted, 70), TestEvent(.prefetchSuccess, 71)]
         ),
-        Row("a window gone by", .missed, [Told(.prefetchScheduled, 0).begins(60), Told(.pluginStarted, 961, id: nil)]),
+        Row(
+            "a window gone by",
+            .missed,
+            [TestEvent(.prefetchScheduled, 0).begins(60), TestEvent(.pluginStarted, 961, id: nil)]
+        ),
         Row(
             "a window not gone by",
             .incomplete,
-            [Told(.prefetchScheduled, 0).begins(60), Told(.pluginStarted, 960, id: nil)]
+            [TestEvent(.prefetchScheduled, 0).begins(60), TestEvent(.pluginStarted, 960, id: nil)]
         ),
         Row(
             "a notification time gone by",
             .missed,
-            [Told(.prefetchScheduled, 0, due: 90), Told(.notificationDelivered, 91)]
+            [TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.notificationDelivered, 91)]
         ),
-        Row("a notification time to come", .incomplete, [Told(.prefetchScheduled, 0, due: 90)]),
-        Row("a window that the app says was missed", .missed, [Told(.prefetchScheduled, 0), Told(.prefetchMissed, 1)]),
+        Row("a notification time to come", .incomplete, [TestEvent(.prefetchScheduled, 0, due: 90)]),
+        Row(
+            "a window that the app says was missed",
+            .missed,
+            [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchMissed, 1)]
+        ),
         Row(
             "a window gone by in times that only order",
             .incomplete,
-            [Told(.prefetchScheduled, 0, due: 90), Told(.notificationDelivered, 91)].map { $0.assumed() }
+            [TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.notificationDelivered, 91)].map { $0.assumed() }
         ),
         Row(
             "a task that could not be scheduled",
             .fallback,
             [
-                Told(.prefetchScheduleFailed, 0, due: 90), Told(.contentMissing, 91), Told(.notificationDelivered, 92),
+                TestEvent(.prefetchScheduleFailed, 0, due: 90), TestEvent(.contentMissing, 91),
+                TestEvent(.notificationDelivered, 92),
             ]
         ),
-        Row("nothing known", .incomplete, [Told(.notificationScheduled, 0, due: 90)]),
+        Row("nothing known", .incomplete, [TestEvent(.notificationScheduled, 0, due: 90)]),
     ]
 
-    @Test("the first that holds", arguments: rows)
-    func outcome(row: Row) throws {
+    @Test("the outcome of a cycle is the first case that holds", arguments: rows)
+    func outcomeIsTheFirstThatHolds(row: Row) throws {
         var random = SplitMix64(state: 9)
         for _ in 0..<10 {
             var fold = LifecycleFold.keeping()
@@ -88,33 +98,33 @@ struct OutcomeTests {
         }
     }
 
-    @Test("the time that has come is the installation's own")
-    func knownTime() throws {
+    @Test("at the end of the input an outcome uses the latest event time of the installation")
+    func outcomeUsesTheInstallationsOwnTime() throws {
         let cycles = try LifecycleFold.judged([
-            Told(.prefetchScheduled, 0, due: 90).of(1), Told(.pluginStarted, 91, id: nil).of(2),
+            TestEvent(.prefetchScheduled, 0, due: 90).of(1), TestEvent(.pluginStarted, 91, id: nil).of(2),
         ])
         #expect(cycles.map(\.outcome) == [.incomplete])
     }
 
-    @Test("by a tick the ledger's clock is the time that has come")
-    func tick() throws {
+    @Test("at a tick an outcome uses the ledger's clock, 24 h after the notification time")
+    func outcomeOfATickUsesTheLedgersClock() throws {
         var fold = LifecycleFold.keeping()
-        try fold.apply([Told(.prefetchScheduled, 0, due: 90)])
+        try fold.apply([TestEvent(.prefetchScheduled, 0, due: 90)])
         fold.tick(to: .after(86_400 + 89))
         #expect(fold.takeClosedCycles().isEmpty)
         fold.tick(to: .after(86_400 + 90))
         #expect(fold.takeClosedCycles().map(\.outcome) == [.missed])
     }
 
-    @Test("a closed cycle tells its stages, its attempts and why it failed")
-    func closedCycle() throws {
+    @Test("a closed cycle has its stages, attempts and failure reason")
+    func closedCycleHasStagesAttemptsAndReason() throws {
         let cycle = try #require(
             try LifecycleFold.judged([
-                Told(.prefetchScheduled, 0, due: 900).schedule("AB"),
-                Told(.prefetchExecuted, 300.000_001).schedule("ab"),
-                Told(.prefetchFailure, 302).reason(.network), Told(.prefetchExecuted, 400),
-                Told(.prefetchFailure, 403).reason(.auth), Told(.contentMissing, 900),
-                Told(.notificationDelivered, 901), Told(.prefetchScheduled, 2, due: 900),
+                TestEvent(.prefetchScheduled, 0, due: 900).schedule("AB"),
+                TestEvent(.prefetchExecuted, 300.000_001).schedule("ab"),
+                TestEvent(.prefetchFailure, 302).reason(.network), TestEvent(.prefetchExecuted, 400),
+                TestEvent(.prefetchFailure, 403).reason(.auth), TestEvent(.contentMissing, 900),
+                TestEvent(.notificationDelivered, 901), TestEvent(.prefetchScheduled, 2, due: 900),
             ]).first
         )
         #expect(cycle.stages.scheduled == .after(0))
@@ -133,8 +143,8 @@ struct OutcomeTests {
         #expect(!cycle.hasAssumedTimes)
     }
 
-    @Test("times that only order judge nothing")
-    func assumed() throws {
+    @Test("assumed times violate no rule about time")
+    func assumedTimesViolateNoRuleAboutTime() throws {
         let late = ViolationTests.cycle(
             begins: 1,
             executed: 5_000,
@@ -143,7 +153,7 @@ struct OutcomeTests {
             delivered: 9_000,
             due: 900
         )
-        let events = late + [Told(.contentCached, 5_002).ttl(1), Told(.pluginStarted, 500_000, id: nil)]
+        let events = late + [TestEvent(.contentCached, 5_002).ttl(1), TestEvent(.pluginStarted, 500_000, id: nil)]
         #expect(try LifecycleFold.judged(events).flatMap(\.broken).count == 6)
         let cycles = try LifecycleFold.judged(events.map { $0.assumed() })
         #expect(cycles.flatMap(\.broken) == [])

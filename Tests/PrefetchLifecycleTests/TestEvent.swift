@@ -4,8 +4,8 @@ import PrefetchLifecycle
 
 @testable import TelemetryEvents
 
-/// An event with its texts.
-struct Told: Sendable {
+/// An event with its texts, built up by chained calls.
+struct TestEvent: Sendable {
     var event: Event
     var texts: [UInt8] = []
 
@@ -13,7 +13,7 @@ struct Told: Sendable {
     ///
     /// - Parameters:
     ///   - id: the schedule's id; nil for an event without one.
-    ///   - due: when the notification is due, in seconds after `start`.
+    ///   - due: the notification time, in seconds after `start`.
     init(_ kind: EventKind, _ seconds: Double, id: String? = "a", due: Double? = nil) {
         event = Event(kind: kind, timestamp: .after(seconds))
         event.scheduledFor = due.map(Timestamp.after)
@@ -25,56 +25,56 @@ struct Told: Sendable {
         return texts.count - text.utf8.count..<texts.count
     }
 
-    func with(_ change: (inout Event) -> Void) -> Told {
+    func with(_ change: (inout Event) -> Void) -> TestEvent {
         var told = self
         change(&told.event)
         return told
     }
 
-    func reason(_ reason: FailureReason) -> Told { with { $0.reason = reason } }
-    func begins(_ seconds: Double) -> Told { with { $0.earliestBeginDate = .after(seconds) } }
-    func ttl(_ seconds: Int64) -> Told { with { $0.ttl = seconds } }
-    func aged(_ seconds: Double) -> Told { with { $0.age = Int64(seconds * 1_000_000) } }
-    func unsuccessful() -> Told { with { $0.fetched = false } }
-    func retried() -> Told { with { $0.willRetry = true } }
-    func summing(fetched: Bool = true, used: Bool = true) -> Told {
+    func reason(_ reason: FailureReason) -> TestEvent { with { $0.reason = reason } }
+    func begins(_ seconds: Double) -> TestEvent { with { $0.earliestBeginDate = .after(seconds) } }
+    func ttl(_ seconds: Int64) -> TestEvent { with { $0.ttl = seconds } }
+    func aged(_ seconds: Double) -> TestEvent { with { $0.age = Int64(seconds * 1_000_000) } }
+    func unsuccessful() -> TestEvent { with { $0.fetched = false } }
+    func retried() -> TestEvent { with { $0.willRetry = true } }
+    func summing(fetched: Bool = true, used: Bool = true) -> TestEvent {
         with {
             $0.fetched = fetched
             $0.usedCached = used
         }
     }
-    func assumed() -> Told { with { $0.isTimeAssumed = true } }
-    func lasting(_ seconds: Double) -> Told { with { $0.duration = Int64(seconds * 1_000_000) } }
-    func skewed(_ microseconds: Int64) -> Told { with { $0.clockSkew = microseconds } }
-    func of(_ installation: UInt64) -> Told { with { $0.installation = Pseudonym(high: installation, low: 1) } }
+    func assumed() -> TestEvent { with { $0.isTimeAssumed = true } }
+    func lasting(_ seconds: Double) -> TestEvent { with { $0.duration = Int64(seconds * 1_000_000) } }
+    func skewed(_ microseconds: Int64) -> TestEvent { with { $0.clockSkew = microseconds } }
+    func of(_ installation: UInt64) -> TestEvent { with { $0.installation = Pseudonym(high: installation, low: 1) } }
 
-    /// The same of another cycle, or of none.
-    func addressed(id: String?, due: Double?) -> Told {
+    /// The same event with another address, or with none.
+    func addressed(id: String?, due: Double?) -> TestEvent {
         var told = with { $0.scheduledFor = due.map(Timestamp.after) }
         told.event.scheduleId = id.map { told.append($0) } ?? 0..<0
         return told
     }
 
-    func failing(_ error: String) -> Told {
+    func failing(_ error: String) -> TestEvent {
         var told = self
         told.event.error = told.append(error)
         return told
     }
 
-    func from(_ platform: String?, _ version: String?) -> Told {
+    func from(_ platform: String?, _ version: String?) -> TestEvent {
         var told = self
         if let platform { told.event.platform = told.append(platform) }
         if let version { told.event.appVersion = told.append(version) }
         return told
     }
 
-    /// The same with the client's cumulative counters.
-    func telling(_ counters: KeyValuePairs<ClientCounter, UInt64>) -> Told {
-        counters.reduce(self) { $0.telling($1.key, $1.value) }
+    /// The same event with client counters.
+    func reporting(_ counters: KeyValuePairs<ClientCounter, UInt64>) -> TestEvent {
+        counters.reduce(self) { $0.reporting($1.key, $1.value) }
     }
 
-    /// The same with one more counter; the others were the last texts that it got.
-    func telling(_ counter: ClientCounter, _ value: UInt64) -> Told {
+    /// The same event with one more counter; the counters must be its last texts.
+    func reporting(_ counter: ClientCounter, _ value: UInt64) -> TestEvent {
         var told = self
         let first = told.event.clientCounters.isEmpty ? told.texts.count : told.event.clientCounters.lowerBound
         ClientCountersRecord.append(counter, value, to: &told.texts)
@@ -82,13 +82,13 @@ struct Told: Sendable {
         return told
     }
 
-    func content(_ hash: String) -> Told {
+    func content(_ hash: String) -> TestEvent {
         var told = self
         told.event.contentHash = told.append(hash)
         return told
     }
 
-    func schedule(_ hash: String) -> Told {
+    func schedule(_ hash: String) -> TestEvent {
         var told = self
         told.event.scheduleHash = told.append(hash)
         return told
@@ -112,17 +112,17 @@ extension LifecycleFold {
         )
     }
 
-    mutating func apply(_ events: [Told], at seconds: Double = 0) throws {
+    mutating func apply(_ events: [TestEvent], at seconds: Double = 0) throws {
         var batch = EventBatch()
         for told in events { batch.append(told.event, texts: told.texts.span) }
         try apply(batch.bytes.span, receivedAt: .after(seconds))
     }
 
-    /// Applies those of the events that are new, as the ingest does.
+    /// Applies the new ones of the events, as ingest does.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: the number of new events.
     @discardableResult
-    mutating func accept(_ events: [Told], at seconds: Double = 0) throws -> Int {
+    mutating func accept(_ events: [TestEvent], at seconds: Double = 0) throws -> Int {
         let new = events.filter { told in
             var batch = EventBatch()
             batch.append(told.event, texts: told.texts.span)
@@ -135,8 +135,8 @@ extension LifecycleFold {
         return new.count
     }
 
-    /// The cycles that events come to once the input has ended.
-    static func judged(_ events: [Told]) throws -> [ClosedCycle] {
+    /// The cycles of events at the end of the input.
+    static func judged(_ events: [TestEvent]) throws -> [ClosedCycle] {
         var fold = LifecycleFold.keeping()
         try fold.apply(events)
         fold.finish()

@@ -3,7 +3,7 @@
 import PrefetchLifecycle
 import TelemetryEvents
 
-/// The rows of SPEC 5.1 that look at one cycle.
+/// The rules within one cycle.
 extension ViolationTests {
     static let order = [
         Row(
@@ -24,15 +24,15 @@ extension ViolationTests {
             .successWithoutExecuted,
             "no execution, though a summary says the same",
             "succeeded at",
-            broken: without(.prefetchExecuted) + [Told(.prefetchCycleComplete, 902).summing()],
-            kept: without(.prefetchExecuted, .prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing()]
+            broken: without(.prefetchExecuted) + [TestEvent(.prefetchCycleComplete, 902).summing()],
+            kept: without(.prefetchExecuted, .prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing()]
         ),
         Row(
             .failureWithoutExecuted,
             "no execution",
             "failed at 2025-11-15T05:43:22Z; no execution",
-            broken: [Told(.prefetchScheduled, 0), Told(.prefetchFailure, 402).reason(.network)],
-            kept: [Told(.prefetchScheduled, 0), Told(.prefetchScheduleFailed, 402)]
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 402).reason(.network)],
+            kept: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchScheduleFailed, 402)]
         ),
         Row(
             .usedWithoutSuccess,
@@ -45,8 +45,8 @@ extension ViolationTests {
             .usedWithoutSuccess,
             "a summary that tells of a fetch or not",
             "content was used",
-            broken: without(.prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing(fetched: false)],
-            kept: without(.prefetchSuccess) + [Told(.prefetchCycleComplete, 902).summing()]
+            broken: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing()]
         ),
         Row(
             .usedWithoutSuccess,
@@ -59,52 +59,56 @@ extension ViolationTests {
             .usedWithoutSuccess,
             "a summary alone",
             "content was used at",
-            broken: [Told(.prefetchCycleComplete, 902).summing(fetched: false)],
-            kept: [Told(.prefetchCycleComplete, 902).summing()]
+            broken: [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: [TestEvent(.prefetchCycleComplete, 902).summing()]
         ),
         Row(
             .duplicateTerminal,
             "success and failure",
             "in success at",
-            broken: cycle() + [Told(.prefetchFailure, 403).reason(.network)],
-            kept: cycle() + [Told(.prefetchFailure, 401).reason(.network).retried()]
+            broken: cycle() + [TestEvent(.prefetchFailure, 403).reason(.network)],
+            kept: cycle() + [TestEvent(.prefetchFailure, 401).reason(.network).retried()]
         ),
         Row(
             .duplicateTerminal,
             "success and an unsuccessful completion",
             "ended twice",
-            broken: cycle() + [Told(.prefetchCompleted, 403).unsuccessful()],
-            kept: cycle() + [Told(.prefetchCompleted, 403)]
+            broken: cycle() + [TestEvent(.prefetchCompleted, 403).unsuccessful()],
+            kept: cycle() + [TestEvent(.prefetchCompleted, 403)]
         ),
         Row(
             .duplicateTerminal,
             "two reasons",
             "NETWORK was counted",
             broken: [
-                Told(.prefetchExecuted, 0), Told(.prefetchFailure, 1).reason(.network),
-                Told(.prefetchCompleted, 2).unsuccessful().reason(.auth),
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
+                TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
             ],
             kept: [
-                Told(.prefetchExecuted, 0), Told(.prefetchFailure, 1).reason(.network),
-                Told(.prefetchFailure, 2), Told(.prefetchCompleted, 2).unsuccessful().reason(.network),
-                Told(.prefetchExecuted, 60), Told(.prefetchFailure, 61).reason(.auth),
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
+                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.network),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth),
             ]
         ),
         Row(
             .taskNotCompleted,
             "nothing after an execution",
             "neither a result nor a completion",
-            broken: [Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 400)],
-            kept: [Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 400), Told(.prefetchCompleted, 430)]
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 400)],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 400), TestEvent(.prefetchCompleted, 430),
+            ]
         ),
         Row(
             .taskNotCompleted,
             "the first of two executions",
             "executed at 2025-11-15T05:36:45Z",
-            broken: [Told(.prefetchExecuted, 5), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61)],
+            broken: [
+                TestEvent(.prefetchExecuted, 5), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+            ],
             kept: [
-                Told(.prefetchExecuted, 5), Told(.prefetchFailure, 6), Told(.prefetchExecuted, 60),
-                Told(.prefetchCycleComplete, 70).summing(),
+                TestEvent(.prefetchExecuted, 5), TestEvent(.prefetchFailure, 6), TestEvent(.prefetchExecuted, 60),
+                TestEvent(.prefetchCycleComplete, 70).summing(),
             ]
         ),
     ]
@@ -115,10 +119,12 @@ extension ViolationTests {
             "cached and used",
             "another hash",
             broken: [
-                Told(.contentCached, 1).content("abcdef"), Told(.prefetchUsedForNotification, 2).content("abcdee"),
+                TestEvent(.contentCached, 1).content("abcdef"),
+                TestEvent(.prefetchUsedForNotification, 2).content("abcdee"),
             ],
             kept: [
-                Told(.contentCached, 1).content("abcdef"), Told(.prefetchUsedForNotification, 2).content("ABCDEF"),
+                TestEvent(.contentCached, 1).content("abcdef"),
+                TestEvent(.prefetchUsedForNotification, 2).content("ABCDEF"),
             ]
         ),
         Row(
@@ -126,43 +132,45 @@ extension ViolationTests {
             "cached again",
             "another hash",
             broken: [
-                Told(.contentCached, 1).content("01"), Told(.contentCached, 2).content("02"),
-                Told(.prefetchUsedForNotification, 3).content("03"),
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
+                TestEvent(.prefetchUsedForNotification, 3).content("03"),
             ],
             kept: [
-                Told(.contentCached, 1).content("01"), Told(.contentCached, 2).content("02"),
-                Told(.prefetchUsedForNotification, 3).content("01"),
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
+                TestEvent(.prefetchUsedForNotification, 3).content("01"),
             ]
         ),
         Row(
             .scheduleHashMismatch,
             "scheduled and executed",
             "another hash",
-            broken: [Told(.prefetchScheduled, 1).schedule("aa"), Told(.prefetchExecuted, 2).schedule("bb")],
-            kept: [Told(.prefetchScheduled, 1).schedule("aa"), Told(.prefetchExecuted, 2)]
+            broken: [TestEvent(.prefetchScheduled, 1).schedule("aa"), TestEvent(.prefetchExecuted, 2).schedule("bb")],
+            kept: [TestEvent(.prefetchScheduled, 1).schedule("aa"), TestEvent(.prefetchExecuted, 2)]
         ),
         Row(
             .staleContentUsed,
             "by the age told",
             "601 s old when it was used; its ttl is 600 s",
             broken: cycle() + [
-                Told(.contentCached, 403).ttl(600), Told(.prefetchUsedForNotification, 900).aged(600.000001),
+                TestEvent(.contentCached, 403).ttl(600), TestEvent(.prefetchUsedForNotification, 900).aged(600.000001),
             ],
-            kept: cycle() + [Told(.contentCached, 403).ttl(600), Told(.prefetchUsedForNotification, 900).aged(600)]
+            kept: cycle() + [
+                TestEvent(.contentCached, 403).ttl(600), TestEvent(.prefetchUsedForNotification, 900).aged(600),
+            ]
         ),
         Row(
             .staleContentUsed,
             "by the times",
             "499.001 s old when it was used; its ttl is 499 s",
-            broken: cycle(success: 401, used: 900.001) + [Told(.contentCached, 403).ttl(499)],
-            kept: cycle(success: 401, used: 900) + [Told(.contentCached, 403).ttl(499)]
+            broken: cycle(success: 401, used: 900.001) + [TestEvent(.contentCached, 403).ttl(499)],
+            kept: cycle(success: 401, used: 900) + [TestEvent(.contentCached, 403).ttl(499)]
         ),
         Row(
             .staleContentUsed,
             "by the last of two fetches",
             "its ttl is 100 s",
-            broken: cycle() + [Told(.prefetchExecuted, 700), Told(.prefetchSuccess, 799.999).ttl(100)],
-            kept: cycle() + [Told(.prefetchExecuted, 700), Told(.prefetchSuccess, 800).ttl(100)]
+            broken: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 799.999).ttl(100)],
+            kept: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 800).ttl(100)]
         ),
     ]
 
@@ -185,15 +193,15 @@ extension ViolationTests {
             .missedWindow,
             "never executed",
             "not executed by 2025-11-15T05:56:40Z",
-            broken: [Told(.prefetchScheduled, 0).begins(300), Told(.pluginStarted, 1_200.001, id: nil)],
-            kept: [Told(.prefetchScheduled, 0).begins(300), Told(.pluginStarted, 1_200, id: nil)]
+            broken: [TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.pluginStarted, 1_200.001, id: nil)],
+            kept: [TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.pluginStarted, 1_200, id: nil)]
         ),
         Row(
             .missedWindow,
             "told by the app",
             "missed its window",
-            broken: [Told(.prefetchScheduled, 0), Told(.prefetchMissed, 300)],
-            kept: [Told(.prefetchScheduled, 0)]
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchMissed, 300)],
+            kept: [TestEvent(.prefetchScheduled, 0)]
         ),
         Row(
             .executedAfterNotification,
@@ -220,28 +228,28 @@ extension ViolationTests {
             .driftExceeded,
             "told by the app",
             "reported a drift",
-            broken: [Told(.prefetchScheduled, 0), Told(.notificationDrift, 300)],
-            kept: [Told(.prefetchScheduled, 0)]
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.notificationDrift, 300)],
+            kept: [TestEvent(.prefetchScheduled, 0)]
         ),
         Row(
             .expired,
             "the end that the system put to it",
             "the system ended the task at",
-            broken: [Told(.prefetchExecuted, 0), Told(.prefetchExpired, 30)],
-            kept: [Told(.prefetchExecuted, 0), Told(.prefetchFailure, 30).reason(.system)]
+            broken: [TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchExpired, 30)],
+            kept: [TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 30).reason(.system)]
         ),
     ]
 }
 
-/// The rows of SPEC 5.1 that look beyond one cycle.
+/// The rules across cycles.
 enum AcrossCycles {
     static let hour = 3_600.0
     static let day = 86_400.0
 
     /// Two tasks for two days; what happens between their schedulings is given.
-    static func tasks(second: Double, _ between: Told...) -> [Told] {
-        [Told(.prefetchScheduled, 0, id: "one", due: day)] + between
-            + [Told(.prefetchScheduled, second, id: "two", due: 2 * day)]
+    static func tasks(second: Double, _ between: TestEvent...) -> [TestEvent] {
+        [TestEvent(.prefetchScheduled, 0, id: "one", due: day)] + between
+            + [TestEvent(.prefetchScheduled, second, id: "two", due: 2 * day)]
     }
 
     static let rows = [
@@ -250,7 +258,7 @@ enum AcrossCycles {
             "scheduled in one go",
             "while a task for another time was still waiting",
             broken: tasks(second: 1),
-            kept: [Told(.prefetchScheduled, 0, due: day), Told(.prefetchScheduled, 1, due: day)]
+            kept: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 1, due: day)]
         ),
         ViolationTests.Row(
             .secondActiveTask,
@@ -263,15 +271,15 @@ enum AcrossCycles {
             .secondActiveTask,
             "just before the other is executed",
             "while a task",
-            broken: tasks(second: hour, Told(.prefetchExecuted, hour + 0.001, id: "one")),
-            kept: tasks(second: hour, Told(.prefetchExecuted, hour, id: "one"))
+            broken: tasks(second: hour, TestEvent(.prefetchExecuted, hour + 0.001, id: "one")),
+            kept: tasks(second: hour, TestEvent(.prefetchExecuted, hour, id: "one"))
         ),
         ViolationTests.Row(
             .secondActiveTask,
             "before or after the other is delivered",
             "while a task",
-            broken: tasks(second: day - 60, Told(.notificationDelivered, day - 59, id: "one")),
-            kept: tasks(second: day - 60, Told(.notificationDelivered, day - 61, id: "one"))
+            broken: tasks(second: day - 60, TestEvent(.notificationDelivered, day - 59, id: "one")),
+            kept: tasks(second: day - 60, TestEvent(.notificationDelivered, day - 61, id: "one"))
         ),
         ViolationTests.Row(
             .secondActiveTask,
@@ -285,7 +293,7 @@ enum AcrossCycles {
             "until the other missed its window",
             "while a task",
             broken: tasks(second: hour),
-            kept: tasks(second: hour, Told(.prefetchMissed, hour / 2, id: "one"))
+            kept: tasks(second: hour, TestEvent(.prefetchMissed, hour / 2, id: "one"))
         ),
         ViolationTests.Row(
             .secondActiveTask,
@@ -298,34 +306,34 @@ enum AcrossCycles {
             .secondActiveTask,
             "of one schedule at two times",
             "while a task",
-            broken: [Told(.prefetchScheduled, 0, due: day), Told(.prefetchScheduled, 5, due: 2 * day)],
-            kept: [Told(.prefetchScheduled, 0, due: day), Told(.prefetchScheduled, 5)]
+            broken: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 5, due: 2 * day)],
+            kept: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 5)]
         ),
         ViolationTests.Row(
             .scheduledWhileDenied,
             "in the same cycle",
             "after notifications were denied at 2025-11-15T05:36:40Z",
-            broken: [Told(.notificationDenied, 0), Told(.prefetchScheduled, 500)],
-            kept: [Told(.prefetchScheduled, 0), Told(.notificationDenied, 500)]
+            broken: [TestEvent(.notificationDenied, 0), TestEvent(.prefetchScheduled, 500)],
+            kept: [TestEvent(.prefetchScheduled, 0), TestEvent(.notificationDenied, 500)]
         ),
         ViolationTests.Row(
             .scheduledWhileDenied,
             "within a minute in the same installation",
             "after notifications were denied",
-            broken: [Told(.notificationDenied, 0, id: nil), Told(.prefetchScheduled, 60, due: hour)],
-            kept: [Told(.notificationDenied, 0, id: nil), Told(.prefetchScheduled, 60.000_001, due: hour)]
+            broken: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60, due: hour)],
+            kept: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60.000_001, due: hour)]
         ),
         ViolationTests.Row(
             .nextNotScheduled,
             "a day without a task",
             "no task was scheduled after it",
             broken: [
-                Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61),
-                Told(.pluginStarted, 60.001 + day, id: nil),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 60.001 + day, id: nil),
             ],
             kept: [
-                Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61),
-                Told(.pluginStarted, 60 + day, id: nil),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 60 + day, id: nil),
             ]
         ),
         ViolationTests.Row(
@@ -333,12 +341,12 @@ enum AcrossCycles {
             "the next task",
             "no task was scheduled after it",
             broken: [
-                Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61),
-                Told(.pluginStarted, 3 * day, id: nil), Told(.prefetchScheduled, 100, id: "b").of(9),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 100, id: "b").of(9),
             ],
             kept: [
-                Told(.prefetchScheduled, 0), Told(.prefetchExecuted, 60), Told(.prefetchSuccess, 61),
-                Told(.pluginStarted, 3 * day, id: nil), Told(.prefetchScheduled, 100, id: "b"),
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 100, id: "b"),
             ]
         ),
     ]
