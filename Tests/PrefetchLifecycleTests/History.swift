@@ -21,7 +21,7 @@ struct History {
 
     mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
 
-    /// Adds the events of an installation; that with the number 0 tells no id.
+    /// Adds the events of an installation; number 0 has no id.
     private mutating func add(_ installation: UInt64) {
         var told: [TestEvent] = []
         for cycle in 0..<Int.random(in: 1...3, using: &random) {

@@ -21,7 +21,7 @@ struct OutcomeTests {
     static let failed = [TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth)]
     static let rows = [
         Row("used content", .used, [TestEvent(.prefetchUsedForNotification, 0)]),
-        Row("use that a summary tells of", .used, [TestEvent(.prefetchCycleComplete, 0).summing()]),
+        Row("use that a summary asserts", .used, [TestEvent(.prefetchCycleComplete, 0).summing()]),
         Row(
             "use, though something was missing",
             .used,

@@ -28,7 +28,7 @@ struct StageCountingTests {
             [1, 1, 1, 0, 0, 0, 0, 1]
         ),
         History(
-            "the same stage told by several lines",
+            "the same stage in several events",
             [
                 event("prefetch_scheduled", 0), event("prefetch_scheduled", 1), event("prefetch_executed", 60),
                 event("prefetch_success", 62), event("prefetch_success", 63),
@@ -45,7 +45,7 @@ struct StageCountingTests {
             [0, 2, 1, 1, 0, 0, 0, 0]
         ),
         History(
-            "three lines that tell of one failure",
+            "three events of one failure",
             [
                 event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401"#),
                 event("prefetch_failure", 63, #""error":"JWT expired""#),
@@ -80,7 +80,7 @@ struct StageCountingTests {
             [0, 2, 0, 0, 0, 0, 1, 0]
         ),
         History(
-            "a failure that only the completion tells of, with its reason",
+            "a failure that only the completion reports, with its reason",
             [
                 event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false,"reason":"AUTH""#),
                 event("prefetch_executed", 90),
@@ -88,12 +88,12 @@ struct StageCountingTests {
             [0, 2, 0, 0, 1, 0, 0, 0]
         ),
         History(
-            "a failure that only the completion tells of, without a reason",
+            "a failure that only the completion reports, without a reason",
             [event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false"#)],
             [0, 1, 0, 0, 0, 0, 1, 0]
         ),
         History(
-            "a failure and the completion that tells of it",
+            "a failure and the completion that reports it",
             [
                 event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK""#),
                 event("prefetch_completed", 63, #""fetched":false"#), event("prefetch_executed", 90),

@@ -43,7 +43,7 @@ extension ViolationTests {
         ),
         Row(
             .usedWithoutSuccess,
-            "a summary that tells of a fetch or not",
+            "a summary that asserts a fetch or not",
             "content was used",
             broken: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
             kept: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing()]
@@ -149,7 +149,7 @@ extension ViolationTests {
         ),
         Row(
             .staleContentUsed,
-            "by the age told",
+            "by the reported age",
             "601 s old when it was used; its ttl is 600 s",
             broken: cycle() + [
                 TestEvent(.contentCached, 403).ttl(600), TestEvent(.prefetchUsedForNotification, 900).aged(600.000001),
@@ -198,7 +198,7 @@ extension ViolationTests {
         ),
         Row(
             .missedWindow,
-            "told by the app",
+            "reported by the app",
             "missed its window",
             broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchMissed, 300)],
             kept: [TestEvent(.prefetchScheduled, 0)]
@@ -226,7 +226,7 @@ extension ViolationTests {
         ),
         Row(
             .driftExceeded,
-            "told by the app",
+            "reported by the app",
             "reported a drift",
             broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.notificationDrift, 300)],
             kept: [TestEvent(.prefetchScheduled, 0)]

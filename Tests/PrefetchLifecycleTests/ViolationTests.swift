@@ -194,7 +194,7 @@ struct ShownViolationTests {
         Row("begins before it is scheduled", TestEvent(.prefetchScheduled, 0).begins(-1), [.leadBelowMinimum]),
         Row("begins nobody knows when", TestEvent(.prefetchScheduled, 0), []),
         Row("a time that only orders", TestEvent(.prefetchScheduled, 0).begins(1).assumed(), []),
-        Row("an execution tells no lead", TestEvent(.prefetchExecuted, 0).begins(1), []),
+        Row("an execution has no lead", TestEvent(.prefetchExecuted, 0).begins(1), []),
     ]
 
     static let executions = [
@@ -258,7 +258,7 @@ struct ShownViolationTests {
             }
             if Int.random(in: 0..<5, using: &random) == 0 { told = told.assumed() }
             var shown = told.event.shownViolations
-            // A cycle is judged by its use of the content, which a delivery alone does not tell.
+            // A cycle is judged by its use of the content, which a delivery alone does not show.
             if kind == .notificationDelivered { shown.removeAll { $0 == .staleContentUsed } }
             let judged = try #require(try LifecycleFold.judged([told]).first)
             // A task that never ran misses its window with time, not by what this event says.
