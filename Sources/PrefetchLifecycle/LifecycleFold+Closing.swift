@@ -3,35 +3,36 @@
 public import TelemetryEvents
 
 extension LifecycleFold {
-    /// The grain in which a closed schedule is remembered without its notification time, in seconds.
-    private static let closedPeriod: Int64 = 4 * 3_600
-    /// The periods in which a schedule was due that an event of some period may belong to.
+    /// The resolution in which a closed schedule is remembered by period instead of by notification time.
+    private static let closedPeriodSeconds: Int64 = 4 * 3_600
+    /// The periods, relative to an event's own, in which its closed cycle may have been due: 12 hours before to 4 after.
     private static let closedPeriods: ClosedRange<Int64> = -3...1
 
-    /// Closes every cycle: the input has ended. What is known to have come is the time of the latest event.
+    /// Closes every cycle at the end of the input, judged at the time of the latest event.
     public mutating func finish() {
         for slot in 0..<cycles.count { judge(slot, known: nil) }
         cycles.removeAll()
     }
 
-    /// How many cycles one tick closes at most, so that it holds up the writer for some milliseconds; a part of what
-    /// the rows of the ledger mean.
+    /// The most cycles that one tick closes, which keeps the writer's pause to a few milliseconds.
+    ///
+    /// Ledger rows depend on it: replaying a tick must close the same cycles, so it cannot change between versions.
     static let closingsPerTick = 2_048
 
-    /// The cycles that a tick closes: those whose time has come by the ledger's clock, the first ones of the table.
+    /// The first cycles of the table that are due to close by the ledger's clock.
     private mutating func due(at second: UInt32) -> [Int] {
         cycles.due(at: second, limit: Self.closingsPerTick)
     }
 
-    /// Closes the cycles whose time has come by the ledger's clock.
+    /// Closes and judges the cycles that are due by the ledger's clock.
     mutating func closeDue(at second: UInt32) {
         let due = due(at: second)
         for slot in due { judge(slot, known: clock) }
         for slot in due.reversed() { cycles.remove(slot) }
     }
 
-    /// The cycles that break a rule among those that `tick(to:)` would close at this time, judged as it will judge them,
-    /// in the order in which it will close them. Nothing is closed or counted.
+    /// The cycles with violations among those that `tick(to:)` would close at this time, with the same verdicts and in the
+    /// same order. Closes and counts nothing.
     public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
         let known = max(clock, now)
         return due(at: seconds(known)).compactMap { slot in
@@ -40,16 +41,16 @@ extension LifecycleFold {
         }
     }
 
-    /// Closes a cycle to make room, or because it can take no more.
-    mutating func closeEarly(_ slot: Int) {
+    /// Closes a cycle before its time: the table is full, or the cycle cannot hold another event.
+    mutating func evict(_ slot: Int) {
         judge(slot, known: nil)
         cycles.remove(slot)
         groups[0].evictedCycles += 1
     }
 
-    /// The verdict on a cycle that closes now; nil for one that was closed and judged before.
+    /// The verdict on a cycle that closes now; nil for a reopened one, which has its verdict.
     ///
-    /// - Parameter known: the time that is known to have come; nil for that of the latest event.
+    /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
     private func judgement(of slot: Int, known: Timestamp?) -> Judgement? {
         let cycle = cycles[slot]
         guard !cycle.flags.contains(.isReopened) else { return nil }
@@ -58,7 +59,7 @@ extension LifecycleFold {
         return cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
     }
 
-    /// Counts what was held back of a cycle, and judges it unless that was done when it was closed before.
+    /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
         let cycle = cycles[slot]
         var counted = cycles.counted(at: slot)
@@ -66,16 +67,16 @@ extension LifecycleFold {
         let before = groups.tally(of: group)
         let isUsed = cycle.used.isKnown
         let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
-        let kept = KeptStages(cycle, used: counted.used)
+        let kept = OneTimeStages(cycle, used: counted.used)
         counted.count(counts, into: &groups[group])
-        cycle.countKept(&counted, since: kept, into: &groups[group])
-        cycle.countRest(counted, into: &groups[group])
+        cycle.countOneTimeStages(&counted, since: kept, into: &groups[group])
+        cycle.countAtClosing(counted, into: &groups[group])
         let last = cycles.lastTime(at: slot)
         let tally = groups.tally(of: group) - before
-        settle(tally, atEndOf: cycle, at: last)
+        reconcile(tally, atEndOf: cycle, at: last)
         remember(closed: cycle, until: last)
         let judgement = judgement(of: slot, known: known)
-        keep(tally, judgement, atEndOf: cycle)
+        observe(tally, judgement, atEndOf: cycle)
         guard let judgement else { return }
         groups[group].add(judgement)
         if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
@@ -83,7 +84,7 @@ extension LifecycleFold {
 }
 
 extension LifecycleFold {
-    /// Remembers a cycle for as long as identities are, so that it is not judged again.
+    /// Remembers a closed cycle among the identities, so that a late event does not judge it again.
     private mutating func remember(closed cycle: Cycle, until last: Timestamp) {
         guard deduplicates else { return }
         if let due = cycle.due {
@@ -96,11 +97,11 @@ extension LifecycleFold {
         identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: last)))
     }
 
-    /// Whether a cycle was closed and judged before, and is told of again.
+    /// Whether a cycle was closed and judged before, so that late events reopen it without another verdict.
     ///
-    /// Without a notification time that is taken for granted from 4 hours before a closed cycle of the same schedule was due
-    /// until 12 hours after, and for what is scheduled until then. If that had none either, the same holds of when it was
-    /// told of, and what is scheduled begins anew.
+    /// A cycle without a notification time matches a closed one of its schedule that was due at most 4 hours after it or
+    /// 12 hours before it. If the closed one had no notification time either, the times of its events stand in, and a
+    /// new scheduling starts a new cycle.
     func wasClosed(_ cycle: Cycle, isScheduled: Bool = false) -> Bool {
         guard deduplicates else { return false }
         if let due = cycle.due {
@@ -118,24 +119,48 @@ extension LifecycleFold {
         periods.contains { identities.contains(periodKey(of: schedule, period + $0)) }
     }
 
-    private static func period(of time: Timestamp) -> Int64 { time.microseconds / 1_000_000 / closedPeriod }
+    private static func period(of time: Timestamp) -> Int64 { time.microseconds / 1_000_000 / closedPeriodSeconds }
 
     private func exactKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
         cycle.schedule == 0
             ? namelessKey(of: cycle, due) : key.hash(cycle.schedule, UInt64(bitPattern: due.microseconds))
     }
 
-    /// By which an event of the same installation and time is known that names no schedule.
+    /// Matches late events that name the installation and the notification time, but no schedule.
     private func timeKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
         key.hash(cycle.installation, ~UInt64(bitPattern: due.microseconds))
     }
 
-    /// By which a cycle is known that named no schedule.
+    /// Matches a closed cycle that never named a schedule.
     private func namelessKey(of cycle: Cycle, _ due: Timestamp) -> UInt64 {
         key.hash(~cycle.installation, UInt64(bitPattern: due.microseconds))
     }
 
     private func periodKey(of schedule: UInt64, _ period: Int64) -> UInt64 {
         key.hash(schedule, UInt64(bitPattern: period))
+    }
+}
+
+/// When a cycle closes: a grace period after its delivery or summary, else a while after its notification time.
+///
+/// See "Closing" in docs/lifecycle.md. The defaults are those of `LifecycleLimits`.
+struct ClosingTerms {
+    /// The ledger's clock, in seconds since 1970.
+    var clockSeconds: UInt32
+    /// How long a cycle stays open after its delivery or its summary.
+    var graceSeconds: UInt32
+    /// How long a cycle stays open after its notification time.
+    var openSeconds: UInt32
+}
+
+extension Cycle {
+    /// Moves the closing time after an event.
+    ///
+    /// A delivery or a summary sets it to the end of the grace period; any other event only moves it later.
+    mutating func postponeClosing(after kind: EventKind, _ terms: ClosingTerms) {
+        if kind == .notificationDelivered || kind == .prefetchCycleComplete { flags.insert(.isEnding) }
+        let grace = terms.clockSeconds &+ terms.graceSeconds
+        let open = (dueSecond ?? terms.clockSeconds) &+ terms.openSeconds
+        closesAt = flags.contains(.isEnding) ? grace : max(closesAt, open, grace)
     }
 }

@@ -2,21 +2,44 @@
 
 public import TelemetryEvents
 
-/// The fold over the ledger: accepted events and the ledger's clock go in, counts and judged cycles come out.
+/// How much state the fold keeps and for how long (docs/lifecycle.md, docs/reliability.md).
+public struct LifecycleLimits: Sendable {
+    /// The shortest time an identity is remembered, in microseconds: seven days.
+    public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
+    /// The most identities remembered, at up to 12 bytes each.
+    public var identities = 20_000_000
+    /// The most cycles open at once, at 84 bytes each plus about 10 bytes of indexes.
+    public var openCycles = 2_000_000
+    /// How long a cycle stays open after its delivery or its summary: 15 minutes, so that late events still join it.
+    public var closingGraceSeconds: Int64 = 15 * 60
+    /// How long a cycle without a delivery or a summary stays open after its notification time: 24 hours.
+    public var openAfterNotificationSeconds: Int64 = 24 * 3_600
+    /// The most facts kept of one cycle; capped at 255.
+    public var factsPerCycle = 255
+    /// The most open cycles of one schedule, each with its own notification time.
+    public var cyclesPerSchedule = 32
+    /// The most installations remembered for the rules across cycles, at 160 bytes each.
+    public var installations = 500_000
+
+    /// The documented defaults.
+    public init() {}
+}
+
+/// Turns accepted events and the ledger's clock into counts and judged cycles.
 ///
-/// Pure: the same batches in the same order give the same totals and the same checkpoint, whether they come live, from a
-/// recovery or from a file. It never reads a clock; time comes with each batch and tick. Folding an event costs O(facts of
-/// its cycle) and, in the mean, no allocation.
+/// The fold is pure: the same batches in the same order give the same totals and the same checkpoint, whether they come
+/// live, from a recovery or from a file. It never reads a clock; each batch and tick carries its time. Folding an event
+/// costs O(facts of its cycle) and, on average, no allocation.
 ///
-/// To deduplicate, `propose(_:)` each identity before its event enters the ledger, and `settle()` once the events of a
-/// transaction are in it or are not; `apply(_:receivedAt:)` remembers those that did.
+/// To deduplicate, call `propose(_:)` with each identity before its event enters the ledger, and `clearProposals()` once
+/// the transaction has committed or failed. `apply(_:receivedAt:)` remembers the identities of committed events.
 public struct LifecycleFold: Sendable {
-    /// What has been counted.
+    /// The sum of all groups.
     public var totals: LifecycleTotals { groups.sum }
-    /// The same by platform and app version, for the optional labels (SPEC 6): 128 groups at most, the first one of events
-    /// that name neither.
+    /// The totals by platform and app version, for the optional labels (docs/metrics.md): at most 128 groups. The first
+    /// group holds events that name neither.
     public var totalsByGroup: [LifecycleGroup] { groups.groups }
-    /// The latest time that the ledger has told.
+    /// The latest time of any batch or tick.
     public internal(set) var clock = Timestamp(microseconds: 0)
 
     let key: IdentityKey
@@ -29,24 +52,24 @@ public struct LifecycleFold: Sendable {
     var identities: RememberedIdentities
     var cycles: CycleTable
     var installations: InstallationTable
-    /// The time of the latest event.
+    /// The latest event time.
     var latest = Timestamp(microseconds: 0)
     var closedCycles: [ClosedCycle] = []
     var observations = LatestObservations()
     var schedules = SampledSchedules()
     private var proposed = IdentityTable()
 
-    /// Starts from nothing.
+    /// Creates an empty fold.
     ///
     /// - Parameters:
-    ///   - key: the key of the hashes of identities and cycles.
-    ///   - limits: how much is remembered.
-    ///   - keepsClosedCycles: whether closed cycles are kept for `takeClosedCycles()`.
-    ///   - deduplicates: whether the identities of applied events are remembered; a run over one input needs none.
+    ///   - key: the key that hashes identities and cycles.
+    ///   - limits: how much state is kept.
+    ///   - keepsClosedCycles: whether to keep closed cycles for `takeClosedCycles()`.
+    ///   - deduplicates: whether to remember the identities of applied events; a run over one input needs none.
     ///   - anonymousIsOneInstallation: whether events without an installation come from a single one, as in a device's
-    ///     log. If not, the rules that look beyond one cycle leave them out.
-    ///   - isReceiver: whether batches come when they were sent, so that `receivedAt` tells of clocks and of arrival; not so
-    ///     in a file that is judged.
+    ///     log. If not, the rules across cycles skip them.
+    ///   - isReceiver: whether `receivedAt` is the real arrival time, so that clock skew and arrival lag can be measured;
+    ///     false for a file that is validated.
     public init(
         key: IdentityKey,
         limits: LifecycleLimits = LifecycleLimits(),
@@ -66,38 +89,38 @@ public struct LifecycleFold: Sendable {
         installations = InstallationTable(limit: limits.installations)
     }
 
-    /// How many cycles are open.
+    /// The number of open cycles.
     public var openCycles: Int { cycles.count }
-    /// The bytes that the open cycles and what finds them take.
+    /// The memory of the open cycles and their indexes, in bytes.
     public var cycleBytes: Int { cycles.byteCount }
-    /// How many identities are remembered.
+    /// The number of remembered identities.
     public var rememberedIdentities: Int { identities.count }
-    /// The bytes that the remembered identities take.
+    /// The memory of the remembered identities, in bytes.
     public var identityBytes: Int { identities.byteCount }
 
-    /// Whether an event or a batch with this identity has been accepted in the last days, or proposed.
+    /// Whether an event or a batch with this identity was accepted within the deduplication window, or is proposed.
     public func isKnown(_ identity: UInt64) -> Bool {
         identities.contains(identity) || proposed.contains(identity)
     }
 
-    /// Whether an event or a batch with this identity is new, neither accepted in the last days nor proposed before.
+    /// Proposes an identity; false for a duplicate of an accepted or a proposed one.
     public mutating func propose(_ identity: UInt64) -> Bool {
         !identities.contains(identity) && proposed.insert(identity)
     }
 
-    /// Forgets what was proposed: it has been applied, or its transaction has failed.
-    public mutating func settle() {
+    /// Drops all proposals, after their transaction was applied or has failed.
+    public mutating func clearProposals() {
         proposed.removeAll()
     }
 
-    /// Whether time alone would close a cycle now, so that a tick belongs into the ledger.
+    /// Whether a cycle is due to close, so that a tick must be written to the ledger.
     public mutating func isTickDue(at now: Timestamp) -> Bool {
         !cycles.due(at: seconds(max(clock, now)), limit: 1).isEmpty
     }
 
     /// Folds the events of a batch.
     ///
-    /// - Throws: `EventRecordError` for bytes that are no records; the events before them are folded.
+    /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
         advance(to: receivedAt)
         defer { observations.keepNoted(from: records, at: clock) }
@@ -115,33 +138,176 @@ public struct LifecycleFold: Sendable {
         }
     }
 
-    /// Remembers identities of batches that were accepted.
+    /// Remembers the identities of accepted batches.
     public mutating func remember(_ batchIdentities: [UInt64], receivedAt: Timestamp) {
         advance(to: receivedAt)
         for identity in batchIdentities { identities.insert(identity) }
     }
 
-    /// Lets time pass without events: cycles whose time has come close, old identities are forgotten.
+    /// Advances the clock without events: closes the cycles that are due and forgets old identities.
     ///
-    /// Closes a few thousand cycles at most; `isTickDue(at:)` says whether another tick is needed for the rest.
+    /// Closes at most `closingsPerTick` cycles; `isTickDue(at:)` says whether another tick is needed for the rest.
     public mutating func tick(to now: Timestamp) {
         advance(to: now)
         closeDue(at: seconds(clock))
     }
 
-    /// The cycles that were closed since the last call, in the order in which they were closed.
+    /// The cycles closed since the last call, in closing order.
     public mutating func takeClosedCycles() -> [ClosedCycle] {
         defer { closedCycles = [] }
         return closedCycles
     }
 
     private mutating func advance(to now: Timestamp) {
-        cycles.indexRestored()
+        cycles.rebuildIndexes()
         clock = max(clock, now)
         groups[0].evictedIdentities += identities.advance(to: clock)
     }
 
     func seconds(_ time: Timestamp) -> UInt32 {
         UInt32(clamping: time.microseconds / 1_000_000)
+    }
+}
+
+extension LifecycleFold {
+    /// Folds an event into its cycle and its installation.
+    private mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
+        let installation = event.installation?.fingerprint ?? 0
+        let named = groups.place(of: event, in: bytes)
+        let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
+        observe(time, of: event, in: named ?? 0)
+        if let address = CycleAddress(event, schedule: schedule, installation: installation),
+            var slot = slot(for: event, at: address)
+        {
+            let terms = closingTerms
+            let group = group(of: slot, named)
+            var before = groups.tally(of: group)
+            if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
+                evict(slot)
+                slot = open(address, base: event.timestamp)
+                cycles.update(slot) { $0.group = UInt8(group) }
+                before = groups.tally(of: group)
+                _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
+            }
+            let counted = groups.tally(of: group) - before
+            observe(counted, by: event, at: slot, in: group, bytes)
+            reconcile(counted, by: event, at: slot, in: group)
+            updateInstallation(installation, with: event, due: cycles[slot].due)
+            if event.kind == .prefetchScheduled {
+                updateTask(of: slot, by: event)
+                resumeJudging(slot)
+            }
+        } else {
+            updateInstallation(installation, with: event, due: nil)
+        }
+        if event.kind == .notificationDenied { recordDenial(event, installation) }
+        if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: named ?? 0, bytes) }
+    }
+
+    /// The group that a cycle counts in: the one its events named last.
+    private mutating func group(of slot: Int, _ named: Int?) -> Int {
+        guard let named else { return Int(cycles[slot].group) }
+        if cycles[slot].group != UInt8(named) { cycles.update(slot) { $0.group = UInt8(named) } }
+        return named
+    }
+
+    private var closingTerms: ClosingTerms {
+        ClosingTerms(
+            clockSeconds: seconds(clock),
+            graceSeconds: UInt32(clamping: limits.closingGraceSeconds),
+            openSeconds: UInt32(clamping: limits.openAfterNotificationSeconds)
+        )
+    }
+
+    /// Stage counts are bytes, so 255 facts are the most.
+    private var factLimit: Int { min(limits.factsPerCycle, 255) }
+
+    /// The cycle of an event, completed by the event's address; opens one where needed. Nil for an event that belongs to
+    /// no cycle and opens none.
+    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> Int? {
+        let opens = event.opensCycle
+        while true {
+            switch cycles.match(address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
+            case .found(let slot):
+                guard evictUnlessWithinReach(event, slot) else { continue }
+                return slot
+            case .learnsDue(let slot):
+                guard evictUnlessWithinReach(event, slot) else { continue }
+                if let due = address.due { cycles.learn(due: due, at: slot) }
+                return addressChanged(slot)
+            case .learnsSchedule(let slot):
+                guard evictUnlessWithinReach(event, slot) else { continue }
+                cycles.learn(schedule: address.schedule, at: slot)
+                return addressChanged(slot)
+            case .learnsScheduleEvicting(_, let oldest):
+                evict(oldest)
+            case .joins(let slot, let other):
+                guard evictUnlessWithinReach(event, slot) else { continue }
+                guard let joined = join(slot, with: other, at: event.timestamp) else {
+                    evict(other)
+                    continue
+                }
+                return addressChanged(joined)
+            case .none:
+                guard address.hasBoth || opens else { return nil }
+                return open(address, base: event.timestamp)
+            case .noneEvicting(let slot):
+                guard address.hasBoth || opens else { return nil }
+                evict(slot)
+                return open(address, base: event.timestamp)
+            }
+        }
+    }
+
+    /// Joins two cycles and counts what their union adds; nil when they cannot be joined.
+    private mutating func join(_ slot: Int, with other: Int, at time: Timestamp) -> Int? {
+        let group = Int(cycles[slot].group)
+        let before = groups.tally(of: group)
+        let joined = cycles.join(slot, with: other, limit: factLimit, into: &groups[group])
+        if let joined {
+            reconcile(groups.tally(of: group) - before, of: cycles[joined].installation, at: time, in: group)
+        }
+        return joined
+    }
+
+    /// Evicts a cycle whose base is too far from an event to store the event's time; returns whether it stays.
+    private mutating func evictUnlessWithinReach(_ event: borrowing Event, _ slot: Int) -> Bool {
+        if Fact.isRepresentable(event.timestamp, from: cycles[slot].base) { return true }
+        evict(slot)
+        return false
+    }
+
+    /// The slot to evict: the oldest of 16 samples spread over the table; each eviction moves the samples on.
+    private var evictionCandidate: Int {
+        let start = Int(groups[0].evictedCycles % UInt64(cycles.count))
+        let step = max(1, cycles.count / 16)
+        return (0..<min(16, cycles.count)).map { (start + $0 * step) % cycles.count }
+            .min { cycles[$0].base < cycles[$1].base } ?? start
+    }
+
+    private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
+        if cycles.count >= min(limits.openCycles, SlotIndex.slotLimit), cycles.count > 0 {
+            evict(evictionCandidate)
+        }
+        let slot = cycles.open(address, base: base)
+        if wasClosed(cycles[slot]) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
+        return slot
+    }
+
+    /// Judges a reopened cycle again where it is a new one: scheduled after an earlier one of its schedule closed.
+    private mutating func resumeJudging(_ slot: Int) {
+        let cycle = cycles[slot]
+        guard cycle.flags.contains(.isReopened), cycle.due == nil, !wasClosed(cycle, isScheduled: true) else { return }
+        cycles.update(slot) { _ = $0.flags.remove(.isReopened) }
+    }
+
+    /// Checks again whether a cycle was closed before, once its address is more complete.
+    private mutating func addressChanged(_ slot: Int) -> Int {
+        let wasClosed = wasClosed(cycles[slot])
+        cycles.update(slot) { cycle in
+            if wasClosed { cycle.flags.insert(.isReopened) } else { cycle.flags.remove(.isReopened) }
+        }
+        updateTask(of: slot)
+        return slot
     }
 }

@@ -6,23 +6,6 @@ import Testing
 
 @Suite("Checkpoints of the fold")
 struct CheckpointTests {
-    /// What a ledger keeps of checkpoints.
-    struct Store {
-        var pages: [String: [UInt8]] = [:]
-
-        mutating func save(_ delta: StateDelta) {
-            for prefix in delta.deletedPrefixes { pages = pages.filter { !$0.key.hasPrefix(prefix) } }
-            for page in delta.upserts { pages[page.key] = page.value }
-        }
-
-        func restore(limits: LifecycleLimits = LifecycleLimits()) throws -> LifecycleFold {
-            var fold = LifecycleFold(limits: limits)
-            for (key, value) in pages.sorted(by: { $0.key < $1.key }) {
-                try fold.restore(StatePage(key: key, value: value))
-            }
-            return fold
-        }
-    }
 
     func history(_ index: Int) -> [String] {
         let id = "cycle-\(index)"
@@ -34,10 +17,10 @@ struct CheckpointTests {
         ]
     }
 
-    @Test("a fold restored from any checkpoint goes on like the one that was never stopped")
-    func restoring() throws {
+    @Test("a fold restored from any checkpoint continues like the one that never stopped")
+    func restoredFoldContinuesLikeTheLiveOne() throws {
         var live = LifecycleFold()
-        var store = Store()
+        var store = CheckpointStore()
         for index in 0..<1_200 {
             try live.apply(Array(history(index).shuffled().prefix(2)), at: Int64(index))
             if index % 400 == 399 {
@@ -58,8 +41,8 @@ struct CheckpointTests {
         }
     }
 
-    @Test("a checkpoint writes only what changed")
-    func onlyChanges() throws {
+    @Test("a checkpoint writes only the pages that changed")
+    func checkpointWritesOnlyChangedPages() throws {
         var fold = LifecycleFold()
         try fold.apply((0..<2_000).flatMap(history))
         let first = fold.takeChanges()
@@ -70,9 +53,9 @@ struct CheckpointTests {
     }
 
     @Test("closed cycles leave the checkpoint")
-    func closedCycles() throws {
+    func closedCyclesLeaveTheCheckpoint() throws {
         var fold = LifecycleFold()
-        var store = Store()
+        var store = CheckpointStore()
         try fold.apply((0..<700).flatMap(history))
         store.save(fold.takeChanges())
         #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.count == 3)
@@ -81,9 +64,69 @@ struct CheckpointTests {
         #expect(store.pages.keys.filter { $0.hasPrefix("cycles/") }.isEmpty)
     }
 
-    @Test("a page cut short or unknown is an error that names it", arguments: ["totals", "cycles/00000000", "else"])
-    func damaged(key: String) {
+    @Test("a truncated or unknown checkpoint page is an error", arguments: ["totals", "cycles/00000000", "else"])
+    func damagedPageIsAnError(key: String) {
         var fold = LifecycleFold()
         #expect(throws: StateError.self) { try fold.restore(StatePage(key: key, value: [1, 2, 3])) }
+    }
+}
+
+@Suite("Checkpoints taken while the fold continues")
+struct SnapshotTests {
+    @Test("a checkpoint holds the state of one moment while the fold continues, within any limits", arguments: 0..<40)
+    func checkpointIsASnapshotWhileTheFoldContinues(seed: UInt64) throws {
+        var limits = LifecycleLimits()
+        if seed % 2 == 0 {
+            limits.openCycles = 5
+            limits.factsPerCycle = 8
+            limits.installations = 3
+            limits.identities = 64
+            limits.cyclesPerSchedule = 2
+        }
+        var random = SplitMix64(state: seed + 4_000)
+        var live = LifecycleFold.keeping(limits: limits)
+        var store = CheckpointStore()
+        var time = 0.0
+        func tell(_ fold: inout LifecycleFold) throws {
+            let installation = UInt64.random(in: 1...6, using: &random)
+            let history = History(seed: UInt64.random(in: 0..<1_000, using: &random)).events
+            time += Double(Int.random(in: 0..<20_000, using: &random))
+            try fold.apply(history.shuffled(using: &random).prefix(6).map { $0.of(installation) }, at: time)
+            if Int.random(in: 0..<3, using: &random) == 0 { fold.tick(to: fold.clock) }
+        }
+        for _ in 0..<12 {
+            for _ in 0..<4 { try tell(&live) }
+            var whole = live
+            var delta = live.takeChanges()
+            var saved = store
+            saved.save(whole.takeChanges())
+            let count = delta.count
+            for prefix in delta.takeDeletedPrefixes(.max) {
+                store.pages = store.pages.filter { !$0.key.hasPrefix(prefix) }
+            }
+            while let page = delta.takePage() {
+                store.pages[page.key] = page.value
+                try tell(&live)
+            }
+            #expect(count > 0 && delta.count == 0)
+            try #require(store.pages == saved.pages)
+            let restored = try store.restore(limits: limits)
+            #expect(restored.totals == whole.totals)
+            #expect(restored.openCycles == whole.openCycles)
+        }
+    }
+
+    @Test("a checkpoint hands out the key prefixes to delete in parts, before its pages")
+    func deletedPrefixesPrecedePages() throws {
+        var fold = LifecycleFold()
+        try fold.apply((0..<1_400).map { event("prefetch_scheduled", 0, id: "cycle-\($0)") })
+        _ = fold.takeChanges()
+        fold.closeAll()
+        var delta = fold.takeChanges()
+        #expect(delta.takeDeletedPrefixes(0) == [])
+        #expect(delta.takeDeletedPrefixes(4) == (0..<4).map { "cycles/0000000\($0)" })
+        #expect(delta.takeDeletedPrefixes(.max) == (4..<6).map { "cycles/0000000\($0)" })
+        #expect(delta.takeDeletedPrefixes(.max) == [])
+        #expect(delta.takePage()?.key == "totals")
     }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Remembered identities")
 struct DeduplicationTests {
-    @Test("the table holds what a set holds, at 12 bytes an identity at most once it is large")
-    func agreesWithSet() {
+    @Test("the identity table agrees with a set at no more than 12 bytes an identity")
+    func identityTableAgreesWithASet() {
         var random = SplitMix64(state: 7)
         var table = IdentityTable()
         var set: Set<UInt64> = []
@@ -27,8 +27,8 @@ struct DeduplicationTests {
         #expect(table.byteCount <= table.count * 12)
     }
 
-    @Test("the ends of the range and runs at the very end are held too")
-    func edges() {
+    @Test("the identity table holds the ends of the range and runs at its end")
+    func identityTableHoldsTheEndsOfTheRange() {
         var table = IdentityTable()
         for hash in (UInt64.max - 500)...UInt64.max { _ = table.insert(hash) }
         _ = table.insert(0)
@@ -40,7 +40,7 @@ struct DeduplicationTests {
     }
 
     @Test("an identity is remembered for the window and forgotten after one and a half")
-    func window() {
+    func identityIsForgottenAfterItsWindow() {
         var identities = RememberedIdentities(window: 700, limit: 1_000)
         _ = identities.advance(to: Timestamp(microseconds: 0))
         identities.insert(11)
@@ -53,8 +53,8 @@ struct DeduplicationTests {
         #expect(!identities.contains(11))
     }
 
-    @Test("past the limit the oldest go first, and are counted")
-    func limit() {
+    @Test("past the limit the oldest identities are evicted and counted")
+    func oldestIdentitiesAreEvicted() {
         var identities = RememberedIdentities(window: 1_000_000, limit: 100)
         var evicted: UInt64 = 0
         for identity in UInt64(1)...1_000 {
@@ -68,8 +68,8 @@ struct DeduplicationTests {
         #expect(identities.contains(1_000 &* 0x9E37_79B9_7F4A_7C15))
     }
 
-    @Test("the fold knows an accepted event and a remembered batch again")
-    func fold() throws {
+    @Test("the fold knows accepted events and remembered batches")
+    func foldKnowsAcceptedEventsAndBatches() throws {
         var fold = LifecycleFold()
         let bytes = records([event("prefetch_success", 0), event("prefetch_success", 1)])
         var cursor = EventCursor()
@@ -81,22 +81,5 @@ struct DeduplicationTests {
         fold.remember([99], receivedAt: start)
         #expect(fold.isKnown(99))
         #expect(fold.rememberedIdentities == 3)
-    }
-
-    @Test("a cycle takes 84 bytes, an installation 160")
-    func sizes() {
-        #expect(MemoryLayout<Cycle>.stride == 84)
-        #expect(MemoryLayout<Installation>.stride == 160)
-    }
-
-    @Test("open cycles stay within their limit")
-    func openCycles() throws {
-        var limits = LifecycleLimits()
-        limits.openCycles = 10
-        var fold = LifecycleFold(limits: limits)
-        try fold.apply((0..<100).map { event("prefetch_success", Int64($0), id: "c\($0)") })
-        #expect(fold.openCycles == 10)
-        #expect(fold.totals.evictedCycles == 90)
-        #expect(fold.totals.success == 100)
     }
 }

@@ -4,7 +4,7 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@Suite("The latest observations")
+@Suite("Observations for exemplars")
 struct ObservationTests {
     private func scheduled(_ id: String, _ seconds: Int64 = 0) -> String {
         let due = Timestamp(microseconds: start.microseconds + 900 * 1_000_000)
@@ -13,8 +13,8 @@ struct ObservationTests {
         return event("prefetch_scheduled", seconds, members, id: id)
     }
 
-    @Test("name the schedule, the length and the time of counting of the last event in each bucket")
-    func ofEvents() throws {
+    @Test("observations name the schedule, value and counting time of the latest event in each bucket")
+    func observationsNameTheLatestEventOfEachBucket() throws {
         var fold = LifecycleFold()
         try fold.apply(
             [
@@ -42,12 +42,12 @@ struct ObservationTests {
     }
 
     @Test(
-        "name the schedule of failures, when they count",
+        "observations name the schedule of a failure when it counts",
         arguments: [
             ("NETWORK", FailureReason.network), ("AUTH", .auth), ("SYSTEM", .system), ("OTHER", .other),
         ]
     )
-    func failures(name: String, reason: FailureReason) throws {
+    func observationsNameTheScheduleOfFailures(name: String, reason: FailureReason) throws {
         var fold = LifecycleFold()
         try fold.apply([scheduled("f"), event("prefetch_executed", 310, id: "f")])
         #expect(fold.takeObservations() == [])
@@ -59,8 +59,8 @@ struct ObservationTests {
         #expect(fold.takeObservations().map(\.place) == [.failure(reason)])
     }
 
-    @Test("name the schedule of what is counted when a cycle closes")
-    func atTheEnd() throws {
+    @Test("observations name the schedule of what a closing cycle counts")
+    func observationsNameTheScheduleOfAClosingCycle() throws {
         var fold = LifecycleFold()
         try fold.apply([
             scheduled("late"), event("prefetch_executed", 400, id: "late"), event("prefetch_success", 403, id: "late"),
@@ -76,8 +76,8 @@ struct ObservationTests {
         #expect(observations.first { $0.place == .time(.fetchDuration) }?.value == 3)
     }
 
-    @Test("name some of very many cycles, those that were open first")
-    func sampled() throws {
+    @Test("observations sample some of very many cycles, those that opened first")
+    func observationsSampleManyCycles() throws {
         var fold = LifecycleFold()
         for chunk in 0..<20 {
             let ids = (0..<500).map { "cycle-\(chunk)-\($0)" }
@@ -90,8 +90,8 @@ struct ObservationTests {
         #expect(named.first?.value == 30)
     }
 
-    @Test("come with the group that was counted in")
-    func groups() throws {
+    @Test("observations name the group that counted them")
+    func observationsNameTheirGroup() throws {
         var fold = LifecycleFold()
         try fold.apply([
             event("prefetch_success", 10, #""duration_ms":1200,"platform":"android""#, id: "robot"),
@@ -102,8 +102,8 @@ struct ObservationTests {
         #expect(Set(named) == [["robot", "android"], ["plain", "unknown"]])
     }
 
-    @Test("are none of events without a schedule, and none where events are no more than read")
-    func none() throws {
+    @Test("there are no observations of events without a schedule, nor in a file")
+    func noObservationsWithoutAScheduleOrReceiver() throws {
         var fold = LifecycleFold()
         let due = Timestamp(microseconds: start.microseconds + 900 * 1_000_000)
         try fold.apply([

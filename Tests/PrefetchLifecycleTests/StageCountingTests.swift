@@ -28,7 +28,7 @@ struct StageCountingTests {
             [1, 1, 1, 0, 0, 0, 0, 1]
         ),
         History(
-            "the same stage told by several lines",
+            "the same stage in several events",
             [
                 event("prefetch_scheduled", 0), event("prefetch_scheduled", 1), event("prefetch_executed", 60),
                 event("prefetch_success", 62), event("prefetch_success", 63),
@@ -45,7 +45,7 @@ struct StageCountingTests {
             [0, 2, 1, 1, 0, 0, 0, 0]
         ),
         History(
-            "three lines that tell of one failure",
+            "three events of one failure",
             [
                 event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401"#),
                 event("prefetch_failure", 63, #""error":"JWT expired""#),
@@ -80,7 +80,7 @@ struct StageCountingTests {
             [0, 2, 0, 0, 0, 0, 1, 0]
         ),
         History(
-            "a failure that only the completion tells of, with its reason",
+            "a failure that only the completion reports, with its reason",
             [
                 event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false,"reason":"AUTH""#),
                 event("prefetch_executed", 90),
@@ -88,12 +88,12 @@ struct StageCountingTests {
             [0, 2, 0, 0, 1, 0, 0, 0]
         ),
         History(
-            "a failure that only the completion tells of, without a reason",
+            "a failure that only the completion reports, without a reason",
             [event("prefetch_executed", 60), event("prefetch_completed", 62, #""fetched":false"#)],
             [0, 1, 0, 0, 0, 0, 1, 0]
         ),
         History(
-            "a failure and the completion that tells of it",
+            "a failure and the completion that reports it",
             [
                 event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK""#),
                 event("prefetch_completed", 63, #""fetched":false"#), event("prefetch_executed", 90),
@@ -135,8 +135,8 @@ struct StageCountingTests {
         ),
     ]
 
-    @Test("in the order in which they happened", arguments: histories)
-    func inOrder(history: History) throws {
+    @Test("each stage counts once per attempt, with events in order", arguments: histories)
+    func stagesCountOncePerAttemptInOrder(history: History) throws {
         var fold = LifecycleFold()
         try fold.apply(history.events)
         fold.closeAll()
@@ -144,8 +144,11 @@ struct StageCountingTests {
         #expect(fold.openCycles == 0)
     }
 
-    @Test("in any other order, in one batch or many, with no counter ever falling", arguments: histories)
-    func shuffled(history: History) throws {
+    @Test(
+        "each stage counts once per attempt in any order and batching, and no counter decreases",
+        arguments: histories
+    )
+    func stagesCountOncePerAttemptInAnyOrder(history: History) throws {
         var random = SplitMix64(state: 42)
         for _ in 0..<50 {
             var fold = LifecycleFold()
@@ -163,8 +166,8 @@ struct StageCountingTests {
         }
     }
 
-    @Test("a failure is counted as soon as nothing can change it")
-    func failuresAreHeldBack() throws {
+    @Test("a failure counts as soon as no later event can revoke it")
+    func failureCountsOnceItIsFinal() throws {
         var fold = LifecycleFold()
         try fold.apply([event("prefetch_executed", 0), event("prefetch_failure", 1)])
         #expect(fold.totals.failureOther == 0)
@@ -175,8 +178,8 @@ struct StageCountingTests {
         #expect(fold.totals.stages == [0, 1, 0, 0, 0, 0, 1, 0])
     }
 
-    @Test("a cycle that goes on for weeks or has very many facts goes on counting")
-    func longCycles() throws {
+    @Test("a cycle that lasts for weeks or has very many facts keeps counting")
+    func longCyclesKeepCounting() throws {
         var fold = LifecycleFold()
         for day in Int64(-60)..<0 { try fold.apply([event("prefetch_success", day * 86_400, #""eventId":"\#(day)""#)]) }
         #expect(fold.totals.success >= 3)
@@ -188,8 +191,8 @@ struct StageCountingTests {
         #expect(fold.totals.evictedCycles > 0)
     }
 
-    @Test("what only a summary told is counted as implied")
-    func implied() throws {
+    @Test("stages that only a summary asserts count as implied")
+    func summaryStagesCountAsImplied() throws {
         var fold = LifecycleFold()
         try fold.apply([
             event("prefetch_success", 0), event("prefetch_cycle_complete", 9, #""fetched":true,"usedCached":true"#),
@@ -198,8 +201,8 @@ struct StageCountingTests {
         #expect(fold.totals.impliedUsed == 1)
     }
 
-    @Test("cycles of one installation and of none, and by notification time, are apart")
-    func keys() throws {
+    @Test("cycles are separate by installation, schedule and notification time")
+    func cyclesAreSeparateByInstallationScheduleAndTime() throws {
         var fold = LifecycleFold()
         let due = #""scheduledFor":"2025-11-15T05:53:00Z""#
         try fold.apply([
@@ -209,18 +212,5 @@ struct StageCountingTests {
         ])
         #expect(fold.totals.success == 4)
         #expect(fold.openCycles == 4)
-    }
-}
-
-/// A small random generator whose runs can be repeated.
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ word >> 27) &* 0x94D0_49BB_1331_11EB
-        return word ^ word >> 31
     }
 }

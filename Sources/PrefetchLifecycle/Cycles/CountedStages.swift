@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// How often each stage of a cycle has been counted; a counter cannot be taken back.
+/// How often each stage of a cycle has been counted; a counter never goes back.
 struct CountedStages: Hashable, Sendable {
     var scheduled: UInt8 = 0
     var executed: UInt8 = 0
@@ -24,7 +24,7 @@ struct CountedStages: Hashable, Sendable {
         ]
     }
 
-    /// Adds to the totals what the facts now tell beyond what was counted before, and remembers it.
+    /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
     mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         totals.scheduled += Self.raise(&scheduled, to: counts.scheduled)
         totals.executed += Self.raise(&executed, to: counts.executed)
@@ -40,7 +40,7 @@ struct CountedStages: Hashable, Sendable {
         countFailures(counts, into: &totals)
     }
 
-    /// Adds what was counted of another cycle.
+    /// Adds the counts of a cycle that is joined with this one.
     mutating func add(_ other: CountedStages) {
         scheduled = Self.sum(scheduled, other.scheduled)
         executed = Self.sum(executed, other.executed)
@@ -56,7 +56,7 @@ struct CountedStages: Hashable, Sendable {
         UInt8(clamping: Int(left) + Int(right))
     }
 
-    /// Counts the failures that are new, under the reasons that are not counted yet.
+    /// Counts new failures, under reasons that are not counted yet.
     private mutating func countFailures(_ counts: StageCounts, into totals: inout LifecycleTotals) {
         var missing = counts.failureTotal - failureTotal
         guard missing > 0 else { return }
@@ -98,4 +98,48 @@ struct CountedStages: Hashable, Sendable {
         defer { count = target }
         return UInt64(target - count)
     }
+}
+
+/// The `CountedStages` of a cycle with inline facts, in three bits each.
+///
+/// Such a cycle has at most four facts; two joined ones count at most eight, where 7 also stands for 8.
+struct PackedStages: Sendable {
+    private static let limit: UInt8 = 7
+
+    private var bits: UInt32 = 0
+
+    init() {}
+
+    /// Whether all counts fit into three bits.
+    static func fits(_ stages: CountedStages) -> Bool {
+        CountedStages.members.allSatisfy { stages[keyPath: $0] <= limit } && stages.used <= 1
+    }
+
+    init(_ stages: CountedStages) {
+        bits = Self.packed(stages.scheduled, 0) | Self.packed(stages.executed, 3) | Self.packed(stages.success, 6)
+        bits |= Self.packed(stages.failureNetwork, 9) | Self.packed(stages.failureAuth, 12)
+        bits |= Self.packed(stages.failureSystem, 15) | Self.packed(stages.failureOther, 18)
+        bits |= Self.packed(stages.retries, 21) | Self.packed(stages.expired, 24) | Self.packed(stages.missed, 27)
+        bits |= UInt32(min(stages.used, 1)) << 30
+    }
+
+    var stages: CountedStages {
+        var stages = CountedStages()
+        stages.scheduled = count(0)
+        stages.executed = count(3)
+        stages.success = count(6)
+        stages.failureNetwork = count(9)
+        stages.failureAuth = count(12)
+        stages.failureSystem = count(15)
+        stages.failureOther = count(18)
+        stages.retries = count(21)
+        stages.expired = count(24)
+        stages.missed = count(27)
+        stages.used = UInt8(truncatingIfNeeded: bits >> 30 & 1)
+        return stages
+    }
+
+    private static func packed(_ count: UInt8, _ shift: UInt32) -> UInt32 { UInt32(min(count, limit)) << shift }
+
+    private func count(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: bits >> shift & 7) }
 }

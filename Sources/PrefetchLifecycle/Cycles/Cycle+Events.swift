@@ -3,103 +3,85 @@
 import TelemetryEvents
 
 extension Cycle {
-    /// Moves the time at which it closes (SPEC 5.1).
-    mutating func postpone(by kind: EventKind, _ terms: ClosingTerms) {
-        if kind == .notificationDelivered || kind == .prefetchCycleComplete { flags.insert(.isEnding) }
-        let grace = terms.clock &+ terms.grace
-        let open = (dueSecond ?? terms.clock) &+ terms.open
-        closesAt = flags.contains(.isEnding) ? grace : max(closesAt, open, grace)
-    }
-
-    /// Takes in an event and counts it.
+    /// Applies an event to a cycle with inline facts, and counts it.
     ///
-    /// - Returns: `.full` when it is long, or becomes so by the fact that the event tells; nothing has been taken in then but
-    ///   the time.
-    mutating func take(
+    /// - Returns: `.full` when the facts do not fit inline; only the closing time has changed then.
+    mutating func apply(
         _ event: borrowing Event,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) -> Insertion {
-        postpone(by: event.kind, terms)
+        postponeClosing(after: event.kind, terms)
         guard !flags.contains(.isLong) else { return .full }
         var counted = counted
-        let before = KeptStages(self, used: counted.used)
+        let before = OneTimeStages(self, used: counted.used)
         var insertion = Insertion.known
-        if let fact = Fact(event, base: base), isNews(fact) {
+        if let fact = Fact(event, base: base), addsInformation(fact) {
             insertion = insert(fact)
             guard insertion != .full else { return .full }
         }
-        note(event)
+        record(event)
         if insertion == .inserted {
             withFacts { counted.count(StageCounts($0, flags, isUsed: used.isKnown, isClosing: false), into: &totals) }
         }
-        countKept(&counted, since: before, into: &totals)
+        countOneTimeStages(&counted, since: before, into: &totals)
         self.counted = counted
         return insertion
     }
 
-    /// Whether a fact can tell more than is known: a summary that asserts only what was seen cannot (SPEC 5.2).
-    func isNews(_ fact: Fact) -> Bool {
-        withFacts { fact.isNews(beside: $0, isUsed: used.isKnown) }
+    /// Whether a fact adds to the known ones; a summary that asserts only what was seen does not.
+    private func addsInformation(_ fact: Fact) -> Bool {
+        withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
     }
 
-    /// Takes in what of an event is kept once.
-    mutating func note(_ event: borrowing Event) {
+    /// Records what a cycle keeps once rather than as a fact.
+    mutating func record(_ event: borrowing Event) {
         switch event.kind {
         case .prefetchScheduled:
-            if let begin = event.earliestBeginDate { window.take(begin, base: base) }
+            if let begin = event.earliestBeginDate { window.include(begin, base: base) }
         case .prefetchUsedForNotification:
-            used.take(event.timestamp, base: base)
+            used.include(event.timestamp, base: base)
             if event.isAgeCounted { flags.insert(.ageCounted) }
-        case .notificationDelivered: delivered.take(event.receiverTime, orElse: event.timestamp, base: base)
-        case .contentMissing, .contentCacheFailed: if event.tellsFallback { flags.insert(.contentMissing) }
+        case .notificationDelivered: delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
+        case .contentMissing, .contentCacheFailed: if event.reportsFallback { flags.insert(.contentMissing) }
         case .notificationDrift: flags.insert(.drifted)
         default: break
         }
         guard event.opensCycle else { return }
-        if let told = event.ttl { ttl = max(ttl ?? 0, told) }
+        if let eventTTL = event.ttl { ttl = max(ttl ?? 0, eventTTL) }
         if event.ageAtDelivery != nil { flags.insert(.ageKnown) }
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
     }
 
-    /// Whether what it keeps once can be told relative to another base.
-    func canTellTimes(from other: Timestamp) -> Bool {
-        [used, delivered].allSatisfy { kept in kept.time(base: base).map { Fact.canTell($0, from: other) } ?? true }
+    /// Whether its recorded times can be stored relative to another base.
+    func hasRepresentableTimes(from other: Timestamp) -> Bool {
+        [used, delivered].allSatisfy { kept in
+            kept.time(base: base).map { Fact.isRepresentable($0, from: other) } ?? true
+        }
     }
 
-    /// Takes in what another cycle, which turned out to be this one, keeps once.
-    mutating func take(_ other: Cycle) {
-        if let time = other.used.time(base: other.base) { used.take(time, base: base) }
-        if let time = other.delivered.time(base: other.base) { delivered.take(time, base: base) }
-        if let time = other.window.time(base: other.base) { window.take(time, base: base) }
-        if let told = other.ttl { ttl = max(ttl ?? 0, told) }
-        flags.formUnion(other.flags.intersection(.joining))
+    /// Merges what another half of the same cycle recorded.
+    mutating func merge(_ other: Cycle) {
+        if let time = other.used.time(base: other.base) { used.include(time, base: base) }
+        if let time = other.delivered.time(base: other.base) { delivered.include(time, base: base) }
+        if let time = other.window.time(base: other.base) { window.include(time, base: base) }
+        if let otherTTL = other.ttl { ttl = max(ttl ?? 0, otherTTL) }
+        flags.formUnion(other.flags.intersection(.merged))
         closesAt = max(closesAt, other.closesAt)
         group = max(group, other.group)
     }
 }
 
-/// When cycles close, in seconds.
-struct ClosingTerms {
-    /// The ledger's clock.
-    var clock: UInt32
-    /// How long a cycle stays open after its delivery or its summary.
-    var grace: UInt32
-    /// How long a cycle stays open after its notification time.
-    var open: UInt32
-}
-
 extension Cycle.Flags {
-    /// What a cycle keeps when it joins another one.
-    static let joining: Cycle.Flags = [
+    /// The flags that survive when two cycles are joined.
+    fileprivate static let merged: Cycle.Flags = [
         .isEnding, .hasAssumedTimes, .contentMissing, .drifted, .contentMatches, .scheduleMatches, .ageKnown,
         .isSecond, .scheduledWhileDenied, .isReopened, .ageCounted,
     ]
 }
 
 extension Event {
-    /// The age of content that was used for a notification, in seconds, rounded up so that comparing it with a whole
-    /// number is exact.
+    /// The age of used content in seconds, rounded up so that comparing it with a `ttl` in whole seconds is exact.
     var ageAtDelivery: Int64? {
         switch kind {
         case .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete:
@@ -108,20 +90,20 @@ extension Event {
         }
     }
 
-    /// Whether the age that it tells counts as soon as it comes, so that the cycle needs it only to find stale content.
+    /// Whether its age counts on arrival, so that the cycle needs it only to detect stale content.
     var isAgeCounted: Bool { kind == .prefetchUsedForNotification && age != nil }
 
-    /// When it happened by the receiver's clock, as far as the sender told its own (SPEC 5.5).
+    /// The event time by the receiver's clock, where `sentAt` gave the clock skew (docs/lifecycle.md, Time).
     var receiverTime: Timestamp { Timestamp(microseconds: timestamp.microseconds &+ (clockSkew ?? 0)) }
 
-    /// Whether it says that content is fetched on demand.
-    var tellsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
+    /// Whether it reports content fetched on demand.
+    var reportsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
 
-    /// Whether it says something about its cycle that the cycle's end depends on.
-    var opensCycle: Bool { kind.opensCycle || tellsFallback }
+    /// Whether it opens a cycle where none matches: what the verdict on a cycle depends on.
+    var opensCycle: Bool { kind.opensCycle || reportsFallback }
 
-    /// Whether the event may tell a hash or an age.
-    var hasSides: Bool { !contentHash.isEmpty || !scheduleHash.isEmpty || age != nil }
+    /// Whether it carries a hash or an age.
+    var hasHashOrAge: Bool { !contentHash.isEmpty || !scheduleHash.isEmpty || age != nil }
 }
 
 extension EventKind {
@@ -135,5 +117,71 @@ extension EventKind {
             .notificationScheduled, .timezoneChanged, .leadCapped, .pluginStarted, .telemetrySnapshot:
             false
         }
+    }
+}
+
+/// The stages that count once in a cycle and need no facts, as they were before an event.
+struct OneTimeStages {
+    let isFallback: Bool
+    let hasDrifted: Bool
+    /// Whether the notification was delivered with prefetched content.
+    let isShown: Bool
+
+    init(_ cycle: Cycle, used: UInt8) {
+        isFallback = cycle.flags.contains(.contentMissing)
+        hasDrifted = cycle.flags.contains(.drifted)
+        isShown = cycle.delivered.isKnown && used > 0
+    }
+}
+
+extension Cycle {
+    /// Counts the stages that count once and that no later event can revoke.
+    ///
+    /// - Parameters:
+    ///   - before: the stages before the event.
+    ///   - counted: what has been counted of the cycle.
+    func countOneTimeStages(
+        _ counted: inout CountedStages,
+        since before: OneTimeStages,
+        into totals: inout LifecycleTotals
+    ) {
+        if used.isKnown, counted.used == 0 {
+            counted.used = 1
+            totals.used += 1
+        }
+        let now = OneTimeStages(self, used: counted.used)
+        if now.isFallback, !before.isFallback { totals.fallbacks += 1 }
+        if now.hasDrifted, !before.hasDrifted { totals.driftExceeded += 1 }
+        if now.isShown, !before.isShown { totals.count(.prefetched) }
+    }
+
+    /// Counts what waits for the close: a delivery without prefetched content, and a drift that the app did not report.
+    func countAtClosing(_ counted: CountedStages, into totals: inout LifecycleTotals) {
+        if !flags.contains(.drifted), let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds {
+            totals.driftExceeded += 1
+        }
+        guard delivered.isKnown, counted.used == 0 else { return }
+        totals.count(flags.contains(.contentMissing) ? .onDemand : .none)
+    }
+
+    /// The delivery minus the notification time, in microseconds.
+    var drift: Int64? {
+        guard !flags.contains(.hasAssumedTimes), let time = delivered.time(base: base), let due else { return nil }
+        return time.microseconds - due.microseconds
+    }
+}
+
+extension LifecycleTotals {
+    fileprivate mutating func count(_ content: DeliveredContent) {
+        delivered[Int(content.rawValue)] += 1
+    }
+}
+
+extension OneTimeStages {
+    /// The union over several cycles.
+    init(_ all: [OneTimeStages]) {
+        isFallback = all.contains { $0.isFallback }
+        hasDrifted = all.contains { $0.hasDrifted }
+        isShown = all.contains { $0.isShown }
     }
 }

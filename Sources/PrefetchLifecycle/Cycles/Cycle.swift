@@ -2,40 +2,40 @@
 
 import TelemetryEvents
 
-/// An open cycle: its facts in their order, what is kept of it once, and how much of it has been counted. 84 bytes.
+/// An open cycle in 84 bytes: its facts in event order, what it keeps once, and what has been counted of it.
 ///
-/// Everything in it is a union, an earliest or a largest of what was told, so that the order of arrival cannot matter.
-/// Words of four bytes keep a page of cycles without gaps.
+/// Every member is a union, a minimum or a maximum over events, so the order of arrival cannot matter. Members of four
+/// bytes avoid padding in a page of cycles.
 struct Cycle: Sendable {
     static let inlineFacts = 4
 
     private var scheduleWords: SplitWord
     private let installationWords: SplitWord
     private var facts: InlineArray<4, SplitWord> = .init(repeating: SplitWord(0))
-    /// The second that all its times are relative to.
+    /// The second that all times are relative to.
     private let baseSecond: UInt32
     private var dueSeconds: UInt32 = 0
-    /// When the cycle closes, in seconds since 1970 by the ledger's clock.
+    /// The closing time in seconds since 1970, by the ledger's clock.
     var closesAt: UInt32 = 0
     var used = EarliestTime()
     var delivered = EarliestTime()
-    /// The earliest time at which the task may be executed.
+    /// The earliest begin of the task.
     var window = EarliestTime()
-    /// The largest time to live of its content, in seconds and plus one; 0 where none was told.
+    /// The largest `ttl` of its content in seconds, plus one; 0 for none.
     private var ttlPlusOne: UInt32 = 0
-    /// How much of it has been counted; of a long one that stands beside its facts.
+    /// What has been counted; a long cycle keeps it in its `LongCycle`.
     private var countedStages = PackedStages()
-    /// From the first bit on: the flags, the milliseconds of the notification time, the group.
+    /// Bits 0-13: flags; 14-23: milliseconds of the notification time; 24-31: group.
     private var packed: UInt32 = 0
 
     struct Flags: OptionSet, Sendable {
         var rawValue: UInt16
-        /// It has been delivered or summed up, so that it closes after the grace period.
+        /// It was delivered or summed up, and closes after the grace period.
         static let isEnding = Flags(rawValue: 1 << 0)
-        /// Its facts stand in a list of their own because they are too many.
+        /// Its facts are in a `LongCycle`, because they do not fit inline.
         static let isLong = Flags(rawValue: 1 << 1)
         static let hasDue = Flags(rawValue: 1 << 2)
-        /// It is the one that is found by its notification time alone.
+        /// It is the indexed one of the cycles with this installation and notification time.
         static let ownsDue = Flags(rawValue: 1 << 3)
         static let hasAssumedTimes = Flags(rawValue: 1 << 4)
         static let contentMissing = Flags(rawValue: 1 << 5)
@@ -43,13 +43,13 @@ struct Cycle: Sendable {
         static let contentMatches = Flags(rawValue: 1 << 7)
         static let scheduleMatches = Flags(rawValue: 1 << 8)
         static let ageKnown = Flags(rawValue: 1 << 9)
-        /// Its task was scheduled while another one waited.
+        /// Its task was scheduled while another one was waiting.
         static let isSecond = Flags(rawValue: 1 << 10)
-        /// Its task was scheduled right after the installation was denied notifications.
+        /// Its task was scheduled soon after a denial of notifications in the same installation.
         static let scheduledWhileDenied = Flags(rawValue: 1 << 11)
-        /// It was closed and judged before.
+        /// It was closed and judged before; late events count but are not judged.
         static let isReopened = Flags(rawValue: 1 << 12)
-        /// The age of its content was told when it was used, and is counted.
+        /// The use of its content carried an age, which is already counted.
         static let ageCounted = Flags(rawValue: 1 << 13)
     }
 
@@ -59,16 +59,16 @@ struct Cycle: Sendable {
         baseSecond = UInt32(clamping: base.microseconds / 1_000_000)
     }
 
-    /// The hash of installation and schedule id; 0 where no id was told.
+    /// The hash of installation and schedule id; 0 without an id.
     var schedule: UInt64 {
         get { scheduleWords.value }
         set { scheduleWords = SplitWord(newValue) }
     }
 
-    /// The fingerprint of the installation; 0 where none was told.
+    /// The fingerprint of the installation; 0 without one.
     var installation: UInt64 { installationWords.value }
 
-    /// What its times are relative to.
+    /// The time that its other times are relative to.
     var base: Timestamp { Timestamp(seconds: Int64(baseSecond)) }
 
     var flags: Flags {
@@ -76,13 +76,13 @@ struct Cycle: Sendable {
         set { packed = packed & ~0x3FFF | UInt32(newValue.rawValue) }
     }
 
-    /// Which group of platform and version it counts in.
+    /// The group of platform and version that it counts in.
     var group: UInt8 {
         get { UInt8(truncatingIfNeeded: packed >> 24) }
         set { packed = packed & 0x00FF_FFFF | UInt32(newValue) << 24 }
     }
 
-    /// When the notification is due, in whole milliseconds.
+    /// The notification time, in whole milliseconds.
     var due: Timestamp? {
         get {
             guard flags.contains(.hasDue) else { return nil }
@@ -97,16 +97,16 @@ struct Cycle: Sendable {
         }
     }
 
-    /// When the notification is due, in seconds since 1970.
+    /// The notification time, in seconds since 1970.
     var dueSecond: UInt32? { flags.contains(.hasDue) ? dueSeconds : nil }
 
-    /// How long its content may be used, in seconds.
+    /// The time to live of its content, in seconds.
     var ttl: Int64? {
         get { ttlPlusOne == 0 ? nil : Int64(ttlPlusOne) - 1 }
         set { ttlPlusOne = newValue.map { UInt32(clamping: $0 + 1) } ?? 0 }
     }
 
-    /// How much of a cycle that is not long has been counted.
+    /// What has been counted of a cycle with inline facts.
     var counted: CountedStages {
         get { countedStages.stages }
         set { countedStages = PackedStages(newValue) }
@@ -148,7 +148,7 @@ extension Cycle {
         facts = .init(repeating: SplitWord(0))
     }
 
-    /// The facts, for a checkpoint or for a list that outgrows the cycle.
+    /// The inline facts as a list, for a checkpoint or a `LongCycle`.
     var factList: [UInt64] { (0..<factCount).map { facts[$0].value } }
 
     /// Calls `body` with the inline facts.
@@ -163,8 +163,8 @@ extension Cycle {
     }
 }
 
-/// A word of eight bytes in two of four, so that it needs no alignment of its own.
-struct SplitWord: Sendable {
+/// A 64-bit word in two 32-bit halves, which lowers its alignment to four bytes.
+private struct SplitWord: Sendable {
     private let low: UInt32
     private let high: UInt32
 
@@ -175,4 +175,62 @@ struct SplitWord: Sendable {
 
     var value: UInt64 { UInt64(high) << 32 | UInt64(low) }
     var isZero: Bool { low | high == 0 }
+}
+
+/// The earliest of several times, in milliseconds after a cycle's base, in four bytes.
+///
+/// Times more than 24 days from the base are ignored.
+struct EarliestTime: Hashable, Sendable {
+    private(set) var rawValue: Int32 = .max
+
+    init(rawValue: Int32 = .max) {
+        self.rawValue = rawValue
+    }
+
+    var isKnown: Bool { rawValue != .max }
+
+    mutating func include(_ time: Timestamp, base: Timestamp) {
+        let offset = time.microseconds &- base.microseconds
+        guard let milliseconds = Int32(exactly: offset / 1_000 - (offset % 1_000 < 0 ? 1 : 0)) else { return }
+        rawValue = min(rawValue, milliseconds)
+    }
+
+    /// Includes a time, or the fallback where the time is too far from the base.
+    mutating func include(_ time: Timestamp, orElse other: Timestamp, base: Timestamp) {
+        include(Fact.isRepresentable(time, from: base) ? time : other, base: base)
+    }
+
+    func time(base: Timestamp) -> Timestamp? {
+        isKnown ? Timestamp(microseconds: base.microseconds + Int64(rawValue) * 1_000) : nil
+    }
+}
+
+/// The facts of a cycle that do not fit inline, and what has been counted of it.
+struct LongCycle: Sendable {
+    private(set) var facts: [UInt64]
+    var counted: CountedStages
+
+    init(facts: [UInt64], counted: CountedStages) {
+        self.facts = facts
+        self.counted = counted
+    }
+
+    /// Inserts a fact in order.
+    ///
+    /// - Parameter limit: the most facts of a cycle.
+    mutating func insert(_ fact: Fact, limit: Int) -> Cycle.Insertion {
+        var end = facts.count
+        while end > 0, facts[end - 1] > fact.rawValue { end -= 1 }
+        if end > 0, facts[end - 1] == fact.rawValue { return .known }
+        guard facts.count < limit else { return .full }
+        facts.insert(fact.rawValue, at: end)
+        return .inserted
+    }
+
+    mutating func removeFact(at index: Int) {
+        facts.remove(at: index)
+    }
+
+    /// Whether the facts fit inline again.
+    var isShort: Bool { facts.count <= Cycle.inlineFacts && PackedStages.fits(counted) }
 }

@@ -2,22 +2,22 @@
 
 import TelemetryEvents
 
-/// The open cycles, in pages of 256 without gaps: a page is what a checkpoint writes when something in it changed.
+/// The open cycles, in dense pages of 256; a checkpoint writes the pages that changed.
 ///
-/// A cycle is found by its schedule, and by its notification time when no older cycle of the installation has the same.
+/// A cycle is indexed by its schedule, and by installation and notification time unless an older cycle has the same.
 struct CycleTable: Sendable {
     static let pageSize = 256
 
     private let key: IdentityKey
     private var pages: [[Cycle]] = []
-    private var schedules = CycleIndex()
-    private var dues = CycleIndex()
-    /// The few cycles that have more facts than a cycle holds itself, by page and place.
+    private var schedules = SlotIndex()
+    private var dues = SlotIndex()
+    /// The few cycles whose facts do not fit inline, by page and index in the page.
     private var longCycles: [[Int: LongCycle]] = []
     private var isDirty: [Bool] = []
     private var deadlines = PageDeadlines()
     private var savedPages = 0
-    /// False while pages of a checkpoint are being taken in.
+    /// False while checkpoint pages are being restored.
     private var isIndexed = true
     private(set) var count = 0
 
@@ -27,31 +27,31 @@ struct CycleTable: Sendable {
 
     subscript(slot: Int) -> Cycle { pages[slot &>> 8][slot & 0xFF] }
 
-    /// The bytes that the cycles and their indexes take, without the long lists.
+    /// The memory of cycles and indexes in bytes, without long cycles.
     var byteCount: Int {
         pages.reduce(0) { $0 + $1.capacity * MemoryLayout<Cycle>.stride } + schedules.byteCount + dues.byteCount
     }
 
-    /// Changes a cycle in its place.
+    /// Changes a cycle in place.
     mutating func update<Result>(_ slot: Int, _ body: (inout Cycle) -> Result) -> Result {
         isDirty[slot &>> 8] = true
-        defer { deadlines.note(self[slot].closesAt, page: slot &>> 8) }
+        defer { deadlines.lower(to: self[slot].closesAt, page: slot &>> 8) }
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
-    /// Lets a cycle take in an event.
-    mutating func take(
+    /// Applies an event to a cycle with inline facts.
+    mutating func applyInline(
         _ event: borrowing Event,
         at slot: Int,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) -> Cycle.Insertion {
         isDirty[slot &>> 8] = true
-        defer { deadlines.note(self[slot].closesAt, page: slot &>> 8) }
-        return pages[slot &>> 8][slot & 0xFF].take(event, terms, into: &totals)
+        defer { deadlines.lower(to: self[slot].closesAt, page: slot &>> 8) }
+        return pages[slot &>> 8][slot & 0xFF].apply(event, terms, into: &totals)
     }
 
-    /// The facts of a cycle that has too many to hold them itself.
+    /// The facts of a long cycle.
     func longCycle(at slot: Int) -> LongCycle {
         longCycles[slot &>> 8][slot & 0xFF] ?? LongCycle(facts: [], counted: CountedStages())
     }
@@ -78,7 +78,7 @@ extension CycleTable {
         schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }
     }
 
-    /// The cycle that is found by its installation and notification time alone.
+    /// The indexed cycle with this installation and notification time.
     func slot(installation: UInt64, due: Timestamp) -> Int? {
         dues.slot(dueHash(installation, due)) { slot in
             let cycle = self[slot]
@@ -98,7 +98,7 @@ extension CycleTable {
         dues.insert(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
     }
 
-    /// Opens a cycle; its notification time is indexed unless another cycle has the same.
+    /// Opens a cycle; its notification time is indexed unless another cycle of the installation has the same.
     mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
         let slot = append(Cycle(schedule: address.schedule, installation: address.installation, base: base))
         if address.schedule != 0 { index(slot, schedule: address.schedule) }
@@ -116,13 +116,13 @@ extension CycleTable {
             if isDirty.count < pages.count { isDirty.append(true) }
         }
         pages[slot &>> 8].append(cycle)
-        deadlines.note(cycle.closesAt, page: slot &>> 8)
+        deadlines.lower(to: cycle.closesAt, page: slot &>> 8)
         isDirty[slot &>> 8] = true
         count += 1
         return slot
     }
 
-    /// Tells a cycle its notification time.
+    /// Sets the notification time of a cycle that had none.
     mutating func learn(due: Timestamp, at slot: Int) {
         let isFree = self.slot(installation: self[slot].installation, due: due) == nil
         update(slot) { cycle in
@@ -132,13 +132,13 @@ extension CycleTable {
         if isFree { indexDue(slot) }
     }
 
-    /// Tells a cycle its schedule.
+    /// Sets the schedule of a cycle that had none.
     mutating func learn(schedule: UInt64, at slot: Int) {
         update(slot) { $0.schedule = schedule }
         index(slot, schedule: schedule)
     }
 
-    /// Takes a cycle out; the last one moves into its slot.
+    /// Removes a cycle; the last one moves into its slot.
     mutating func remove(_ slot: Int) {
         let cycle = self[slot]
         if cycle.schedule != 0 {
@@ -166,18 +166,17 @@ extension CycleTable {
         count = last
     }
 
-    /// Takes all cycles out.
+    /// Removes all cycles.
     mutating func removeAll() {
         pages = []
-        schedules = CycleIndex()
-        dues = CycleIndex()
+        schedules = SlotIndex()
+        dues = SlotIndex()
         longCycles = []
         deadlines = PageDeadlines()
         count = 0
     }
 
-    /// The slots of the first cycles whose time has come, in their order; O(pages, and cycles of those that may have
-    /// one).
+    /// The slots of the first cycles that are due to close, in order. O(pages), plus the cycles of pages that may have one.
     mutating func due(at second: UInt32, limit: Int) -> [Int] {
         var due: [Int] = []
         for page in pages.indices where deadlines.mayBeDue(page: page, at: second) {
@@ -213,12 +212,12 @@ extension CycleTable {
         isDirty = Array(repeating: false, count: pages.count)
     }
 
-    /// Enters all cycles of a checkpoint into the indexes at once, which are made to their size; before any is looked for.
-    mutating func indexRestored() {
+    /// Indexes all restored cycles at once, in indexes of the right size; before the first lookup.
+    mutating func rebuildIndexes() {
         guard !isIndexed else { return }
         isIndexed = true
-        schedules = CycleIndex(slots: count)
-        dues = CycleIndex(slots: count)
+        schedules = SlotIndex(slots: count)
+        dues = SlotIndex(slots: count)
         for slot in 0..<count {
             let cycle = self[slot]
             if cycle.schedule != 0 { index(slot, schedule: cycle.schedule) }
@@ -226,7 +225,7 @@ extension CycleTable {
         }
     }
 
-    /// Takes in a page of a checkpoint; pages come in their order.
+    /// Restores a page of a checkpoint; pages come in key order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         for (cycle, long) in try CyclePage.decode(page) {
             let slot = append(cycle)
@@ -235,5 +234,105 @@ extension CycleTable {
         isIndexed = false
         savedPages = pages.count
         isDirty = Array(repeating: false, count: pages.count)
+    }
+}
+
+/// A lower bound of the closing times in each page of cycles, so that a search skips pages without due cycles.
+///
+/// A bound is exact after a search and may become too early, never too late; it never affects what is found.
+private struct PageDeadlines: Sendable {
+    private var earliest: [UInt32] = []
+
+    mutating func appendPage() { earliest.append(.max) }
+
+    mutating func removeLastPage() { earliest.removeLast() }
+
+    /// Lowers the bound to a closing time; 0 is a cycle without events yet, which cannot be due.
+    mutating func lower(to second: UInt32, page: Int) {
+        if second < earliest[page], second != 0 { earliest[page] = second }
+    }
+
+    func mayBeDue(page: Int, at second: UInt32) -> Bool { earliest[page] <= second }
+
+    mutating func set(_ second: UInt32, page: Int) { earliest[page] = second }
+}
+
+/// A page of open cycles in a checkpoint.
+struct CyclePage {
+    static let prefix = "cycles/"
+    /// The typical size of an encoded cycle.
+    private static let typicalCycleBytes = 112
+
+    private let number: UInt32
+    private var value = StateWriter()
+
+    private init(number: UInt32) {
+        self.number = number
+    }
+
+    static func key(_ number: UInt32) -> String { prefix + sortable(number) }
+
+    private var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
+
+    static func encode(_ cycles: [Cycle], long: [Int: LongCycle], number: UInt32) -> StatePage {
+        var page = CyclePage(number: number)
+        page.value.reserveCapacity(cycles.count * Self.typicalCycleBytes)
+        for (place, cycle) in cycles.enumerated() {
+            page.append(cycle, long: cycle.flags.contains(.isLong) ? long[place] : nil)
+        }
+        return page.page
+    }
+
+    private mutating func append(_ cycle: Cycle, long: LongCycle?) {
+        value.append(cycle.schedule)
+        value.append(cycle.installation)
+        value.append(cycle.base.microseconds)
+        value.append(cycle.due?.microseconds ?? 0)
+        value.append(cycle.closesAt)
+        value.append(cycle.used.rawValue)
+        value.append(cycle.delivered.rawValue)
+        value.append(cycle.window.rawValue)
+        value.append(cycle.ttl ?? -1)
+        value.append(cycle.flags.rawValue)
+        value.append(cycle.group)
+        let counted = long?.counted ?? cycle.counted
+        let facts = long?.facts ?? cycle.factList
+        for count in CountedStages.members { value.append(counted[keyPath: count]) }
+        value.append(UInt16(clamping: facts.count))
+        for fact in facts { value.append(fact) }
+    }
+
+    static func decode(_ page: StatePage) throws(StateError) -> [(Cycle, LongCycle?)] {
+        var reader = StateReader(page)
+        var cycles: [(Cycle, LongCycle?)] = []
+        while reader.remaining > 0 {
+            let schedule: UInt64 = try reader.integer()
+            let installation: UInt64 = try reader.integer()
+            let base = Timestamp(microseconds: try reader.integer())
+            var cycle = Cycle(schedule: schedule, installation: installation, base: base)
+            let due = Timestamp(microseconds: try reader.integer())
+            cycle.closesAt = try reader.integer()
+            cycle.used = EarliestTime(rawValue: try reader.integer())
+            cycle.delivered = EarliestTime(rawValue: try reader.integer())
+            cycle.window = EarliestTime(rawValue: try reader.integer())
+            let ttl: Int64 = try reader.integer()
+            if ttl >= 0 { cycle.ttl = ttl }
+            cycle.flags = Cycle.Flags(rawValue: try reader.integer())
+            cycle.group = try reader.integer()
+            if cycle.flags.contains(.hasDue) { cycle.due = due }
+            var counted = CountedStages()
+            for count in CountedStages.members { counted[keyPath: count] = try reader.integer() }
+            let count: UInt16 = try reader.integer()
+            var facts: [UInt64] = []
+            for _ in 0..<count { facts.append(try reader.word()) }
+            guard !cycle.flags.contains(.isLong) else {
+                cycles.append((cycle, LongCycle(facts: facts, counted: counted)))
+                continue
+            }
+            cycle.counted = counted
+            for fact in facts.prefix(Cycle.inlineFacts) { _ = cycle.insert(Fact(rawValue: fact)) }
+            cycles.append((cycle, nil))
+        }
+        return cycles
     }
 }

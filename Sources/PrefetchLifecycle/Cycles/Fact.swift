@@ -2,15 +2,15 @@
 
 import TelemetryEvents
 
-/// What an event says about its cycle, in eight bytes: facts compare in the order in which they happened.
+/// What an event says about its cycle, in eight bytes that sort in event order.
 ///
 /// | bits | what |
 /// | --- | --- |
-/// | 63-22 | microseconds since the cycle's base, plus 2^41; in a fact without a time its value |
-/// | 21-16 | stage, so that simultaneous facts stand in the order of the lifecycle |
+/// | 63-22 | microseconds since the cycle's base, plus 2^41; the value of a fact without a time |
+/// | 21-16 | stage, which puts simultaneous facts into lifecycle order |
 /// | 15-0 | detail |
 ///
-/// Only what may be told again for each attempt, or is rare, is a fact; the rest has a place of its own in `Cycle`.
+/// Only what can repeat with each attempt, or is rare, is a fact; the rest has members of its own in `Cycle`.
 struct Fact: Comparable, Sendable {
     enum Stage: UInt8 {
         case scheduled = 1
@@ -21,7 +21,7 @@ struct Fact: Comparable, Sendable {
         case summary = 6
         case missed = 7
         case denied = 8
-        /// Facts without a time: a hash of the schedule or the content, or an age in seconds.
+        // Stages from here on have a value instead of a time: a hash, or an age in seconds.
         case scheduleHashScheduled = 16
         case scheduleHashExecuted = 17
         case contentHashCached = 18
@@ -39,13 +39,13 @@ struct Fact: Comparable, Sendable {
         static let fetched = Detail(rawValue: 1 << 5)
         static let usedCached = Detail(rawValue: 1 << 6)
         static let expired = Detail(rawValue: 1 << 7)
-        /// It came with the duration of its fetch.
+        /// It carried the duration of its fetch.
         static let timed = Detail(rawValue: 1 << 8)
     }
 
-    /// How far a time may be from its cycle's base, in microseconds.
-    static let reach: Int64 = 24 * 86_400 * 1_000_000
-    /// The values that a fact without a time can hold.
+    /// The longest distance of a time from its cycle's base: 24 days, which 42 bits hold in microseconds.
+    private static let reachMicroseconds: Int64 = 24 * 86_400 * 1_000_000
+    /// The number of values that a fact without a time can hold.
     static let values: UInt64 = 1 << 42
 
     private static let bias: Int64 = 1 << 41
@@ -61,15 +61,15 @@ struct Fact: Comparable, Sendable {
         rawValue = value << 22 | UInt64(stage.rawValue) << 16 | UInt64(detail)
     }
 
-    /// A fact at a time that is within reach of the base.
+    /// A fact at a time near the base; farther ones are clamped.
     init(_ stage: Stage, detail: UInt16 = 0, at time: Timestamp, base: Timestamp) {
-        let offset = min(max(time.microseconds &- base.microseconds, -Self.reach), Self.reach)
+        let offset = min(max(time.microseconds &- base.microseconds, -Self.reachMicroseconds), Self.reachMicroseconds)
         self.init(stage, detail: detail, value: UInt64(offset + Self.bias))
     }
 
-    /// Whether a time is near enough to a cycle's base to be told from others.
-    static func canTell(_ time: Timestamp, from base: Timestamp) -> Bool {
-        abs(time.microseconds &- base.microseconds) <= reach
+    /// Whether a time is near enough to a cycle's base to be stored exactly.
+    static func isRepresentable(_ time: Timestamp, from base: Timestamp) -> Bool {
+        abs(time.microseconds &- base.microseconds) <= reachMicroseconds
     }
 
     var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 16 & 0x3F)) }
@@ -81,19 +81,19 @@ struct Fact: Comparable, Sendable {
         Timestamp(microseconds: base.microseconds + Int64(value) - Self.bias)
     }
 
-    /// The reason of a failure or a completion, where it is known.
+    /// The reason of a failure or a completion, where known.
     var reason: FailureReason? {
         guard detail.contains(.reasonKnown) else { return nil }
         return FailureReason(rawValue: UInt8(truncatingIfNeeded: detail.intersection(.reasonMask).rawValue))
     }
 
-    /// How many whole seconds lie between scheduling and the earliest begin, where that is known; capped at 9 hours.
+    /// The whole seconds from the scheduling to the earliest begin, where known; capped at 9 hours.
     var lead: Int64? {
         let seconds = Int64(Int16(truncatingIfNeeded: rawValue))
         return seconds == Self.noLead ? nil : seconds
     }
 
-    /// How far the receiver's clock was ahead of the sender's at an execution, in whole seconds; capped at 9 hours.
+    /// The receiver's clock minus the sender's at an execution, in whole seconds; capped at 9 hours.
     var skew: Int64 { Int64(Int16(truncatingIfNeeded: rawValue)) }
 
     static func skewDetail(of event: borrowing Event) -> UInt16 {
@@ -107,8 +107,8 @@ struct Fact: Comparable, Sendable {
         return UInt16(truncatingIfNeeded: min(max(seconds, noLead + 1), -noLead - 1))
     }
 
-    /// Whether it can tell more than the facts that are known: a summary cannot that asserts only what was seen.
-    func isNews(beside facts: Span<UInt64>, isUsed: Bool) -> Bool {
+    /// Whether it adds to the known facts; a summary that asserts only what was seen does not.
+    func addsInformation(to facts: Span<UInt64>, isUsed: Bool) -> Bool {
         guard stage == .summary else { return true }
         if detail.contains(.usedCached), !isUsed { return true }
         guard detail.contains(.fetched) else { return false }
@@ -120,7 +120,7 @@ struct Fact: Comparable, Sendable {
 }
 
 extension Fact {
-    /// The fact with a time that an event tells; nil when it tells none.
+    /// The timed fact of an event; nil for a kind that has none.
     init?(_ event: borrowing Event, base: Timestamp) {
         let time = event.timestamp
         switch event.kind {
@@ -152,5 +152,50 @@ extension Fact {
         if event.willRetry == true { detail.insert(.willRetry) }
         if event.duration != nil { detail.insert(.timed) }
         return detail
+    }
+}
+
+/// A comparison of two hashes, seen from one of them: of the schedule between scheduling and execution, or of the content
+/// between caching and use (docs/lifecycle.md, Integrity).
+struct HashComparison {
+    let own: Fact.Stage
+    let other: Fact.Stage
+    /// The flag that a match sets.
+    let matchFlag: Cycle.Flags
+
+    init?(_ stage: Fact.Stage) {
+        own = stage
+        switch stage {
+        case .scheduleHashScheduled: (other, matchFlag) = (.scheduleHashExecuted, .scheduleMatches)
+        case .scheduleHashExecuted: (other, matchFlag) = (.scheduleHashScheduled, .scheduleMatches)
+        case .contentHashCached: (other, matchFlag) = (.contentHashUsed, .contentMatches)
+        case .contentHashUsed: (other, matchFlag) = (.contentHashCached, .contentMatches)
+        default: return nil
+        }
+    }
+
+    fileprivate var isOfSchedule: Bool { matchFlag == .scheduleMatches }
+
+    /// Nil for an event without a compared hash.
+    init?(_ event: borrowing Event) {
+        switch event.kind {
+        case .prefetchScheduled where !event.scheduleHash.isEmpty: self.init(.scheduleHashScheduled)
+        case .prefetchExecuted where !event.scheduleHash.isEmpty: self.init(.scheduleHashExecuted)
+        case .prefetchSuccess where !event.contentHash.isEmpty: self.init(.contentHashCached)
+        case .contentCached where !event.contentHash.isEmpty: self.init(.contentHashCached)
+        case .prefetchUsedForNotification where !event.contentHash.isEmpty: self.init(.contentHashUsed)
+        default: return nil
+        }
+    }
+}
+
+extension Fact {
+    /// The fact of a hash: 42 bits of FNV-1a over its hexadecimal digits, ignoring letter case.
+    init(_ comparison: HashComparison, _ event: borrowing Event, _ bytes: Span<UInt8>) {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for index in comparison.isOfSchedule ? event.scheduleHash : event.contentHash {
+            hash = (hash ^ UInt64(bytes[index] | 0x20)) &* 0x100_0000_01B3
+        }
+        self.init(comparison.own, value: (hash ^ hash >> 42) % Fact.values)
     }
 }

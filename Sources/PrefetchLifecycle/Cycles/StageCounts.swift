@@ -2,25 +2,26 @@
 
 import TelemetryEvents
 
-/// How often each stage of one cycle counts, as its known facts tell it (SPEC 3.4, 5.1).
+/// How often each stage of one cycle counts, given its known facts (docs/lifecycle.md, Attempts).
 ///
-/// A pure function of the set of facts, so that the order of their arrival cannot matter. In an attempt each stage counts
-/// once; what is scheduled after an execution belongs to the next one. A failure that may still turn out otherwise is
-/// held back, as `Attempt.failure(hasEnded:isClosing:)` says.
+/// A pure function of the set of facts, so the order of arrival cannot matter. Each stage counts once in an attempt; a
+/// scheduling after an execution belongs to the next attempt. A failure that may still be revoked waits, as
+/// `Attempt.failure(hasEnded:isClosing:)` says.
 struct StageCounts {
     private(set) var scheduled = 0
     private(set) var executed = 0
     private(set) var success = 0
     private(set) var used = 0
     private(set) var retries = 0
-    /// Attempts that the system ended.
+    /// Attempts ended by the system.
     private(set) var expired = 0
-    /// Tasks that missed their window; told again before the next scheduling or execution it is the same one.
+    /// Tasks that missed their window; a repeat before the next scheduling or execution is the same miss.
     private(set) var missed = 0
-    /// By the raw value of `FailureReason`.
+    /// Indexed by the raw value of `FailureReason`.
     private(set) var failures: InlineArray<4, Int> = [0, 0, 0, 0]
-    /// Whether only a summary tells of the success, or of the use.
+    /// Whether only a summary asserts the success.
     private(set) var isSuccessImplied = false
+    /// Whether only a summary asserts the use.
     private(set) var isUseImplied = false
 
     var failureTotal: Int { failures[0] + failures[1] + failures[2] + failures[3] }
@@ -28,10 +29,10 @@ struct StageCounts {
     /// Counts the facts of a cycle.
     ///
     /// - Parameters:
-    ///   - facts: in their order.
-    ///   - flags: what else is known of it. A summary of one that was closed before asserts what was most likely seen.
+    ///   - facts: the facts in event order.
+    ///   - flags: the flags of the cycle. The summary of a reopened cycle asserts nothing: its stages were most likely seen.
     ///   - isUsed: whether its content was used.
-    ///   - isClosing: whether no more facts will come, so that nothing is held back.
+    ///   - isClosing: whether no more facts will come, so that nothing waits.
     init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool) {
         var attempt = Attempt()
         var isScheduled = false
@@ -83,5 +84,88 @@ struct StageCounts {
         if let reason = attempt.failure(hasEnded: hasEnded, isClosing: isClosing) {
             failures[Int(reason.rawValue)] += 1
         }
+    }
+}
+
+/// The facts of one attempt: from an execution, or the first fact of the cycle, up to the next execution.
+struct Attempt {
+    private(set) var hasSuccess = false
+    /// Whether an event carried the duration of its fetch.
+    private(set) var isTimed = false
+    /// Failures with a retry announced.
+    private(set) var retries = 0
+    private(set) var isCompleted = false
+    private(set) var isUnsuccessful = false
+    private(set) var hasExpired = false
+    private(set) var hasFinalFailure = false
+    private(set) var hasRetriedFailure = false
+    private var finalReason: FailureReason?
+    private var retriedReason: FailureReason?
+    private var completedReason: FailureReason?
+    /// The reasons named by its failures, by the bit of their raw value; more than one contradict each other.
+    private var namedReasons: UInt8 = 0
+
+    mutating func addSuccess(_ fact: Fact) {
+        hasSuccess = true
+        isTimed = isTimed || fact.detail.contains(.timed)
+    }
+
+    mutating func addFailure(_ fact: Fact) {
+        isTimed = isTimed || fact.detail.contains(.timed)
+        if fact.detail.contains(.willRetry) {
+            hasRetriedFailure = true
+            retries += 1
+            retriedReason = retriedReason ?? fact.reason
+        } else {
+            hasFinalFailure = true
+            finalReason = finalReason ?? fact.reason
+            if fact.detail.contains(.expired) { hasExpired = true } else { addReason(fact.reason) }
+        }
+    }
+
+    mutating func addCompletion(_ fact: Fact) {
+        isCompleted = true
+        guard fact.detail.contains(.unsuccessful) else { return }
+        isUnsuccessful = true
+        completedReason = completedReason ?? fact.reason
+        addReason(fact.reason)
+    }
+
+    private mutating func addReason(_ reason: FailureReason?) {
+        guard let reason, reason != .other else { return }
+        namedReasons |= 1 << reason.rawValue
+    }
+
+    /// The one failure that the attempt counts, once no later fact can revoke it.
+    ///
+    /// | failures of the attempt | count |
+    /// | --- | --- |
+    /// | one with a reason that will not be retried, or an unsuccessful completion with one | at once, with that reason |
+    /// | none with a known reason | once the attempt has ended, as `OTHER` |
+    /// | only ones that will be retried | not at all with a success; else once the cycle closes |
+    /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
+    func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
+        if let finalReason { return finalReason }
+        if hasFinalFailure {
+            return completionReason ?? retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil)
+        }
+        if let completionReason { return completionReason }
+        guard !hasSuccess else { return nil }
+        if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
+        return isUnsuccessful && isClosing ? .other : nil
+    }
+
+    /// The reason of the completion; where that is `OTHER`, the reason of the retried failure.
+    private var completionReason: FailureReason? {
+        completedReason == .other ? retriedReason ?? .other : completedReason
+    }
+
+    /// Whether it has any result or completion.
+    var hasResult: Bool { hasSuccess || hasFinalFailure || hasRetriedFailure || isCompleted }
+
+    /// Whether it has two results that exclude each other. An expiry explains any failure that follows from it.
+    var contradictsItself: Bool {
+        if hasSuccess, hasFinalFailure || isUnsuccessful { return true }
+        return !hasExpired && namedReasons.nonzeroBitCount > 1
     }
 }

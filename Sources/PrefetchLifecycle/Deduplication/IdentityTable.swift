@@ -2,9 +2,9 @@
 
 /// A set of 64-bit hashes at 9.4 to 11.3 bytes each.
 ///
-/// The slots are kept in the order of the hashes: a hash belongs at the slot that its share of the 64-bit range points
-/// to, or behind it, with no gap between. Growing is then one pass in memory order, and the table can be filled to 85 %.
-/// Inserting and looking up touch a run of some 20 slots at most in the mean.
+/// Slots are sorted by hash: a hash is at the slot that its share of the 64-bit range gives, or behind it without a gap.
+/// Growing is then one pass in memory order, and the table can be 85 % full. Inserting and looking up touch a run of at
+/// most about 20 slots on average.
 struct IdentityTable: Sendable {
     private static let slack = 64
     private(set) var count = 0
@@ -16,7 +16,7 @@ struct IdentityTable: Sendable {
         slots = [UInt64](repeating: 0, count: capacity + Self.slack)
     }
 
-    /// The bytes that the slots take.
+    /// The memory of the slots, in bytes.
     var byteCount: Int { slots.count * MemoryLayout<UInt64>.size }
 
     func contains(_ hash: UInt64) -> Bool {
@@ -29,7 +29,7 @@ struct IdentityTable: Sendable {
         return slots[slot] == hash
     }
 
-    /// Inserts a hash; false when it was there.
+    /// Inserts a hash; false for a duplicate.
     mutating func insert(_ hash: UInt64) -> Bool {
         if count * 100 >= capacity * 85 { grow() }
         let hash = Swift.max(hash, 1)
@@ -48,7 +48,7 @@ struct IdentityTable: Sendable {
         return true
     }
 
-    /// Empties the table; the memory stays unless it is large.
+    /// Empties the table; releases its memory only where it is large.
     mutating func removeAll() {
         guard count > 0 else { return }
         if slots.count > 1 << 16 {

@@ -2,10 +2,10 @@
 
 import TelemetryEvents
 
-/// The identities of the events and batches of the last days (SPEC 4.2), in generations of half a window.
+/// The identities of recent events and batches, in generations of half a deduplication window.
 ///
-/// An identity is remembered for one window at least and one and a half at most. Past the limit the oldest generation,
-/// which holds an eighth of it, is forgotten early, and that is counted.
+/// An identity is remembered for 1 to 1.5 windows. Past the limit the oldest generation, an eighth of the limit, is
+/// evicted early and counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
     private let limit: Int
@@ -26,12 +26,14 @@ struct RememberedIdentities: Sendable {
         return false
     }
 
-    /// Remembers an identity that `advance(to:)` has opened a generation for.
+    /// Remembers an identity; `advance(to:)` must have opened a generation.
     mutating func insert(_ identity: UInt64) {
         generations[generations.count - 1].insert(identity)
     }
 
-    /// Opens and forgets generations by the clock of the ledger; returns how many identities went before their time.
+    /// Opens and drops generations by the ledger's clock.
+    ///
+    /// - Returns: how many identities were evicted before their window ended.
     mutating func advance(to now: Timestamp) -> UInt64 {
         guard let current = generations.last else {
             generations = [IdentityGeneration(number: 0, startedAt: now)]
@@ -58,11 +60,118 @@ struct RememberedIdentities: Sendable {
         for index in generations.indices { generations[index].takeChanges(into: &delta) }
     }
 
-    /// Takes in a page of a checkpoint; pages come in the order of their keys.
+    /// Restores a page of a checkpoint; pages come in key order.
     mutating func restore(_ page: IdentityPage) {
         if generations.last?.number != page.generation {
             generations.append(IdentityGeneration(number: page.generation, startedAt: page.startedAt))
         }
         generations[generations.count - 1].restore(page.identities, page: page.number)
+    }
+}
+
+/// The identities that arrived within half a window, dropped together.
+///
+/// They are spread over 64 tables by their high bits, so that growing one table never stalls the writer for long.
+struct IdentityGeneration: Sendable {
+    static let pageCapacity = 4_096
+
+    let number: UInt32
+    let startedAt: Timestamp
+    private var tables: [IdentityTable]
+    private(set) var count = 0
+    /// The identities of the last, partial page of the checkpoint.
+    private var lastPage: [UInt64] = []
+    /// Full pages that no checkpoint holds yet.
+    private var filledPages: [[UInt64]] = []
+    private var firstUnsavedPage: UInt32 = 0
+    /// False at first, so that a checkpoint holds an empty generation with its start time.
+    private var isLastPageSaved = false
+
+    init(number: UInt32, startedAt: Timestamp) {
+        self.number = number
+        self.startedAt = startedAt
+        tables = Array(repeating: IdentityTable(), count: 64)
+    }
+
+    var byteCount: Int { tables.reduce(0) { $0 + $1.byteCount } }
+
+    func contains(_ identity: UInt64) -> Bool {
+        tables[Int(identity >> 58)].contains(identity << 6)
+    }
+
+    mutating func insert(_ identity: UInt64) {
+        guard tables[Int(identity >> 58)].insert(identity << 6) else { return }
+        count += 1
+        lastPage.append(identity)
+        isLastPageSaved = false
+        if lastPage.count == Self.pageCapacity {
+            filledPages.append(lastPage)
+            lastPage.removeAll(keepingCapacity: true)
+            isLastPageSaved = true
+        }
+    }
+
+    /// The pages that changed since the last call.
+    mutating func takeChanges(into delta: inout StateDelta) {
+        for page in filledPages {
+            delta.append(.identities(IdentityPage(page, of: self, number: firstUnsavedPage)))
+            firstUnsavedPage += 1
+        }
+        filledPages.removeAll()
+        if !isLastPageSaved {
+            delta.append(.identities(IdentityPage(lastPage, of: self, number: firstUnsavedPage)))
+            isLastPageSaved = true
+        }
+    }
+
+    /// Restores a page of a checkpoint; pages come in order.
+    mutating func restore(_ identities: [UInt64], page: UInt32) {
+        for identity in identities where tables[Int(identity >> 58)].insert(identity << 6) { count += 1 }
+        isLastPageSaved = true
+        if identities.count < Self.pageCapacity {
+            lastPage = identities
+            firstUnsavedPage = page
+        } else {
+            firstUnsavedPage = page + 1
+        }
+    }
+}
+
+/// A checkpoint page of identities: the start of their generation, then eight bytes each.
+struct IdentityPage {
+    static let prefix = "identities/"
+
+    var generation: UInt32
+    var number: UInt32
+    var startedAt: Timestamp
+    var identities: [UInt64]
+
+    static func prefix(generation: UInt32) -> String { "\(prefix)\(sortable(generation))/" }
+
+    init(_ identities: [UInt64], of generation: IdentityGeneration, number: UInt32) {
+        self.generation = generation.number
+        self.number = number
+        startedAt = generation.startedAt
+        self.identities = identities
+    }
+
+    var encoded: StatePage {
+        var value = StateWriter()
+        value.append(UInt64(bitPattern: startedAt.microseconds))
+        for identity in identities { value.append(identity) }
+        return StatePage(key: Self.prefix(generation: generation) + sortable(number), value: value.bytes)
+    }
+
+    init(_ page: StatePage) throws(StateError) {
+        let parts = page.key.dropFirst(Self.prefix.count).split(separator: "/")
+        guard parts.count == 2, let generation = UInt32(parts[0], radix: 16), let number = UInt32(parts[1], radix: 16)
+        else { throw StateError(key: page.key, problem: "a key that names no generation and page") }
+        var reader = StateReader(page)
+        self.generation = generation
+        self.number = number
+        startedAt = Timestamp(microseconds: Int64(bitPattern: try reader.word()))
+        identities = []
+        identities.reserveCapacity(reader.remaining / 8)
+        while reader.remaining > 0 { identities.append(try reader.word()) }
     }
 }

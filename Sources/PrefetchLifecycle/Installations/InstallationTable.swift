@@ -2,24 +2,23 @@
 
 import TelemetryEvents
 
-/// The installations that are known, in pages of 256. Past the limit a new one takes the place of the one that has been
-/// there longest.
+/// The known installations, in pages of 256. Past the limit a new one evicts the one that was added first.
 struct InstallationTable: Sendable {
     private let limit: Int
     private var pages: [[Installation]] = []
-    private var index = CycleIndex()
+    private var index = SlotIndex()
     private var isDirty: [Bool] = []
-    /// The slot that was used last, since the events of an installation come together.
+    /// The slot of the latest lookup, because events of an installation arrive together.
     private var latestSlot = 0
-    /// How many installations made room for others.
+    /// The number of evicted installations, which also gives the next slot to evict.
     var evicted: UInt64 = 0
     private(set) var count = 0
 
     init(limit: Int) {
-        self.limit = min(max(limit, 1), CycleIndex.slotLimit)
+        self.limit = min(max(limit, 1), SlotIndex.slotLimit)
     }
 
-    /// The bytes that the installations and their index take.
+    /// The memory of the installations and their index, in bytes.
     var byteCount: Int {
         pages.reduce(0) { $0 + $1.capacity * MemoryLayout<Installation>.stride } + index.byteCount
     }
@@ -37,15 +36,15 @@ struct InstallationTable: Sendable {
         return index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
     }
 
-    /// Changes an installation, which is entered when it is new.
+    /// Changes an installation; adds a new one.
     mutating func update<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
-        let slot = slot(of: fingerprint) ?? enter(fingerprint)
+        let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
         isDirty[slot &>> 8] = true
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
-    private mutating func enter(_ fingerprint: UInt64) -> Int {
+    private mutating func add(_ fingerprint: UInt64) -> Int {
         guard count < limit else {
             let slot = Int(evicted % UInt64(count))
             index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
@@ -90,7 +89,7 @@ extension InstallationTable {
         return StatePage(key: prefix + sortable(number), value: value.bytes)
     }
 
-    /// Takes in a page of a checkpoint; pages come in their order.
+    /// Restores a page of a checkpoint; pages come in order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         var reader = StateReader(page)
         while reader.remaining > 0 { _ = append(try reader.installation()) }
@@ -120,10 +119,10 @@ extension StateWriter {
             append(client.last[place])
             append(client.offsets[place])
         }
-        for place in 0..<StageTally.count { append(client.ahead[place]) }
+        for place in 0..<StageTally.count { append(client.recovered[place]) }
         append(client.baseTime.microseconds)
         append(client.formerTime.microseconds)
-        for place in 0..<StageTally.count { append(client.formerAhead[place]) }
+        for place in 0..<StageTally.count { append(client.formerRecovered[place]) }
     }
 }
 
@@ -161,10 +160,10 @@ extension StateReader {
             client.last[place] = try integer()
             client.offsets[place] = try integer()
         }
-        for place in 0..<StageTally.count { client.ahead[place] = try integer() }
+        for place in 0..<StageTally.count { client.recovered[place] = try integer() }
         client.baseTime = Timestamp(microseconds: try integer())
         client.formerTime = Timestamp(microseconds: try integer())
-        for place in 0..<StageTally.count { client.formerAhead[place] = try integer() }
+        for place in 0..<StageTally.count { client.formerRecovered[place] = try integer() }
         return client
     }
 }

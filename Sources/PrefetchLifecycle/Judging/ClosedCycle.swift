@@ -2,33 +2,33 @@
 
 public import TelemetryEvents
 
-/// A cycle that is closed and judged.
+/// A closed cycle with its verdict.
 public struct ClosedCycle: Sendable {
-    /// The hash of installation and schedule id, as `IdentityKey.schedule(of:in:)` makes it; nil where no id was told.
+    /// The hash of installation and schedule id, as `IdentityKey.schedule(of:in:)` makes it; nil without an id.
     public var schedule: UInt64?
-    /// When the notification was due, where it is known.
+    /// The notification time, where known.
     public var notificationTime: Timestamp?
-    /// How it ended.
+    /// Its outcome.
     public var outcome: CycleOutcome
-    /// When each stage was first told of.
+    /// The first time of each stage.
     public var stages: CycleStages
-    /// Why its last failed attempt failed; nil without a failure.
+    /// The reason of its last failed attempt; nil without a failure.
     public var failureReason: FailureReason?
-    /// What it broke, each rule once, in the order of `ViolationKind`.
+    /// Its violations, each rule once, in the order of `ViolationKind`.
     public var violations: [CycleViolation]
-    /// How many times the task was executed.
+    /// The number of executions of its task.
     public var attempts: Int
-    /// Whether the content used is the content cached; nil where one of their hashes is not known.
+    /// Whether the used content is the cached one; nil where a hash is missing.
     public var contentHashMatches: Bool?
-    /// Whether the schedule executed is the one scheduled; nil where one of their hashes is not known.
+    /// Whether the executed schedule is the scheduled one; nil where a hash is missing.
     public var scheduleHashMatches: Bool?
-    /// Whether the times only order its events, so that no rule about time has judged it.
+    /// Whether its times are assumed from the order of lines, so that no rule about time was applied.
     public var hasAssumedTimes: Bool
 }
 
-/// The first time of each stage of a cycle; nil for a stage that was never told of.
+/// The first time of each stage of a cycle; nil for a stage that was not seen.
 ///
-/// A stage that only the cycle's summary asserts has the time of the summary.
+/// A stage that only a summary asserts has the time of the summary.
 public struct CycleStages: Hashable, Sendable {
     /// The task was scheduled.
     public var scheduled: Timestamp?
@@ -45,4 +45,29 @@ public struct CycleStages: Hashable, Sendable {
 
     /// No stage.
     public init() {}
+}
+
+/// How a cycle ended: the first case that holds, in this order (docs/lifecycle.md, Outcomes).
+public enum CycleOutcome: UInt8, CaseIterable, Sendable {
+    /// The notification used prefetched content.
+    case used = 0
+    /// The notification was delivered with content fetched on demand.
+    case fallback = 1
+    /// The prefetch failed for good and nothing was delivered.
+    case failed = 2
+    /// The task was scheduled and not executed within its window.
+    case missed = 3
+    /// None of the above.
+    case incomplete = 4
+
+    /// The label value of `dnp_prefetch_cycles_total`.
+    public var name: StaticString {
+        switch self {
+        case .used: "used"
+        case .fallback: "fallback"
+        case .failed: "failed"
+        case .missed: "missed"
+        case .incomplete: "incomplete"
+        }
+    }
 }

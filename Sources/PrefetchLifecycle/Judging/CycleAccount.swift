@@ -2,29 +2,30 @@
 
 import TelemetryEvents
 
-/// What the facts of a whole cycle come to, for judging it.
+/// The facts of a whole cycle, summed up for its verdict.
 struct CycleAccount {
     private(set) var attempts = 0
     private(set) var firstScheduled: Timestamp?
     private(set) var lastScheduled: Timestamp?
     private(set) var firstExecuted: Timestamp?
     private(set) var lastExecuted: Timestamp?
-    /// The first and the last execution by the receiver's clock.
+    /// The first execution by the receiver's clock.
     private(set) var firstStarted: Timestamp?
+    /// The last execution by the receiver's clock.
     private(set) var lastStarted: Timestamp?
     private(set) var firstSuccess: Timestamp?
-    /// The last success, and the last one before its content was used.
     private(set) var lastSuccess: Timestamp?
+    /// The last success before the content was used.
     private(set) var usedSuccess: Timestamp?
     /// The first failure that counts.
     private(set) var failure: Timestamp?
-    /// Why the last attempt that failed did.
+    /// The reason of the last failed attempt.
     private(set) var failureReason: FailureReason?
     /// Whether the last attempt with a result ended in failure.
     private(set) var endsInFailure = false
     private(set) var contradictsItself = false
-    /// The execution of an attempt without any result.
-    private(set) var left: Timestamp?
+    /// The first execution of an attempt without any result or completion.
+    private(set) var unfinishedExecution: Timestamp?
     private(set) var expired: Timestamp?
     private(set) var missed: Timestamp?
     private(set) var denied: Timestamp?
@@ -39,12 +40,12 @@ struct CycleAccount {
     private var attempt = Attempt()
     private var failureOfAttempt: Timestamp?
     private var endOfAttempt: Timestamp?
-    /// How long the fetches took that did not tell it, in microseconds: from the execution to the result.
+    /// The fetches whose events carry no duration, from execution to result, in microseconds.
     private(set) var durations: [Int64] = []
 
     /// - Parameters:
-    ///   - facts: in their order.
-    ///   - base: what their times are relative to.
+    ///   - facts: the facts in event order.
+    ///   - base: the base of their times.
     ///   - used: the millisecond in which the content was used.
     init(_ facts: Span<UInt64>, base: Timestamp, used: Timestamp?) {
         var unfinished: [Timestamp] = []
@@ -59,7 +60,7 @@ struct CycleAccount {
             case .scheduled:
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
-                if let told = fact.lead { lead = min(lead ?? told, told) }
+                if let factLead = fact.lead { lead = min(lead ?? factLead, factLead) }
             case .executed:
                 if attempts > 0 { end(&unfinished) }
                 firstExecuted = firstExecuted ?? time
@@ -92,7 +93,7 @@ struct CycleAccount {
         }
         end(&unfinished)
         if asserted.contains(.fetched), firstSuccess == nil { _ = unfinished.popLast() }
-        left = unfinished.first
+        unfinishedExecution = unfinished.first
     }
 
     private mutating func add(_ stage: Fact.Stage, _ value: UInt64) {

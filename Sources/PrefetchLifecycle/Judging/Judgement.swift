@@ -2,24 +2,17 @@
 
 import TelemetryEvents
 
-/// The verdict on a cycle that is closed (SPEC 5.1): a pure function of what was told of it and of its installation.
+/// The verdict on a closed cycle: a pure function of its facts and of its installation.
+///
+/// `judge...` methods hold one rule per call; the rules are those of docs/lifecycle.md, their limits in `LifecycleRules`.
 struct Judgement {
-    /// How much later than its earliest begin a task may be executed, in microseconds.
-    static let windowLength: Int64 = 15 * 60 * 1_000_000
-    /// How far a delivery may be from its time, in microseconds.
-    static let toleratedDrift: Int64 = 180 * 1_000_000
-    /// How far ahead of its earliest begin a task must be scheduled, in seconds.
-    static let minimumLead: Int64 = 60
-    /// How long an installation may go on without another task, in microseconds.
-    static let nextTask: Int64 = 24 * 3_600 * 1_000_000
-
-    let cycle: Cycle
+    fileprivate let cycle: Cycle
     let account: CycleAccount
-    let installation: Installation?
-    /// The latest time that is known to have come.
-    let known: Timestamp
+    private let installation: Installation?
+    /// The current time of the verdict: the ledger's clock or the latest event time.
+    private let known: Timestamp
     private(set) var outcome = CycleOutcome.incomplete
-    /// The broken rules, by the bit of their raw value.
+    /// The violated rules, by the bit of their raw value.
     private(set) var broken: UInt32 = 0
 
     init(_ cycle: Cycle, _ facts: Span<UInt64>, installation: Installation?, known: Timestamp) {
@@ -34,44 +27,46 @@ struct Judgement {
         judgeTiming()
     }
 
-    /// Whether its times may be compared.
-    var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
+    /// Whether its times are real, so that the rules about time apply.
+    fileprivate var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
     var used: Timestamp? {
         cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
     }
-    var success: Timestamp? {
+    fileprivate var success: Timestamp? {
         account.firstSuccess ?? (account.asserted.contains(.fetched) ? account.summed : nil)
     }
-    var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
-    var window: Timestamp? { cycle.window.time(base: cycle.base) }
+    fileprivate var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
+    private var window: Timestamp? { cycle.window.time(base: cycle.base) }
 
-    /// The end of the time in which the task is to be executed.
-    var windowEnd: Timestamp? { window.map { Timestamp(microseconds: $0.microseconds + Self.windowLength) } }
+    /// The end of the window in which the task should be executed.
+    private var windowEnd: Timestamp? {
+        window.map { Timestamp(microseconds: $0.microseconds + LifecycleRules.startWindowMicroseconds) }
+    }
 
-    /// How old the content was when it was used, and how old it might be, both in microseconds.
-    var ages: (age: Int64, ttl: Int64)? {
+    /// The age of the content when it was used and its `ttl`, both in microseconds.
+    private var ages: (age: Int64, ttl: Int64)? {
         guard let used, let ttl = cycle.ttl else { return nil }
         if cycle.flags.contains(.ageKnown) { return account.age.map { ($0 * 1_000_000, ttl * 1_000_000) } }
         guard hasTimes, let success = account.usedSuccess else { return nil }
         return (used.microseconds - success.microseconds, ttl * 1_000_000)
     }
 
-    var drift: Int64? { cycle.drift }
+    private var drift: Int64? { cycle.drift }
 
-    /// How old the content was when it was used, in microseconds, where that is known.
-    var age: Int64? {
+    /// The age of the content when it was used, in microseconds, where known.
+    private var age: Int64? {
         if cycle.flags.contains(.ageKnown), let age = account.age { return age * 1_000_000 }
         guard hasTimes, let used, let success = account.usedSuccess else { return nil }
         return used.microseconds - success.microseconds
     }
 
-    /// From the earliest begin of the task to its first execution, in microseconds.
-    var startDelay: Int64? {
+    /// The first execution minus the earliest begin of the task, in microseconds.
+    private var startDelay: Int64? {
         guard let window, let started = account.firstStarted else { return nil }
         return started.microseconds - window.microseconds
     }
 
-    /// Calls `body` for each length of time that counts now, in microseconds.
+    /// Calls `body` with each duration that counts at the close, in microseconds.
     func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
         if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
         guard hasTimes else { return }
@@ -103,11 +98,12 @@ struct Judgement {
         judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
         judge(.usedWithoutSuccess, used != nil && success == nil && !isContentOlder)
         judge(.duplicateTerminal, account.contradictsItself)
-        judge(.taskNotCompleted, account.left != nil)
+        judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }
 
-    /// Whether the age of the content tells that it was fetched before this cycle, for an earlier notification. An age
-    /// within a `ttl` that was told is not always kept, and so never tells it.
+    /// Whether the age of the content shows that it was fetched before this cycle, for an earlier notification.
+    ///
+    /// An age within the `ttl` is not always kept as a fact, so it never counts as older.
     private var isContentOlder: Bool {
         guard hasTimes, let used, let age = account.age, let scheduled = account.firstScheduled else { return false }
         if let ttl = cycle.ttl, age <= ttl { return false }
@@ -149,7 +145,7 @@ struct Judgement {
         let isAlone = installation.scheduled <= executed
         judge(
             .nextNotScheduled,
-            isAlone && installation.latest.microseconds > executed.microseconds + Self.nextTask
+            isAlone && installation.latest.microseconds > executed.microseconds + LifecycleRules.nextTaskMicroseconds
         )
     }
 
@@ -159,15 +155,127 @@ struct Judgement {
 
     private mutating func judgeTiming() {
         judge(.expired, account.expired != nil)
-        judge(.driftExceeded, cycle.flags.contains(.drifted) || (drift.map { abs($0) > Self.toleratedDrift } ?? false))
+        judge(
+            .driftExceeded,
+            cycle.flags.contains(.drifted)
+                || (drift.map { abs($0) > LifecycleRules.toleratedDriftMicroseconds } ?? false)
+        )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
-        judge(.leadBelowMinimum, account.lead.map { $0 < Self.minimumLead } ?? false)
+        judge(.leadBelowMinimum, account.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
         if let started = account.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
         if account.firstScheduled != nil, let windowEnd {
             judge(.missedWindow, (account.firstStarted ?? known) > windowEnd)
         }
+    }
+}
+
+extension Judgement {
+    /// The violations with their details, in the order of `ViolationKind`.
+    var violations: [CycleViolation] {
+        ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
+    }
+
+    private func detail(of kind: ViolationKind) -> String {
+        switch kind {
+        case .executedWithoutScheduled: "executed\(at(account.firstExecuted)); no scheduling was seen"
+        case .successWithoutExecuted: "succeeded\(at(account.firstSuccess)); no execution was seen"
+        case .failureWithoutExecuted: "failed\(at(account.failure)); no execution was seen"
+        case .usedWithoutSuccess: "content was used\(at(used)); no successful fetch was seen"
+        case .duplicateTerminal: duplicateTerminal
+        case .taskNotCompleted: "executed\(at(account.unfinishedExecution)); neither a result nor a completion was seen"
+        case .contentHashMismatch: "the content that was used has another hash than the content that was cached"
+        case .scheduleHashMismatch: "the schedule that was executed has another hash than the one that was scheduled"
+        case .staleContentUsed: staleContent
+        case .secondActiveTask: "scheduled\(at(account.firstScheduled)) while a task for another time was still waiting"
+        case .scheduledWhileDenied:
+            "scheduled\(at(account.lastScheduled)) after notifications were denied\(at(account.denied))"
+        case .leadBelowMinimum:
+            "the task may begin \(account.lead ?? 0) s after its scheduling; "
+                + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
+        case .nextNotScheduled:
+            "executed\(at(account.lastExecuted)); no task was scheduled after it until "
+                + "\(installation?.latest ?? known), more than 24 h later"
+        case .missedWindow: missedWindow
+        case .executedAfterNotification: executedLate
+        case .driftExceeded: driftDetail
+        case .expired: "the system ended the task\(at(account.expired))"
+        }
+    }
+
+    /// ` at` and a time; empty for assumed times.
+    private func at(_ time: Timestamp?) -> String {
+        guard hasTimes, let time else { return "" }
+        return " at \(time)"
+    }
+
+    private var duplicateTerminal: String {
+        guard let failureReason = account.failureReason, account.firstSuccess == nil else {
+            return "an attempt ended twice: in success\(at(account.lastSuccess)) and in failure\(at(account.failure))"
+        }
+        return "an attempt failed twice for different reasons; \(failureReason.name) was counted"
+    }
+
+    private var staleContent: String {
+        guard let ages else { return "" }
+        return "the content was \(seconds(ages.age)) old when it was used; its ttl is \(seconds(ages.ttl))"
+    }
+
+    private var missedWindow: String {
+        if hasTimes, let window, let executed = account.firstStarted, let windowEnd, executed > windowEnd {
+            let late = seconds(executed.microseconds - window.microseconds)
+            return
+                "executed \(late) after its earliest begin at \(window); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
+        }
+        if hasTimes, let windowEnd { return "not executed by \(windowEnd), 900 s after its earliest begin" }
+        return "the task missed its window\(at(account.missed))"
+    }
+
+    private var executedLate: String {
+        guard let executed = account.lastStarted, let due = cycle.due else { return "" }
+        let late = seconds(executed.microseconds - due.microseconds)
+        return "executed at \(executed), \(late) after the notification time"
+    }
+
+    private var driftDetail: String {
+        guard let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds else {
+            return "the app reported a drift of more than \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
+        }
+        let side = drift > 0 ? "after" : "before"
+        return
+            "delivered \(seconds(abs(drift))) \(side) its time; iOS tolerates \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
+    }
+
+    private func seconds(_ microseconds: Int64) -> String {
+        let whole = microseconds / 1_000_000
+        let fraction = microseconds % 1_000_000
+        guard fraction != 0 else { return "\(whole) s" }
+        let digits = String(1_000_000 + fraction).dropFirst()
+        return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex)) s"
+    }
+}
+
+extension ClosedCycle {
+    init(_ judgement: Judgement) {
+        let cycle = judgement.cycle
+        let account = judgement.account
+        schedule = cycle.schedule == 0 ? nil : cycle.schedule
+        notificationTime = cycle.due
+        outcome = judgement.outcome
+        stages = CycleStages()
+        stages.scheduled = account.firstScheduled
+        stages.executed = account.firstExecuted
+        stages.success = judgement.success
+        stages.failure = account.failure
+        stages.used = judgement.used
+        stages.delivered = judgement.delivered
+        failureReason = account.failureReason
+        violations = judgement.violations
+        attempts = account.attempts
+        contentHashMatches = judgement.contentHashMatches
+        scheduleHashMatches = judgement.scheduleHashMatches
+        hasAssumedTimes = !judgement.hasTimes
     }
 }

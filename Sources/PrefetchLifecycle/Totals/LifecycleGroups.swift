@@ -2,10 +2,24 @@
 
 import TelemetryEvents
 
-/// The groups that have been told of; the first is the one of events that name neither platform nor version.
+/// The totals of one platform and app version, for the optional labels (docs/metrics.md).
+public struct LifecycleGroup: Sendable {
+    /// `ios`, `android`, `other`, or `unknown` where the event names none.
+    public let platform: String
+    /// The version as sent, `other` past the limit of versions, or `unknown` where the event names none.
+    public let appVersion: String
+    /// The totals of its events.
+    public internal(set) var totals = LifecycleTotals()
+    /// Increases whenever the totals may have changed, so that a reader can skip unchanged groups.
+    public internal(set) var revision: UInt64 = 0
+
+    /// The empty group of events that name neither platform nor version, which is the first one of a fold.
+    public static let unknown = LifecycleGroup(platform: "unknown", appVersion: "unknown")
+}
+
+/// The groups seen so far; the first holds events that name neither platform nor version.
 ///
-/// Platforms are a closed set. Of versions the first 30 that are told have groups of their own, so that there are 128
-/// groups at most.
+/// Platforms are a closed set of four, and only the first 30 versions get groups of their own, so there are at most 128.
 struct LifecycleGroups: Sendable {
     static let versionLimit = 30
     private static let unknown = "unknown"
@@ -13,7 +27,7 @@ struct LifecycleGroups: Sendable {
 
     private(set) var groups = [LifecycleGroup.unknown]
     private var versions: [String] = []
-    /// What the event that was looked up last said, since the events of an app come together.
+    // The names and the group of the latest lookup, because events of an app arrive together.
     private var latestPlatform: [UInt8] = []
     private var latestVersion: [UInt8] = []
     private var latestPlace = 0
@@ -35,7 +49,7 @@ struct LifecycleGroups: Sendable {
         return sum
     }
 
-    /// The group of an event; nil where the event names neither platform nor version.
+    /// The group of an event; nil for an event that names neither platform nor version.
     mutating func place(of event: borrowing Event, in bytes: Span<UInt8>) -> Int? {
         let platform = event.platform
         let version = event.appVersion
@@ -50,7 +64,7 @@ struct LifecycleGroups: Sendable {
         return latestPlace
     }
 
-    /// The group with these names, which is added when it is new.
+    /// The group with these names; adds a new one.
     mutating func place(platform: String, appVersion: String) -> Int {
         if let place = groups.firstIndex(where: { $0.platform == platform && $0.appVersion == appVersion }) {
             return place

@@ -2,7 +2,7 @@
 
 public import TelemetryEvents
 
-/// What the fold has counted so far; no member ever falls.
+/// The counts of a fold; no member ever decreases.
 public struct LifecycleTotals: Hashable, Sendable {
     /// Prefetch tasks scheduled.
     public internal(set) var scheduled: UInt64 = 0
@@ -12,40 +12,40 @@ public struct LifecycleTotals: Hashable, Sendable {
     public internal(set) var success: UInt64 = 0
     /// Notifications that used prefetched content.
     public internal(set) var used: UInt64 = 0
-    /// Attempts that ended in failure for want of a network.
+    /// Attempts that failed for lack of a network.
     public internal(set) var failureNetwork: UInt64 = 0
-    /// Attempts that ended in failure for want of authorisation.
+    /// Attempts that failed for lack of authorisation.
     public internal(set) var failureAuth: UInt64 = 0
-    /// Attempts that the system failed.
+    /// Attempts that failed because of the system.
     public internal(set) var failureSystem: UInt64 = 0
     /// Attempts that failed for another or an unknown reason.
     public internal(set) var failureOther: UInt64 = 0
-    /// Successes that only a summary told of (SPEC 5.2).
+    /// Successes that only a summary asserts.
     public internal(set) var impliedSuccess: UInt64 = 0
-    /// Uses that only a summary told of (SPEC 5.2).
+    /// Uses that only a summary asserts.
     public internal(set) var impliedUsed: UInt64 = 0
-    /// Attempts that the system ended.
+    /// Attempts ended by the system.
     public internal(set) var expired: UInt64 = 0
-    /// Tasks that missed their window, as the plugin told.
+    /// Tasks that missed their window, as reported by the plugin.
     public internal(set) var missedWindow: UInt64 = 0
     /// Cycles whose content had to be fetched on demand.
     public internal(set) var fallbacks: UInt64 = 0
     /// Leads that were raised to the minimum of 60 s.
     public internal(set) var leadCapped: UInt64 = 0
-    /// Failures that were tried again in the same attempt.
+    /// Failures that were retried within the same attempt.
     public internal(set) var retries: UInt64 = 0
     /// Notifications delivered more than 180 s from their time.
     public internal(set) var driftExceeded: UInt64 = 0
     /// Writes of content to the cache that failed.
     public internal(set) var cacheFailures: UInt64 = 0
-    /// Cycles closed before their time: too many were open, or they could take no more.
+    /// Cycles closed before their time, because too many were open or they were full.
     public internal(set) var evictedCycles: UInt64 = 0
-    /// Installations forgotten because too many were remembered.
+    /// Installations evicted because too many were remembered.
     public internal(set) var evictedInstallations: UInt64 = 0
-    /// Identities forgotten before their time because too many were remembered.
+    /// Identities evicted before their window ended because too many were remembered.
     public internal(set) var evictedIdentities: UInt64 = 0
 
-    /// Each by the raw value of its case.
+    // Each array is indexed by the raw value of its case.
     var outcomes = [UInt64](repeating: 0, count: CycleOutcome.allCases.count)
     var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
     var delivered = [UInt64](repeating: 0, count: DeliveredContent.allCases.count)
@@ -54,24 +54,22 @@ public struct LifecycleTotals: Hashable, Sendable {
     var snapshots = [UInt64](repeating: 0, count: SnapshotResult.allCases.count)
     var contentChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
     var scheduleChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
-    /// By the raw value of `IntegrityCheck`.
     var unchecked = [UInt64](repeating: 0, count: IntegrityCheck.allCases.count)
 
-    /// How long fetches took, as told, or else from the execution to the result.
+    /// Fetch durations: as reported, else from execution to result.
     public internal(set) var fetchDuration = TimeHistogram(.fetchDuration)
-    /// From the earliest begin of tasks to their execution.
+    /// From the earliest begin of a task to its execution.
     public internal(set) var startDelay = TimeHistogram(.startDelay)
-    /// How old content was when it was used.
+    /// The age of content when it was used.
     public internal(set) var contentAge = TimeHistogram(.contentAge)
-    /// How far from their time notifications were delivered.
+    /// The distance of deliveries from their notification time.
     public internal(set) var drift = TimeHistogram(.drift)
-    /// How far the clocks of senders are from ours.
+    /// The distance of senders' clocks from the receiver's.
     public internal(set) var clockSkew = TimeHistogram(.clockSkew)
-    /// From events to their arrival.
+    /// From the event time to the arrival.
     public internal(set) var arrivalLag = TimeHistogram(.arrivalLag)
 
-    /// When the latest event of each stage happened, by the raw value of `LifecycleStage`, in microseconds; 0 where none
-    /// did.
+    /// The latest event time of each stage, by the raw value of `LifecycleStage`, in microseconds; 0 for none.
     var latest = [Int64](repeating: 0, count: LifecycleStage.allCases.count)
 
     /// Totals at zero.
@@ -86,28 +84,28 @@ public struct LifecycleTotals: Hashable, Sendable {
         case .other: failureOther
         }
     }
-    /// The closed cycles that ended so.
+    /// The closed cycles with one outcome.
     public func cycles(_ outcome: CycleOutcome) -> UInt64 { outcomes[Int(outcome.rawValue)] }
-    /// How many closed cycles broke a rule.
+    /// The closed cycles that violated one rule.
     public func violations(_ kind: ViolationKind) -> UInt64 { violations[Int(kind.rawValue)] }
-    /// Notifications delivered with such content.
+    /// Notifications delivered with one kind of content.
     public func delivered(_ content: DeliveredContent) -> UInt64 { delivered[Int(content.rawValue)] }
-    /// Errors of the plugin with one code.
+    /// Plugin errors with one code.
     public func pluginErrors(_ code: PluginErrorCode) -> UInt64 { pluginErrors[Int(code.rawValue)] }
-    /// Stages that were lost on the way and are counted from the client's own counters.
+    /// Lost stages that were recovered from client counters.
     public func recovered(_ stage: LifecycleStage) -> UInt64 { recovered[Int(stage.rawValue)] }
-    /// What became of the cumulative counters that clients sent.
+    /// Client counter snapshots with one result.
     public func snapshots(_ result: SnapshotResult) -> UInt64 { snapshots[Int(result.rawValue)] }
-    /// Cycles in which such a check came to such a result.
+    /// Cycles in which an integrity check had one result.
     public func checks(_ check: IntegrityCheck, _ result: IntegrityResult) -> UInt64 {
         switch check {
         case .content: contentChecks[Int(result.rawValue)]
         case .schedule: scheduleChecks[Int(result.rawValue)]
         }
     }
-    /// Cycles that used content, or executed a schedule, without the hashes to check it.
+    /// Cycles that used content, or executed a schedule, without hashes to check it.
     public func unchecked(_ check: IntegrityCheck) -> UInt64 { unchecked[Int(check.rawValue)] }
-    /// When the latest event of a stage happened, by its own time; nil where none did.
+    /// The latest event time of a stage; nil for none.
     public func latest(_ stage: LifecycleStage) -> Timestamp? {
         let time = latest[Int(stage.rawValue)]
         return time == 0 ? nil : Timestamp(microseconds: time)
@@ -120,5 +118,129 @@ public struct LifecycleTotals: Hashable, Sendable {
         case .system: failureSystem += 1
         case .other: failureOther += 1
         }
+    }
+}
+
+extension LifecycleTotals {
+    /// Counts a verdict: the outcome, the violations, the integrity checks and the durations.
+    mutating func add(_ judgement: Judgement) {
+        outcomes[Int(judgement.outcome.rawValue)] += 1
+        if judgement.broken != 0 {
+            for kind in ViolationKind.allCases where judgement.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
+        }
+        addCheck(judgement.contentHashMatches, of: .content, isDue: judgement.used != nil)
+        addCheck(judgement.scheduleHashMatches, of: .schedule, isDue: judgement.account.firstExecuted != nil)
+        addTimes(of: judgement)
+    }
+
+    private mutating func addCheck(_ matches: Bool?, of check: IntegrityCheck, isDue: Bool) {
+        guard let matches else {
+            if isDue { unchecked[Int(check.rawValue)] += 1 }
+            return
+        }
+        let result = Int((matches ? IntegrityResult.match : .mismatch).rawValue)
+        switch check {
+        case .content: contentChecks[result] += 1
+        case .schedule: scheduleChecks[result] += 1
+        }
+    }
+
+    private mutating func addTimes(of judgement: Judgement) {
+        judgement.eachTime { measure, length in
+            switch measure {
+            case .contentAge: contentAge.observe(length)
+            case .fetchDuration: fetchDuration.observe(length)
+            case .startDelay: startDelay.observe(length)
+            case .drift: drift.observe(length)
+            case .clockSkew, .arrivalLag: return
+            }
+        }
+    }
+
+    /// Counts what an event says by itself, independent of its cycle.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes that the event was read from.
+    ///   - receivedAt: the arrival time; nil for a file.
+    /// - Returns: the duration or age of a cycle that it carried.
+    mutating func count(_ event: borrowing Event, in bytes: Span<UInt8>, receivedAt: Timestamp?) -> CountedTime? {
+        var time: CountedTime?
+        switch event.kind {
+        case .leadCapped: leadCapped += 1
+        case .contentCacheFailed: cacheFailures += 1
+        case .prefetchSuccess, .prefetchFailure:
+            if let duration = event.duration { time = fetchDuration.observe(duration) }
+        case .prefetchUsedForNotification:
+            if let age = event.age { time = contentAge.observe(age) }
+        case .notificationDenied, .prefetchScheduleFailed:
+            if let code = PluginErrorCode(event, in: bytes) { pluginErrors[Int(code.rawValue)] += 1 }
+        default: break
+        }
+        guard !event.isTimeAssumed else { return time }
+        if let stage = LifecycleStage(event.kind) {
+            let place = Int(stage.rawValue)
+            latest[place] = max(latest[place], event.timestamp.microseconds)
+        }
+        guard let receivedAt else { return time }
+        let skew = event.clockSkew ?? 0
+        if event.clockSkew != nil { clockSkew.observe(Int64(clamping: skew.magnitude)) }
+        arrivalLag.observe(receivedAt.microseconds &- event.timestamp.microseconds &- skew)
+        return time
+    }
+}
+
+extension LifecycleTotals {
+    // Every member, in the order in which a checkpoint stores them.
+    private static var counts: [WritableKeyPath<LifecycleTotals, UInt64>] {
+        [
+            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
+            \.failureOther, \.impliedSuccess, \.impliedUsed, \.expired, \.missedWindow, \.fallbacks, \.leadCapped,
+            \.retries, \.driftExceeded, \.cacheFailures, \.evictedCycles, \.evictedInstallations, \.evictedIdentities,
+        ]
+    }
+
+    private static var families: [WritableKeyPath<LifecycleTotals, [UInt64]>] {
+        [
+            \.outcomes, \.violations, \.delivered, \.pluginErrors, \.recovered, \.snapshots, \.contentChecks,
+            \.scheduleChecks, \.unchecked,
+        ]
+    }
+
+    private static var histograms: [WritableKeyPath<LifecycleTotals, TimeHistogram>] {
+        [\.fetchDuration, \.startDelay, \.contentAge, \.drift, \.clockSkew, \.arrivalLag]
+    }
+
+    func append(to writer: inout StateWriter) {
+        for count in Self.counts { writer.append(self[keyPath: count]) }
+        for family in Self.families { for count in self[keyPath: family] { writer.append(count) } }
+        for histogram in Self.histograms {
+            for count in self[keyPath: histogram].counts { writer.append(count) }
+            writer.append(self[keyPath: histogram].microseconds)
+        }
+        for time in latest { writer.append(time) }
+    }
+
+    mutating func restore(_ reader: inout StateReader) throws(StateError) {
+        for count in Self.counts { self[keyPath: count] = try reader.word() }
+        for family in Self.families {
+            for index in self[keyPath: family].indices { self[keyPath: family][index] = try reader.word() }
+        }
+        for histogram in Self.histograms {
+            for bucket in self[keyPath: histogram].counts.indices {
+                self[keyPath: histogram].counts[bucket] = try reader.word()
+            }
+            self[keyPath: histogram].microseconds = try reader.word()
+        }
+        for stage in latest.indices { latest[stage] = try reader.integer() }
+    }
+
+    /// Adds the totals of another group.
+    mutating func add(_ other: LifecycleTotals) {
+        for count in Self.counts { self[keyPath: count] += other[keyPath: count] }
+        for family in Self.families {
+            for index in self[keyPath: family].indices { self[keyPath: family][index] += other[keyPath: family][index] }
+        }
+        for histogram in Self.histograms { self[keyPath: histogram].add(other[keyPath: histogram]) }
+        for stage in latest.indices { latest[stage] = max(latest[stage], other.latest[stage]) }
     }
 }

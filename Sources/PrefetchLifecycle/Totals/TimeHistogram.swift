@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lengths of time counted into buckets, with their sum in whole microseconds, so that it is the same in any order.
+/// A histogram of durations, with an integer sum in microseconds that does not depend on the order.
 public struct TimeHistogram: Hashable, Sendable {
     /// What is observed, which gives the bounds of the buckets.
     public enum Measure: UInt8, CaseIterable, Sendable {
-        /// How long a fetch took.
+        /// The duration of a fetch.
         case fetchDuration
-        /// From the earliest begin of a task to its execution; the system may take 15 minutes.
+        /// From the earliest begin of a task to its execution; the system may delay it by 15 minutes.
         case startDelay
-        /// How old content was when it was used.
+        /// The age of content when it was used.
         case contentAge
-        /// How far from its time a notification was delivered; iOS tolerates 180 s.
+        /// The distance of a delivery from its notification time; iOS tolerates 180 s.
         case drift
-        /// How far a sender's clock is from ours, either way.
+        /// The distance of a sender's clock from the receiver's, in either direction.
         case clockSkew
-        /// From an event to its arrival.
+        /// From the event time to the arrival.
         case arrivalLag
 
         /// The upper bounds of the buckets, in seconds.
@@ -63,7 +63,7 @@ public struct TimeHistogram: Hashable, Sendable {
 
     /// What is observed.
     public let measure: Measure
-    /// The observations in each bucket, not cumulative, the one beyond all bounds last.
+    /// The observations in each bucket, not cumulative; the last bucket has no bound.
     public internal(set) var counts: [UInt64]
     /// The sum of the observations, in microseconds.
     public internal(set) var microseconds: UInt64 = 0
@@ -76,16 +76,16 @@ public struct TimeHistogram: Hashable, Sendable {
         counts = [UInt64](repeating: 0, count: bounds.count + 1)
     }
 
-    /// How many observations there are.
+    /// The number of observations.
     public var count: UInt64 { counts.reduce(0, +) }
 
     /// The sum of the observations, in seconds.
     public var seconds: Double { Double(microseconds) / 1e6 }
 
-    /// The longest time that is told from others, in microseconds, so that no sender can spoil the sum: ten years.
-    static let longest: Int64 = 10 * 365 * 86_400 * 1_000_000
+    /// Longer durations count as ten years, so that no sender can spoil the sum.
+    private static let longestMicroseconds: Int64 = 10 * 365 * 86_400 * 1_000_000
 
-    /// Counts a length of time in microseconds; a negative one as 0, one of more than ten years as ten years.
+    /// Counts a duration in microseconds, clamped to the range of 0 to ten years.
     @discardableResult
     mutating func observe(_ length: Int64) -> CountedTime {
         let length = Self.counted(length)
@@ -95,10 +95,10 @@ public struct TimeHistogram: Hashable, Sendable {
         return CountedTime(measure: measure, bucket: bucket, microseconds: length)
     }
 
-    /// As what a length of time counts.
-    static func counted(_ length: Int64) -> Int64 { min(max(length, 0), longest) }
+    /// The value that a duration counts with.
+    static func counted(_ length: Int64) -> Int64 { min(max(length, 0), longestMicroseconds) }
 
-    /// The bucket in which a length of time counts.
+    /// The bucket of a duration.
     static func bucket(of length: Int64, _ measure: Measure) -> Int {
         bucket(of: counted(length), within: measure.microseconds)
     }
@@ -121,4 +121,11 @@ extension UInt64 {
         let (sum, isOver) = addingReportingOverflow(other)
         return isOver ? .max : sum
     }
+}
+
+/// A counted duration with its bucket.
+struct CountedTime {
+    let measure: TimeHistogram.Measure
+    let bucket: Int
+    let microseconds: Int64
 }

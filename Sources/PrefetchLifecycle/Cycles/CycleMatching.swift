@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What an event says about which cycle it belongs to (docs/lifecycle.md, Cycles).
+struct CycleAddress {
+    /// The hash of installation and schedule id; 0 without an id.
+    let schedule: UInt64
+    /// The fingerprint of the installation; 0 without one.
+    let installation: UInt64
+    /// The notification time in whole milliseconds, so that two within one millisecond are the same.
+    let due: Timestamp?
+
+    /// Nil for an event without a schedule or a notification time.
+    init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
+        let due = event.due
+        guard schedule != nil || due != nil else { return nil }
+        self.schedule = schedule ?? 0
+        self.installation = installation
+        self.due = due
+    }
+
+    var hasBoth: Bool { schedule != 0 && due != nil }
+}
+
+extension Event {
+    /// The notification time as cycles store it: in whole milliseconds from 1970 to 2106.
+    var due: Timestamp? {
+        scheduledFor.map { time in
+            let milliseconds = min(max(time.microseconds / 1_000, 0), Int64(UInt32.max) * 1_000)
+            return Timestamp(microseconds: milliseconds * 1_000)
+        }
+    }
+}
+
+extension Pseudonym {
+    /// 64 bits of the pseudonym, which is a keyed hash already; never 0.
+    var fingerprint: UInt64 { Swift.max((high ^ low >> 1) &* 0x9E37_79B9_7F4A_7C15, 1) }
+}
+
+/// The cycle that an event belongs to, and what has to change for it.
+enum CycleMatch {
+    /// This cycle.
+    case found(Int)
+    /// This cycle of its schedule, which learns its notification time.
+    case learnsDue(Int)
+    /// This cycle of its notification time, which learns its schedule.
+    case learnsSchedule(Int)
+    /// The same, after the oldest cycle of the schedule is evicted, because too many are open.
+    case learnsScheduleEvicting(Int, oldest: Int)
+    /// Both of these, which are two halves of one cycle.
+    case joins(schedule: Int, due: Int)
+    /// No open cycle.
+    case none
+    /// No open cycle; this one of its schedule must be evicted before another opens.
+    case noneEvicting(Int)
+}
+
+extension CycleTable {
+    /// A cycle more than a day past its notification time loses to any other, however near.
+    private static let preferredMicroseconds: Int64 = 86_400 * 1_000_000
+
+    /// Finds the cycle that an event belongs to.
+    ///
+    /// | event has | cycle |
+    /// | --- | --- |
+    /// | schedule and time | of the schedule, with that time or none; else of that time without a schedule |
+    /// | schedule | of the schedule; of several the one with the nearest time, unless that is a day past |
+    /// | time | of that time and installation |
+    ///
+    /// - Parameter limit: the most open cycles of one schedule.
+    func match(_ address: CycleAddress, at time: Timestamp, limit: Int) -> CycleMatch {
+        guard address.schedule != 0 else {
+            guard let due = address.due, let slot = slot(installation: address.installation, due: due) else {
+                return .none
+            }
+            return .found(slot)
+        }
+        guard let due = address.due else {
+            return nearest(address.schedule, to: time).map { .found($0) } ?? .none
+        }
+        var open = 0
+        var oldest: (slot: Int, due: Timestamp)?
+        var undated: Int?
+        let exact = slot(schedule: address.schedule) { slot in
+            guard let other = self[slot].due else {
+                undated = slot
+                return false
+            }
+            if other == due { return true }
+            open += 1
+            if oldest.map({ other < $0.due }) ?? true { oldest = (slot, other) }
+            return false
+        }
+        if let exact { return .found(exact) }
+        let timed = slot(installation: address.installation, due: due).flatMap { self[$0].schedule == 0 ? $0 : nil }
+        switch (undated, timed) {
+        case (let undated?, let timed?): return .joins(schedule: undated, due: timed)
+        case (let undated?, nil): return .learnsDue(undated)
+        case (nil, let timed?):
+            guard open >= limit, let oldest else { return .learnsSchedule(timed) }
+            return .learnsScheduleEvicting(timed, oldest: oldest.slot)
+        case (nil, nil):
+            guard open >= limit, let oldest else { return .none }
+            return .noneEvicting(oldest.slot)
+        }
+    }
+
+    private func nearest(_ schedule: UInt64, to time: Timestamp) -> Int? {
+        var best: (slot: Int, isPast: Bool, distance: Int64, due: Int64)?
+        _ = slot(schedule: schedule) { slot in
+            let due = self[slot].due?.microseconds ?? time.microseconds
+            let candidate = (
+                slot, due < time.microseconds - Self.preferredMicroseconds, abs(due - time.microseconds), due
+            )
+            guard let known = best else {
+                best = candidate
+                return false
+            }
+            if known.isPast != candidate.1 {
+                if known.isPast { best = candidate }
+            } else if (candidate.2, candidate.3) < (known.distance, known.due) {
+                best = candidate
+            }
+            return false
+        }
+        return best?.slot
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    /// Adds new counts to an installation, and subtracts from the totals what its own counters had already recovered.
+    ///
+    /// - Parameters:
+    ///   - time: the event time of what was counted.
+    ///   - failureTime: the time of the failure, where it differs.
+    mutating func reconcile(
+        _ counted: StageTally,
+        of fingerprint: UInt64,
+        at time: Timestamp,
+        failedAt failureTime: Timestamp? = nil,
+        in group: Int
+    ) {
+        guard fingerprint != 0, !counted.isZero else { return }
+        let known = installations.update(fingerprint) { $0.count(counted, at: time, failedAt: failureTime ?? time) }
+        groups[0].evictedInstallations = installations.evicted
+        if let known { groups[group].add(known, times: -1) }
+    }
+
+    /// Reconciles what an event made its cycle count.
+    mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
+        guard !counted.isZero else { return }
+        let isSummary = event.kind == .prefetchCycleComplete
+        reconcile(
+            counted,
+            of: cycles[slot].installation,
+            at: isSummary ? Timestamp(microseconds: .min) : event.timestamp,
+            failedAt: counted.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
+            in: group
+        )
+    }
+
+    /// Reconciles what a cycle counts when it closes; an evicted installation is not added again.
+    ///
+    /// - Parameter time: the latest event time of the cycle, which is not before what waited for the close.
+    mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, at time: Timestamp) {
+        guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
+        reconcile(counted, of: cycle.installation, at: time, in: Int(cycle.group))
+    }
+
+    /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
+    ///
+    /// See "Client counters" in docs/lifecycle.md.
+    mutating func apply(
+        snapshot event: borrowing Event,
+        of fingerprint: UInt64,
+        in group: Int,
+        _ bytes: Span<UInt8>
+    ) {
+        guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
+        var outcome = (missing: StageTally(), SnapshotResult.unidentified)
+        if fingerprint != 0 {
+            let mayHaveBeenEvicted = installations.evicted > 0
+            outcome = installations.update(fingerprint) { $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted) }
+            groups[0].evictedInstallations = installations.evicted
+        }
+        groups[group].snapshots[Int(outcome.1.rawValue)] += 1
+        guard !outcome.missing.isZero else { return }
+        groups[group].add(outcome.missing, times: 1)
+        for place in 0..<StageTally.count {
+            groups[group].recovered[Int(StageTally.stage(place).rawValue)] += outcome.missing[place]
+        }
+    }
+}
+
+extension Installation {
+    /// Adds new counts.
+    ///
+    /// - Returns: the part that its own counters had already recovered and that must not count again; nil for none.
+    fileprivate mutating func count(
+        _ new: StageTally,
+        at time: Timestamp,
+        failedAt failureTime: Timestamp
+    ) -> StageTally? {
+        var new = new
+        var known: StageTally?
+        if !client.isEmpty {
+            let recovered = client[0].consumeRecovered(new, at: time, failedAt: failureTime)
+            if !recovered.isZero {
+                new = new - recovered
+                known = recovered
+            }
+        }
+        for place in 0..<StageTally.count { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
+        return known
+    }
+
+    /// Compares a snapshot with what is counted.
+    ///
+    /// - Parameter mayHaveBeenEvicted: whether counts from before its first snapshot may have been evicted.
+    fileprivate mutating func apply(
+        _ snapshot: ClientSnapshot,
+        mayHaveBeenEvicted: Bool
+    ) -> (missing: StageTally, SnapshotResult) {
+        var tally = StageTally()
+        for place in 0..<StageTally.count { tally[place] = UInt64(counted[place]) }
+        if let baseline = client.first {
+            if snapshot.time < baseline.time { return (StageTally(), .stale) }
+            if snapshot.time == baseline.time, baseline.isLower(snapshot) { return (StageTally(), .stale) }
+        } else {
+            client = [ClientBaseline(time: snapshot.time)]
+            if mayHaveBeenEvicted, snapshot.isPlausible {
+                client[0].rebase(snapshot, tally)
+                return (StageTally(), .reset)
+            }
+        }
+        let outcome = client[0].apply(snapshot, counted: tally)
+        for place in 0..<StageTally.count {
+            counted[place] = UInt32(clamping: UInt64(counted[place]) + outcome.missing[place])
+        }
+        return outcome
+    }
+}
+
+/// The cumulative counters that a client sent with an event, indexed like `StageTally`.
+struct ClientSnapshot {
+    let time: Timestamp
+    private var values: InlineArray<8, UInt64?> = .init(repeating: nil)
+    /// All failures, where the client counts them without reasons.
+    private(set) var failures: UInt64?
+
+    /// The largest plausible value.
+    private static let largestValue = UInt64(UInt32.max)
+
+    init(_ event: borrowing Event, in bytes: Span<UInt8>) throws(EventRecordError) {
+        time = event.timestamp
+        var values = values
+        var failures: UInt64?
+        try event.forEachClientCounter(in: bytes) { counter, value in
+            switch counter {
+            case .scheduled: values[0] = value
+            case .executed: values[1] = value
+            case .success: values[2] = value
+            case .used: values[3] = value
+            case .failureNetwork: values[4] = value
+            case .failureAuth: values[5] = value
+            case .failureSystem: values[6] = value
+            case .failureOther: values[7] = value
+            case .failure: failures = value
+            }
+        }
+        self.values = values
+        self.failures = failures
+    }
+
+    subscript(place: Int) -> UInt64? { values[place] }
+
+    /// Whether every value is within the range of a stage counter.
+    var isPlausible: Bool {
+        (failures ?? 0) <= Self.largestValue
+            && (0..<StageTally.count).allSatisfy { (values[$0] ?? 0) <= Self.largestValue }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension LifecycleFold {
+    /// Whether the rules across cycles apply to this installation.
+    private func isTracked(_ installation: UInt64) -> Bool { installation != 0 || anonymousIsOneInstallation }
+
+    /// The state of an installation for judging; nil where the rules across cycles do not apply.
+    func installation(_ fingerprint: UInt64) -> Installation? {
+        isTracked(fingerprint) ? installations.find(fingerprint) : nil
+    }
+
+    /// Records the time of an event in its installation, and ends the waiting of the task that it frees.
+    ///
+    /// - Parameter due: the notification time of the event's cycle.
+    mutating func updateInstallation(_ fingerprint: UInt64, with event: borrowing Event, due: Timestamp?) {
+        let time = event.timestamp
+        let kind = event.kind
+        let isAssumed = event.isTimeAssumed
+        let freed = event.freesTaskAt
+        if !isAssumed { latest = max(latest, time) }
+        guard isTracked(fingerprint) else { return }
+        installations.update(fingerprint) { installation in
+            if !isAssumed { installation.recordEvent(kind, at: time) }
+            if let due, let freed { installation.free(due: due, at: freed) }
+        }
+        groups[0].evictedInstallations = installations.evicted
+    }
+
+    /// Records a denial, and flags the open cycles whose task was scheduled soon after it, in either order of arrival.
+    mutating func recordDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
+        guard !event.isTimeAssumed, isTracked(fingerprint) else { return }
+        let denied = event.timestamp.microseconds
+        let tasks = installations.update(fingerprint) { installation in
+            installation.recordDenial(at: denied)
+            return installation.tasks
+        }
+        for task in tasks {
+            guard let slot = cycles.slot(installation: fingerprint, due: task.due) else { continue }
+            let cycle = cycles[slot]
+            let isDenied = cycles.withFacts(at: slot) { facts in
+                facts.indices.contains { index in
+                    let fact = Fact(rawValue: facts[index])
+                    return fact.stage == .scheduled
+                        && Installation.follows(fact.time(base: cycle.base), denied)
+                }
+            }
+            if isDenied { cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) } }
+        }
+    }
+
+    private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {
+        guard let slot = cycles.slot(installation: fingerprint, due: task.due) else { return }
+        cycles.update(slot) { _ = $0.flags.insert(flag) }
+    }
+
+    /// Updates the task of a cycle in its installation after a scheduling, and flags one that follows a denial.
+    mutating func updateTask(of slot: Int, by event: borrowing Event) {
+        updateTask(of: slot)
+        guard !event.isTimeAssumed, installation(cycles[slot].installation)?.isDenied(event.timestamp) ?? false else {
+            return
+        }
+        cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
+    }
+
+    /// Updates the task of a cycle in its installation.
+    mutating func updateTask(of slot: Int) {
+        let cycle = cycles[slot]
+        guard isTracked(cycle.installation), cycle.flags.contains(.hasDue) else { return }
+        guard let task = cycles.withFacts(at: slot, { WaitingTask(cycle, $0) }) else { return }
+        let oldest = installations.update(cycle.installation) { $0.update(task) }
+        if let oldest, oldest.isSecond { mark(oldest, of: cycle.installation, .isSecond) }
+    }
+}
+
+extension Event {
+    /// The time at which it ends the waiting of its task, rounded as its cycle stores it, so that the order of arrival does
+    /// not matter.
+    fileprivate var freesTaskAt: Timestamp? {
+        switch kind {
+        case .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
+            .prefetchMissed:
+            timestamp
+        case .prefetchUsedForNotification: timestamp.wholeMilliseconds
+        case .notificationDelivered: receiverTime.wholeMilliseconds
+        default: nil
+        }
+    }
+}
+
+extension Timestamp {
+    fileprivate var wholeMilliseconds: Timestamp { Timestamp(microseconds: microseconds / 1_000 * 1_000) }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TelemetryEvents
+
+/// The time limits of the lifecycle's rules (docs/lifecycle.md, Violations).
+///
+/// The 15 minutes of grace before a cycle closes are `LifecycleLimits.closingGraceSeconds`.
+enum LifecycleRules {
+    /// `missedWindow`: a task must start within 15 minutes of its earliest begin, the delay that the system may take.
+    static let startWindowMicroseconds: Int64 = 15 * 60 * 1_000_000
+    /// `driftExceeded`: iOS tolerates 180 s between a delivery and its notification time.
+    static let toleratedDriftMicroseconds: Int64 = 180 * 1_000_000
+    /// `leadBelowMinimum`: a task must be scheduled at least 60 s before its earliest begin.
+    static let minimumLeadSeconds: Int64 = 60
+    /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
+    static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
+    /// `scheduledWhileDenied`: a scheduling up to 60 s after a denial in the same installation ignores the denial.
+    static let denialWindowMicroseconds: Int64 = 60 * 1_000_000
+}
+
+/// A rule of the lifecycle that a cycle can violate (docs/lifecycle.md, Violations).
+///
+/// Raw values are stored in checkpoints. They are never reused or renumbered.
+public enum ViolationKind: UInt8, CaseIterable, Sendable {
+    /// Executed, but no scheduling was seen.
+    case executedWithoutScheduled = 0
+    /// Succeeded, but no execution was seen.
+    case successWithoutExecuted = 1
+    /// Failed, but no execution was seen.
+    case failureWithoutExecuted = 2
+    /// Content was used, but no success was seen, and its age does not show that it is from an earlier cycle.
+    case usedWithoutSuccess = 3
+    /// One attempt ended in success and in failure, or failed for two reasons.
+    case duplicateTerminal = 4
+    /// Executed, but neither a result nor a completion was seen.
+    case taskNotCompleted = 5
+    /// The used content has another hash than the cached content.
+    case contentHashMismatch = 6
+    /// The executed schedule has another hash than the scheduled one.
+    case scheduleHashMismatch = 7
+    /// The content was older than its `ttl` when it was used.
+    case staleContentUsed = 8
+    /// Scheduled while a task for another time was still waiting.
+    case secondActiveTask = 9
+    /// Scheduled after notifications were denied, in the same cycle or within 60 s in the installation.
+    case scheduledWhileDenied = 10
+    /// The earliest begin is less than 60 s after the scheduling.
+    case leadBelowMinimum = 11
+    /// Executed, and the installation went on for more than 24 h without another scheduling.
+    case nextNotScheduled = 12
+    /// Not executed within 15 minutes of the earliest begin, or reported as missed.
+    case missedWindow = 13
+    /// Executed after the notification time.
+    case executedAfterNotification = 14
+    /// Delivered more than 180 s from the notification time, or reported so.
+    case driftExceeded = 15
+    /// The system ended the task.
+    case expired = 16
+
+    /// The label value of `dnp_prefetch_sequence_violations_total`.
+    public var name: StaticString {
+        switch self {
+        case .executedWithoutScheduled: "executed_without_scheduled"
+        case .successWithoutExecuted: "success_without_executed"
+        case .failureWithoutExecuted: "failure_without_executed"
+        case .usedWithoutSuccess: "used_without_success"
+        case .duplicateTerminal: "duplicate_terminal"
+        case .taskNotCompleted: "task_not_completed"
+        case .contentHashMismatch: "content_hash_mismatch"
+        case .scheduleHashMismatch: "schedule_hash_mismatch"
+        case .staleContentUsed: "stale_content_used"
+        case .secondActiveTask: "second_active_task"
+        case .scheduledWhileDenied: "scheduled_while_denied"
+        case .leadBelowMinimum: "lead_below_minimum"
+        case .nextNotScheduled: "next_not_scheduled"
+        case .missedWindow: "missed_window"
+        case .executedAfterNotification: "executed_after_notification"
+        case .driftExceeded: "drift_exceeded"
+        case .expired: "expired"
+        }
+    }
+
+    /// Who is responsible.
+    public var bucket: ViolationBucket {
+        switch self {
+        case .executedWithoutScheduled, .successWithoutExecuted, .failureWithoutExecuted, .usedWithoutSuccess,
+            .duplicateTerminal, .taskNotCompleted, .contentHashMismatch, .scheduleHashMismatch, .staleContentUsed,
+            .secondActiveTask, .scheduledWhileDenied:
+            .a
+        case .leadBelowMinimum, .nextNotScheduled: .b
+        case .missedWindow, .executedAfterNotification, .driftExceeded, .expired: .c
+        }
+    }
+}
+
+/// Who is responsible for a violation, in the behaviour classification of the plugin's documentation.
+public enum ViolationBucket: String, CaseIterable, Sendable {
+    /// Deterministic: a bug of the plugin.
+    case a = "A"
+    /// A fault of the app's or the plugin's logic.
+    case b = "B"
+    /// The operating system's timing: a note, not a bug.
+    case c = "C"
+}
+
+/// A violation of a rule by a cycle.
+public struct CycleViolation: Hashable, Sendable {
+    /// The rule.
+    public var kind: ViolationKind
+    /// What happened, as a sentence with its figures.
+    public var detail: String
+
+    /// Makes a violation.
+    public init(kind: ViolationKind, detail: String) {
+        self.kind = kind
+        self.detail = detail
+    }
+}
+
+extension Event {
+    /// The rules that this event violates by itself, without any other event, in the order of `ViolationKind`.
+    ///
+    /// | kind | rule | when |
+    /// | --- | --- | --- |
+    /// | `prefetch_expired` | `expired` | always |
+    /// | `prefetch_missed` | `missed_window` | always |
+    /// | `notification_drift` | `drift_exceeded` | always |
+    /// | `notification_delivered` | `drift_exceeded` | more than 180 s before or after its notification time |
+    /// | `notification_delivered`, `prefetch_used_for_notification` | `stale_content_used` | age over ttl |
+    /// | `prefetch_cycle_complete` | `stale_content_used` | age over ttl, unless the content was not used |
+    /// | `prefetch_scheduled` | `lead_below_minimum` | earliest begin less than 60 s after it |
+    /// | `prefetch_executed` | `executed_after_notification` | after its notification time |
+    ///
+    /// Deliveries and executions are timed by the receiver's clock, where `sentAt` gave the clock skew. The verdict on a
+    /// cycle applies the same limits to all of its events. No rule about time applies to an assumed time.
+    public var shownViolations: [ViolationKind] {
+        switch kind {
+        case .prefetchExpired: [.expired]
+        case .prefetchMissed: [.missedWindow]
+        case .notificationDrift: [.driftExceeded]
+        case .notificationDelivered:
+            (isStale ? [.staleContentUsed] : []) + (isDrifted ? [.driftExceeded] : [])
+        case .prefetchUsedForNotification: isStale ? [.staleContentUsed] : []
+        case .prefetchCycleComplete: isStale && usedCached != false ? [.staleContentUsed] : []
+        case .prefetchScheduled: isLeadTooSmall ? [.leadBelowMinimum] : []
+        case .prefetchExecuted: isExecutedLate ? [.executedAfterNotification] : []
+        default: []
+        }
+    }
+
+    private var isStale: Bool {
+        guard let age = ageAtDelivery, let ttl else { return false }
+        return age > ttl
+    }
+
+    private var isDrifted: Bool {
+        guard !isTimeAssumed, let due else { return false }
+        let time = receiverTime.microseconds
+        let milliseconds = time / 1_000 - (time % 1_000 < 0 ? 1 : 0)
+        return (milliseconds * 1_000 &- due.microseconds).magnitude > LifecycleRules.toleratedDriftMicroseconds
+    }
+
+    private var isLeadTooSmall: Bool {
+        guard !isTimeAssumed, let earliestBeginDate else { return false }
+        return earliestBeginDate.microseconds - timestamp.microseconds < LifecycleRules.minimumLeadSeconds * 1_000_000
+    }
+
+    private var isExecutedLate: Bool {
+        guard !isTimeAssumed, let due else { return false }
+        let skew = Int64(Int16(bitPattern: Fact.skewDetail(of: self)))
+        return timestamp.microseconds + skew * 1_000_000 > due.microseconds
+    }
+}

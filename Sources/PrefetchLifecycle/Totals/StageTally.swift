@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// The counts that client counters include: scheduled, executed, success, used, and failures by reason.
+struct StageTally: Sendable {
+    static let count = 8
+    /// The index of the first failure; failures are in the order of `FailureReason`'s raw values.
+    static let failures = 4
+    static let otherFailure = failures + Int(FailureReason.other.rawValue)
+
+    private var counts: InlineArray<8, UInt64> = .init(repeating: 0)
+
+    init() {}
+
+    subscript(place: Int) -> UInt64 {
+        get { counts[place] }
+        set { counts[place] = newValue }
+    }
+
+    var isZero: Bool {
+        var all: UInt64 = 0
+        for place in 0..<Self.count { all |= counts[place] }
+        return all == 0
+    }
+
+    func failures(_ reason: FailureReason) -> UInt64 { counts[Self.failures + Int(reason.rawValue)] }
+
+    @inline(__always) var hasFailures: Bool { counts[4] | counts[5] | counts[6] | counts[7] != 0 }
+
+    static func - (left: StageTally, right: StageTally) -> StageTally {
+        var difference = StageTally()
+        for place in 0..<count { difference[place] = left[place] &- right[place] }
+        return difference
+    }
+
+    /// The stage at an index.
+    static func stage(_ place: Int) -> LifecycleStage {
+        switch place {
+        case 0: .scheduled
+        case 1: .executed
+        case 2: .success
+        case 3: .used
+        default: .failure
+        }
+    }
+}
+
+extension LifecycleGroups {
+    /// The counts of one group, read without copying its totals.
+    func tally(of place: Int) -> StageTally {
+        var tally = StageTally()
+        tally[0] = groups[place].totals.scheduled
+        tally[1] = groups[place].totals.executed
+        tally[2] = groups[place].totals.success
+        tally[3] = groups[place].totals.used
+        tally[4] = groups[place].totals.failureNetwork
+        tally[5] = groups[place].totals.failureAuth
+        tally[6] = groups[place].totals.failureSystem
+        tally[7] = groups[place].totals.failureOther
+        return tally
+    }
+}
+
+extension LifecycleTotals {
+    /// Adds recovered counts (`times: 1`), or subtracts them again (`times: -1`).
+    mutating func add(_ tally: StageTally, times sign: Int64) {
+        func sum(_ count: UInt64, _ place: Int) -> UInt64 {
+            sign > 0 ? count &+ tally[place] : count &- tally[place]
+        }
+        scheduled = sum(scheduled, 0)
+        executed = sum(executed, 1)
+        success = sum(success, 2)
+        used = sum(used, 3)
+        failureNetwork = sum(failureNetwork, 4)
+        failureAuth = sum(failureAuth, 5)
+        failureSystem = sum(failureSystem, 6)
+        failureOther = sum(failureOther, 7)
+    }
+}

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PrefetchLifecycle
+import TelemetryEvents
+
+/// The rules within one cycle.
+extension ViolationTests {
+    static let order = [
+        Row(
+            .executedWithoutScheduled,
+            "no scheduling",
+            "no scheduling was seen",
+            broken: without(.prefetchScheduled),
+            kept: cycle()
+        ),
+        Row(
+            .successWithoutExecuted,
+            "no execution",
+            "no execution was seen",
+            broken: without(.prefetchExecuted),
+            kept: cycle()
+        ),
+        Row(
+            .successWithoutExecuted,
+            "no execution, though a summary says the same",
+            "succeeded at",
+            broken: without(.prefetchExecuted) + [TestEvent(.prefetchCycleComplete, 902).summing()],
+            kept: without(.prefetchExecuted, .prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .failureWithoutExecuted,
+            "no execution",
+            "failed at 2025-11-15T05:43:22Z; no execution",
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchFailure, 402).reason(.network)],
+            kept: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchScheduleFailed, 402)]
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "no success",
+            "no successful fetch was seen",
+            broken: without(.prefetchSuccess),
+            kept: cycle()
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "a summary that asserts a fetch or not",
+            "content was used",
+            broken: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: without(.prefetchSuccess) + [TestEvent(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "content of this cycle or of an earlier one",
+            "no successful fetch was seen",
+            broken: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(900) : $0 },
+            kept: without(.prefetchSuccess).map { $0.event.kind == .prefetchUsedForNotification ? $0.aged(901) : $0 }
+        ),
+        Row(
+            .usedWithoutSuccess,
+            "a summary alone",
+            "content was used at",
+            broken: [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
+            kept: [TestEvent(.prefetchCycleComplete, 902).summing()]
+        ),
+        Row(
+            .duplicateTerminal,
+            "success and failure",
+            "in success at",
+            broken: cycle() + [TestEvent(.prefetchFailure, 403).reason(.network)],
+            kept: cycle() + [TestEvent(.prefetchFailure, 401).reason(.network).retried()]
+        ),
+        Row(
+            .duplicateTerminal,
+            "success and an unsuccessful completion",
+            "ended twice",
+            broken: cycle() + [TestEvent(.prefetchCompleted, 403).unsuccessful()],
+            kept: cycle() + [TestEvent(.prefetchCompleted, 403)]
+        ),
+        Row(
+            .duplicateTerminal,
+            "two reasons",
+            "NETWORK was counted",
+            broken: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
+                TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
+            ],
+            kept: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
+                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.network),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth),
+            ]
+        ),
+        Row(
+            .taskNotCompleted,
+            "nothing after an execution",
+            "neither a result nor a completion",
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 400)],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 400), TestEvent(.prefetchCompleted, 430),
+            ]
+        ),
+        Row(
+            .taskNotCompleted,
+            "the first of two executions",
+            "executed at 2025-11-15T05:36:45Z",
+            broken: [
+                TestEvent(.prefetchExecuted, 5), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+            ],
+            kept: [
+                TestEvent(.prefetchExecuted, 5), TestEvent(.prefetchFailure, 6), TestEvent(.prefetchExecuted, 60),
+                TestEvent(.prefetchCycleComplete, 70).summing(),
+            ]
+        ),
+    ]
+
+    static let integrity = [
+        Row(
+            .contentHashMismatch,
+            "cached and used",
+            "another hash",
+            broken: [
+                TestEvent(.contentCached, 1).content("abcdef"),
+                TestEvent(.prefetchUsedForNotification, 2).content("abcdee"),
+            ],
+            kept: [
+                TestEvent(.contentCached, 1).content("abcdef"),
+                TestEvent(.prefetchUsedForNotification, 2).content("ABCDEF"),
+            ]
+        ),
+        Row(
+            .contentHashMismatch,
+            "cached again",
+            "another hash",
+            broken: [
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
+                TestEvent(.prefetchUsedForNotification, 3).content("03"),
+            ],
+            kept: [
+                TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
+                TestEvent(.prefetchUsedForNotification, 3).content("01"),
+            ]
+        ),
+        Row(
+            .scheduleHashMismatch,
+            "scheduled and executed",
+            "another hash",
+            broken: [TestEvent(.prefetchScheduled, 1).schedule("aa"), TestEvent(.prefetchExecuted, 2).schedule("bb")],
+            kept: [TestEvent(.prefetchScheduled, 1).schedule("aa"), TestEvent(.prefetchExecuted, 2)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the reported age",
+            "601 s old when it was used; its ttl is 600 s",
+            broken: cycle() + [
+                TestEvent(.contentCached, 403).ttl(600), TestEvent(.prefetchUsedForNotification, 900).aged(600.000001),
+            ],
+            kept: cycle() + [
+                TestEvent(.contentCached, 403).ttl(600), TestEvent(.prefetchUsedForNotification, 900).aged(600),
+            ]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the times",
+            "499.001 s old when it was used; its ttl is 499 s",
+            broken: cycle(success: 401, used: 900.001) + [TestEvent(.contentCached, 403).ttl(499)],
+            kept: cycle(success: 401, used: 900) + [TestEvent(.contentCached, 403).ttl(499)]
+        ),
+        Row(
+            .staleContentUsed,
+            "by the last of two fetches",
+            "its ttl is 100 s",
+            broken: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 799.999).ttl(100)],
+            kept: cycle() + [TestEvent(.prefetchExecuted, 700), TestEvent(.prefetchSuccess, 800).ttl(100)]
+        ),
+    ]
+
+    static let timing = [
+        Row(
+            .leadBelowMinimum,
+            "less than a minute",
+            "may begin 59 s after its scheduling; the minimum is 60 s",
+            broken: cycle(begins: 59.999_999),
+            kept: cycle(begins: 60)
+        ),
+        Row(
+            .missedWindow,
+            "executed late",
+            "executed 900.000001 s after its earliest begin",
+            broken: cycle(executed: 1_200.000_001, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000),
+            kept: cycle(executed: 1_200, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000)
+        ),
+        Row(
+            .missedWindow,
+            "never executed",
+            "not executed by 2025-11-15T05:56:40Z",
+            broken: [TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.pluginStarted, 1_200.001, id: nil)],
+            kept: [TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.pluginStarted, 1_200, id: nil)]
+        ),
+        Row(
+            .missedWindow,
+            "reported by the app",
+            "missed its window",
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchMissed, 300)],
+            kept: [TestEvent(.prefetchScheduled, 0)]
+        ),
+        Row(
+            .executedAfterNotification,
+            "executed late",
+            "after the notification time",
+            broken: cycle(executed: 900.000_001, success: 901),
+            kept: cycle(executed: 900, success: 901)
+        ),
+        Row(
+            .driftExceeded,
+            "delivered late",
+            "delivered 180.001 s after its time; iOS tolerates 180 s",
+            broken: cycle(delivered: 1_080.001),
+            kept: cycle(delivered: 1_080)
+        ),
+        Row(
+            .driftExceeded,
+            "delivered early",
+            "delivered 240 s before its time; iOS tolerates 180 s",
+            broken: cycle(used: 660, delivered: 660),
+            kept: cycle(used: 720, delivered: 720)
+        ),
+        Row(
+            .driftExceeded,
+            "reported by the app",
+            "reported a drift",
+            broken: [TestEvent(.prefetchScheduled, 0), TestEvent(.notificationDrift, 300)],
+            kept: [TestEvent(.prefetchScheduled, 0)]
+        ),
+        Row(
+            .expired,
+            "the end that the system put to it",
+            "the system ended the task at",
+            broken: [TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchExpired, 30)],
+            kept: [TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 30).reason(.system)]
+        ),
+    ]
+}
+
+/// The rules across cycles.
+enum AcrossCycles {
+    static let hour = 3_600.0
+    static let day = 86_400.0
+
+    /// Two tasks for two days; what happens between their schedulings is given.
+    static func tasks(second: Double, _ between: TestEvent...) -> [TestEvent] {
+        [TestEvent(.prefetchScheduled, 0, id: "one", due: day)] + between
+            + [TestEvent(.prefetchScheduled, second, id: "two", due: 2 * day)]
+    }
+
+    static let rows = [
+        ViolationTests.Row(
+            .secondActiveTask,
+            "scheduled in one go",
+            "while a task for another time was still waiting",
+            broken: tasks(second: 1),
+            kept: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 1, due: day)]
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "scheduled at the same time",
+            "while a task",
+            broken: tasks(second: 0),
+            kept: Array(tasks(second: 0).prefix(1))
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "just before the other is executed",
+            "while a task",
+            broken: tasks(second: hour, TestEvent(.prefetchExecuted, hour + 0.001, id: "one")),
+            kept: tasks(second: hour, TestEvent(.prefetchExecuted, hour, id: "one"))
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "before or after the other is delivered",
+            "while a task",
+            broken: tasks(second: day - 60, TestEvent(.notificationDelivered, day - 59, id: "one")),
+            kept: tasks(second: day - 60, TestEvent(.notificationDelivered, day - 61, id: "one"))
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "until the other's time",
+            "while a task",
+            broken: tasks(second: day - 0.001),
+            kept: tasks(second: day)
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "until the other missed its window",
+            "while a task",
+            broken: tasks(second: hour),
+            kept: tasks(second: hour, TestEvent(.prefetchMissed, hour / 2, id: "one"))
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "of one installation or two",
+            "while a task",
+            broken: tasks(second: 1).map { $0.of(1) },
+            kept: zip(tasks(second: 1), [1, 2] as [UInt64]).map { $0.of($1) }
+        ),
+        ViolationTests.Row(
+            .secondActiveTask,
+            "of one schedule at two times",
+            "while a task",
+            broken: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 5, due: 2 * day)],
+            kept: [TestEvent(.prefetchScheduled, 0, due: day), TestEvent(.prefetchScheduled, 5)]
+        ),
+        ViolationTests.Row(
+            .scheduledWhileDenied,
+            "in the same cycle",
+            "after notifications were denied at 2025-11-15T05:36:40Z",
+            broken: [TestEvent(.notificationDenied, 0), TestEvent(.prefetchScheduled, 500)],
+            kept: [TestEvent(.prefetchScheduled, 0), TestEvent(.notificationDenied, 500)]
+        ),
+        ViolationTests.Row(
+            .scheduledWhileDenied,
+            "within a minute in the same installation",
+            "after notifications were denied",
+            broken: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60, due: hour)],
+            kept: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60.000_001, due: hour)]
+        ),
+        ViolationTests.Row(
+            .nextNotScheduled,
+            "a day without a task",
+            "no task was scheduled after it",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 60.001 + day, id: nil),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 60 + day, id: nil),
+            ]
+        ),
+        ViolationTests.Row(
+            .nextNotScheduled,
+            "the next task",
+            "no task was scheduled after it",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 100, id: "b").of(9),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 100, id: "b"),
+            ]
+        ),
+    ]
+}
