@@ -1,5 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A date of the proleptic Gregorian calendar and its distance from 1970.
+///
+/// Days are counted in 400-year eras of 146,097 days that begin on 1 March, so that the leap day is an era's last and
+/// the length of the months follows one line: `(153 * month + 2) / 5`.
+enum CivilDate {
+    /// A thousand eras, added so that no year that a `Timestamp` reaches is negative and small words do.
+    private static let addedYears: Int64 = 400_000
+    private static let addedDays: Int64 = 146_097_000
+
+    /// For years from -399,999 to 5,000,000.
+    @inline(__always)
+    static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = UInt32(truncatingIfNeeded: year &+ addedYears &- (month <= 2 ? 1 : 0))
+        let shiftedMonth = UInt32(truncatingIfNeeded: month > 2 ? month &- 3 : month &+ 9)
+        let leapDays = shifted / 4 &- shifted / 100 &+ shifted / 400
+        let days = shifted &* 365 &+ leapDays &+ (153 &* shiftedMonth &+ 2) / 5
+        return Int64(days) &+ day &- 1 &- 719_468 &- addedDays
+    }
+
+    static func date(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let days = daysSince1970 + 719_468
+        let era = (days >= 0 ? days : days - 146_096) / 146_097
+        let dayOfEra = days - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        )
+    }
+
+    static func daysInMonth(_ month: Int64, year: Int64) -> Int64 {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
 /// A date and a time of day as RFC 3339 writes them, without fraction and offset: `2025-11-15T05:48:32`.
 struct CivilClock {
     /// How many bytes it takes.
@@ -55,5 +96,58 @@ struct KnownDate {
         day = middle & Self.dayDigits
         days = CivilDate.daysSince1970(year: year, month: month, day: dayOfMonth)
         return true
+    }
+}
+
+/// Eight bytes of text, read as decimal digits all at once; the first byte is the lowest.
+struct DecimalWord {
+    private static let ones: UInt64 = 0x0101_0101_0101_0101
+    private static let highs: UInt64 = 0x8080_8080_8080_8080
+    /// What is left of each byte when it is a digit: 0 to 9.
+    private let digits: UInt64
+    /// The high bit of each byte that is no digit, and perhaps of bytes behind it.
+    private let strangers: UInt64
+    private let separators: UInt64
+
+    @inline(__always)
+    init(_ word: UInt64) {
+        self.init(word, zero: Self.ones &* 0x30, separators: 0)
+    }
+
+    /// Expects a separator in the bytes of a mask.
+    @inline(__always)
+    init(_ word: UInt64, separator: UInt8, at mask: UInt64) {
+        let zeros = Self.ones &* 0x30 & ~mask | Self.ones &* UInt64(separator) & mask
+        self.init(word, zero: zeros, separators: mask)
+    }
+
+    @inline(__always)
+    private init(_ word: UInt64, zero: UInt64, separators: UInt64) {
+        digits = word ^ zero
+        strangers = (digits &+ Self.ones &* 0x76 | digits) & Self.highs
+        self.separators = separators
+    }
+
+    /// Whether every byte is a digit, or its separator.
+    @inline(__always)
+    var isValid: Bool { strangers | digits & separators == 0 }
+
+    /// The number of two digits that begins at a byte.
+    @inline(__always)
+    func pair(at byte: UInt64) -> Int64 {
+        let pair = digits >> (8 * byte)
+        return Int64(truncatingIfNeeded: (pair & 0xF) * 10 + pair >> 8 & 0xF)
+    }
+
+    /// The number that the first six bytes make; nil when one of them is no digit.
+    @inline(__always)
+    var firstSixDigits: Int64? {
+        guard strangers & 0x0000_FFFF_FFFF_FFFF == 0 else { return nil }
+        // Two zeros in front make it eight; then neighbours are joined to pairs, the pairs to fours, the fours to eight.
+        let eight = digits << 16
+        let pairs = eight &* 10 &+ eight >> 8
+        let high = (pairs & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064
+        let low = (pairs >> 16 & 0x0000_00FF_0000_00FF) &* 0x0000_2710_0000_0001
+        return Int64(truncatingIfNeeded: (high &+ low) >> 32)
     }
 }

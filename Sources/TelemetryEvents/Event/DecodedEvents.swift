@@ -47,3 +47,13 @@ public struct DecodedEvents: Sendable {
         unknownFields += other.unknownFields
     }
 }
+
+extension DecodedEvents {
+    /// Appends what a later call found in the same log.
+    public mutating func append(_ later: DecodedEvents) {
+        append(later, firstLine: 0)
+        lines += later.lines
+        untimedLines += later.untimedLines
+        isBlank = isBlank && later.isBlank
+    }
+}

@@ -33,3 +33,123 @@ public struct Timestamp: Hashable, Comparable, Sendable {
             : UInt64(bitPattern: microseconds &- other.microseconds)
     }
 }
+
+extension Timestamp {
+    /// Reads an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (microseconds are kept),
+    /// and `Z` or an offset. A leap second counts as the second after it. Nil for anything else.
+    public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
+        var position = range.lowerBound
+        var date = KnownDate()
+        self.init(rfc3339: bytes.extracting(0..<range.upperBound), at: &position, known: &date)
+        guard position == range.upperBound else { return nil }
+    }
+
+    /// Reads such a time that begins at a place and moves behind it.
+    @inline(__always)
+    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int, known: inout KnownDate) {
+        guard let clock = CivilClock(bytes, at: position, known: &known) else { return nil }
+        position &+= CivilClock.length
+        var fraction: Int64 = 0
+        if bytes.byte(at: position) == UInt8(ascii: ".") {
+            position &+= 1
+            guard let read = Self.fraction(bytes, at: &position) else { return nil }
+            fraction = read
+        }
+        var offset: Int64 = 0
+        if let zone = bytes.byte(at: position), zone | 0x20 == UInt8(ascii: "z") {
+            position &+= 1
+        } else {
+            guard let read = Self.offset(bytes, at: &position) else { return nil }
+            offset = read
+        }
+        microseconds = (clock.secondsSince1970 &- offset) &* 1_000_000 &+ fraction
+    }
+
+    /// Microseconds; further digits are passed over.
+    @inline(__always)
+    private static func fraction(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
+        if let word = bytes.wordIfThere(at: position), let six = DecimalWord(word).firstSixDigits {
+            position &+= 6
+            while let digit = bytes.byte(at: position), digit.isDigit { position &+= 1 }
+            return six
+        }
+        let firstDigit = position
+        var fraction: Int64 = 0
+        var scale: Int64 = 100_000
+        while let digit = bytes.byte(at: position), digit.isDigit {
+            fraction += Int64(digit - 0x30) * scale
+            scale /= 10
+            position &+= 1
+        }
+        return position > firstDigit ? fraction : nil
+    }
+
+    /// Seconds ahead of UTC.
+    @inline(never)
+    private static func offset(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
+        guard
+            let sign = bytes.byte(at: position), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"),
+            position + 6 <= bytes.count, bytes[position + 3] == UInt8(ascii: ":"),
+            let hours = bytes.decimal(at: position + 1, digits: 2), hours <= 23,
+            let minutes = bytes.decimal(at: position + 4, digits: 2), minutes <= 59
+        else { return nil }
+        position += 6
+        return (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60 : 60)
+    }
+
+    /// Appends the time as RFC 3339 in UTC, with six decimals where it has a fraction of a second.
+    ///
+    /// Years outside 0 to 9999 have no such form; they cannot come out of the decoder.
+    public func appendRFC3339(to output: inout [UInt8]) {
+        let seconds = microseconds.flooredDivision(by: 1_000_000)
+        let fraction = microseconds - seconds * 1_000_000
+        let days = seconds.flooredDivision(by: 86_400)
+        let time = seconds - days * 86_400
+        let (year, month, day) = CivilDate.date(daysSince1970: days)
+        output.appendDecimal(year, digits: 4)
+        output.append(UInt8(ascii: "-"))
+        output.appendDecimal(month, digits: 2)
+        output.append(UInt8(ascii: "-"))
+        output.appendDecimal(day, digits: 2)
+        output.append(UInt8(ascii: "T"))
+        output.appendDecimal(time / 3_600, digits: 2)
+        output.append(UInt8(ascii: ":"))
+        output.appendDecimal(time / 60 % 60, digits: 2)
+        output.append(UInt8(ascii: ":"))
+        output.appendDecimal(time % 60, digits: 2)
+        if fraction != 0 {
+            output.append(UInt8(ascii: "."))
+            output.appendDecimal(fraction, digits: 6)
+        }
+        output.append(UInt8(ascii: "Z"))
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// The time as RFC 3339 in UTC.
+    public var description: String {
+        var bytes: [UInt8] = []
+        appendRFC3339(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Int64 {
+    /// The quotient rounded towards negative infinity; the divisor is positive.
+    func flooredDivision(by divisor: Int64) -> Int64 {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension Span<UInt8> {
+    /// The number that so many decimal digits make; nil when one of them is no digit.
+    func decimal(at start: Int, digits: Int) -> Int64? {
+        var value: Int64 = 0
+        for index in start..<start + digits {
+            guard self[index].isDigit else { return nil }
+            value = value * 10 + Int64(self[index] - 0x30)
+        }
+        return value
+    }
+}

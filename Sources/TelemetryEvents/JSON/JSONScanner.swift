@@ -153,3 +153,250 @@ struct JSONScanner {
         return next == closing
     }
 }
+
+extension JSONScanner {
+    /// Consumes a whole value of any type; `depth` is how many levels enclose it.
+    mutating func skipValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
+        guard let first = peek(bytes) else { throw JSONFault(.truncated) }
+        switch first {
+        case UInt8(ascii: "\""): _ = try string(bytes)
+        case UInt8(ascii: "{"): try skipObject(bytes, depth: depth)
+        case UInt8(ascii: "["): try skipArray(bytes, depth: depth)
+        case UInt8(ascii: "t"): try literal("true", bytes)
+        case UInt8(ascii: "f"): try literal("false", bytes)
+        case UInt8(ascii: "n"): try literal("null", bytes)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try number(bytes)
+        default: throw JSONFault(.malformedJSON)
+        }
+    }
+
+    private mutating func skipObject(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
+        guard depth < JSONLimits.depth else { throw JSONFault(.tooDeep) }
+        position += 1
+        if peek(bytes) == UInt8(ascii: "}") {
+            position += 1
+            return
+        }
+        while true {
+            _ = try string(bytes)
+            try expect(UInt8(ascii: ":"), bytes)
+            try skipValue(bytes, depth: depth + 1)
+            if try endsList(with: UInt8(ascii: "}"), bytes) { return }
+        }
+    }
+
+    private mutating func skipArray(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
+        guard depth < JSONLimits.depth else { throw JSONFault(.tooDeep) }
+        position += 1
+        if peek(bytes) == UInt8(ascii: "]") {
+            position += 1
+            return
+        }
+        while true {
+            try skipValue(bytes, depth: depth + 1)
+            if try endsList(with: UInt8(ascii: "]"), bytes) { return }
+        }
+    }
+
+    /// Reads a number.
+    @inline(__always)
+    mutating func number(_ bytes: Span<UInt8>) throws(JSONFault) -> JSONNumber {
+        var number = JSONNumber()
+        var next = peek(bytes)
+        if next == UInt8(ascii: "-") {
+            number.isNegative = true
+            position &+= 1
+            next = bytes.byte(at: position)
+        }
+        let firstDigit = position
+        while let digit = next, digit.isDigit, position &- firstDigit < JSONNumber.exactDigits {
+            number.mantissa = number.mantissa &* 10 &+ UInt64(digit &- 0x30)
+            position &+= 1
+            next = bytes.byte(at: position)
+        }
+        guard position > firstDigit else { throw JSONFault(next != nil ? .malformedJSON : .truncated) }
+        if position > firstDigit &+ 1, bytes.byte(at: firstDigit) == UInt8(ascii: "0") {
+            throw JSONFault(.malformedJSON)
+        }
+        if let next, next.isDigit || next == UInt8(ascii: ".") || next | 0x20 == UInt8(ascii: "e") {
+            try restOfNumber(&number, bytes)
+        }
+        return number
+    }
+
+    /// Reads further digits, decimals and an exponent.
+    @inline(never)
+    private mutating func restOfNumber(_ number: inout JSONNumber, _ bytes: Span<UInt8>) throws(JSONFault) {
+        while let digit = bytes.byte(at: position), digit.isDigit {
+            number.append(digit: digit, afterPoint: false)
+            position += 1
+        }
+        if bytes.byte(at: position) == UInt8(ascii: ".") {
+            position += 1
+            let firstDecimal = position
+            while let digit = bytes.byte(at: position), digit.isDigit {
+                number.append(digit: digit, afterPoint: true)
+                position += 1
+            }
+            guard position > firstDecimal else { throw fault(bytes) }
+        }
+        if let next = bytes.byte(at: position), next | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            try exponent(of: &number, bytes)
+        }
+    }
+
+    private mutating func exponent(of number: inout JSONNumber, _ bytes: Span<UInt8>) throws(JSONFault) {
+        let sign = bytes.byte(at: position)
+        if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { position += 1 }
+        let firstDigit = position
+        var exponent = 0
+        while let digit = bytes.byte(at: position), digit.isDigit {
+            exponent = min(exponent * 10 + Int(digit - 0x30), JSONNumber.largestExponent)
+            position += 1
+        }
+        guard position > firstDigit else { throw fault(bytes) }
+        number.exponent += sign == UInt8(ascii: "-") ? -exponent : exponent
+    }
+
+    private func fault(_ bytes: Span<UInt8>) -> JSONFault {
+        JSONFault(position < bytes.count ? .malformedJSON : .truncated)
+    }
+}
+
+extension JSONScanner {
+    /// Moves past a broken value by its brackets alone, so that its neighbours in the list can still be read.
+    ///
+    /// Stops behind the bracket that closes the value, before a comma or a closing bracket of the enclosing list, at
+    /// a line feed inside a string (its quote is missing, so no bracket behind it can be trusted), or at the end.
+    ///
+    /// - Returns: whether the end of the value was found.
+    @discardableResult
+    mutating func skipBrokenElement(_ bytes: Span<UInt8>) -> Bool {
+        var depth = 0
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                guard skipString(bytes) else { return false }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if depth == 0 { return true }
+                depth -= 1
+                if depth == 0 {
+                    position += 1
+                    return true
+                }
+            case UInt8(ascii: ",") where depth == 0:
+                return true
+            default:
+                break
+            }
+            position += 1
+        }
+        return false
+    }
+
+    /// Moves past a string, whatever it holds; false when a line feed or the end comes before its quote.
+    private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
+        position += 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\\"):
+                position = min(position + 2, bytes.count)
+            case UInt8(ascii: "\""):
+                position += 1
+                return true
+            case UInt8(ascii: "\n"):
+                return false
+            default:
+                position += 1
+            }
+        }
+        return false
+    }
+
+    /// Moves past at least one byte, to the next object or array or to the line's end.
+    mutating func skipGarbage(_ bytes: Span<UInt8>) {
+        guard position < bytes.count else { return }
+        position += 1
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\n"): return
+            default: position += 1
+            }
+        }
+    }
+
+    /// Where the current line's line feed stands, or the end.
+    func endOfLine(_ bytes: Span<UInt8>) -> Int {
+        var index = position
+        while let word = bytes.wordIfThere(at: index) {
+            let lineFeeds = word.bytes(equalTo: UInt8(ascii: "\n"))
+            if lineFeeds != 0 { return index &+ lineFeeds.trailingZeroBitCount &>> 3 }
+            index &+= 8
+        }
+        while let byte = bytes.byte(at: index), byte != UInt8(ascii: "\n") { index &+= 1 }
+        return index
+    }
+}
+
+/// A JSON number as it stands: digits and a power of ten, so that whole numbers and decimals are read exactly.
+struct JSONNumber {
+    /// Exponents beyond this are as good as infinite: no field holds more than 19 digits.
+    static let largestExponent = 10_000
+    /// So many digits always fit.
+    static let exactDigits = 18
+
+    var isNegative = false
+    var mantissa: UInt64 = 0
+    var exponent = 0
+    private var droppedDigit = false
+
+    mutating func append(digit: UInt8, afterPoint: Bool) {
+        let value = UInt64(digit - 0x30)
+        if mantissa < UInt64.max / 10 - 1 {
+            mantissa = mantissa * 10 + value
+            if afterPoint { exponent -= 1 }
+        } else {
+            if value != 0 { droppedDigit = true }
+            if !afterPoint, exponent < Self.largestExponent { exponent += 1 }
+        }
+    }
+
+    /// The value times ten to `power`, rounded towards zero; nil when that is not in the range.
+    ///
+    /// - Parameter exact: nil too when rounding would change it.
+    func scaled(byPowerOfTen power: Int, in range: ClosedRange<Int64>, exact: Bool = false) -> Int64? {
+        var value = mantissa
+        var shift = exponent + power
+        if exact, droppedDigit { return nil }
+        while shift > 0, value != 0 {
+            let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+            if overflow { return nil }
+            value = product
+            shift -= 1
+        }
+        while shift < 0, value != 0 {
+            if exact, value % 10 != 0 { return nil }
+            value /= 10
+            shift += 1
+        }
+        guard value <= UInt64(Int64.max) else { return nil }
+        let signed = isNegative ? -Int64(value) : Int64(value)
+        if isNegative, mantissa != 0, range.lowerBound == 0 { return nil }
+        return range.contains(signed) ? signed : nil
+    }
+}
+
+/// Why an event is refused, before its index is known.
+struct JSONFault: Error {
+    var reason: RejectionReason
+    var field: EventField?
+
+    init(_ reason: RejectionReason, _ field: EventField? = nil) {
+        self.reason = reason
+        self.field = field
+    }
+}

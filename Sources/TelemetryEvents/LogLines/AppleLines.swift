@@ -1,5 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// `2025-11-15 05:48:00.123456+0000 0x1f2e  Default  0x0  4242  0  App: (Library) [subsystem:category] message`
+enum AppleDefaultLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = rest
+        cursor.skipSpaces(bytes)
+        guard skipHexadecimal(bytes, &cursor) else { return false }
+        cursor.skipSpaces(bytes)
+        _ = cursor.word(bytes)
+        cursor.skipSpaces(bytes)
+        // A state dump is a type of two words.
+        if cursor.peek(bytes) != UInt8(ascii: "0") { _ = cursor.word(bytes) }
+        cursor.skipSpaces(bytes)
+        guard skipHexadecimal(bytes, &cursor) else { return false }
+        cursor.skipSpaces(bytes)
+        guard let process = cursor.digits(bytes) else { return false }
+        cursor.skipSpaces(bytes)
+        guard cursor.digits(bytes) != nil else { return false }
+        line.process = process
+        while cursor.skip(through: UInt8(ascii: ":"), bytes) {
+            if cursor.peek(bytes) == UInt8(ascii: " ") {
+                line.takeAppleMessage(bytes, cursor)
+                break
+            }
+        }
+        return true
+    }
+
+    private static func skipHexadecimal(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
+        guard cursor.peek(bytes) == UInt8(ascii: "0"), cursor.peek(bytes, 1) == UInt8(ascii: "x") else { return false }
+        cursor.position += 2
+        while cursor.peek(bytes).isHexDigit { cursor.position += 1 }
+        return cursor.peek(bytes) == UInt8(ascii: " ")
+    }
+}
+
+/// `2025-11-15 05:48:00.123 Df App[4242:1f2e] (Library) [subsystem:category] message`
+enum AppleCompactLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        XcodeLine.takeRest(bytes, rest, into: &line)
+    }
+}
+
+/// `2025-11-15 05:48:00.123456+0000  localhost App[4242]: (Library) [subsystem:category] message`
+enum AppleSyslogLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = rest
+        cursor.skipSpaces(bytes)
+        guard let heading = ProcessHeading(bytes, cursor) else { return false }
+        return take(heading, bytes, cursor.end, into: &line)
+    }
+
+    /// Takes what follows the process; false when it is in another wrapper.
+    static func take(
+        _ heading: ProcessHeading,
+        _ bytes: Span<UInt8>,
+        _ end: Int,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        var cursor = LineCursor(heading.end, end)
+        guard !heading.hasThread, heading.skipSeparator(bytes, &cursor) else { return false }
+        line.process = heading.process
+        line.device = heading.device(bytes)
+        line.takeAppleMessage(bytes, cursor)
+        return true
+    }
+}
+
+/// `2025-11-15 05:48:00.123456+0000 App[4242:123456] [category] message`
+enum XcodeLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = rest
+        cursor.skipSpaces(bytes)
+        guard let heading = ProcessHeading(bytes, cursor) else { return false }
+        return take(heading, bytes, cursor.end, into: &line)
+    }
+
+    /// Takes what follows the process; false when it is in another wrapper.
+    static func take(
+        _ heading: ProcessHeading,
+        _ bytes: Span<UInt8>,
+        _ end: Int,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        guard heading.hasThread else { return false }
+        line.process = heading.process
+        var cursor = LineCursor(heading.end, end)
+        _ = cursor.consume(UInt8(ascii: ":"), bytes)
+        line.takeAppleMessage(bytes, cursor)
+        return true
+    }
+}
+
+/// `Nov 15 05:48:00 iPhone App(Library)[4242] <Notice>: message`; where the time has decimals, without the device.
+enum IDeviceSyslogLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(
+        _ bytes: Span<UInt8>,
+        _ rest: LineCursor,
+        hasDecimals: Bool,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        var cursor = rest
+        cursor.skipSpaces(bytes)
+        guard let heading = ProcessHeading(bytes, cursor), isLevel(bytes, LineCursor(heading.end, cursor.end)),
+            heading.skipSeparator(bytes, &cursor)
+        else { return false }
+        line.process = heading.process
+        if !hasDecimals { line.device = heading.device(bytes) }
+        line.takeAppleMessage(bytes, cursor)
+        return true
+    }
+
+    private static func isLevel(_ bytes: Span<UInt8>, _ cursor: LineCursor) -> Bool {
+        cursor.peek(bytes) == UInt8(ascii: " ") && cursor.peek(bytes, 1) == UInt8(ascii: "<")
+    }
+}
+
+/// `{"eventMessage":"message","subsystem":"...","category":"fetch","timestamp":"...","processID":4242}`
+enum AppleNDJSONLine {
+    /// Takes an object whose texts have no escapes.
+    static func take(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        stamps: inout LogStampReader,
+        into line: inout UnwrappedLine
+    ) {
+        guard let message = object.eventMessage else { return }
+        if let timestamp = object.timestamp {
+            var cursor = LineCursor(timestamp)
+            line.stamp = stamps.dateAndTime(bytes, &cursor)
+        }
+        if let process = object.processID {
+            var cursor = LineCursor(process)
+            line.process = cursor.digits(bytes) ?? 0
+        }
+        if let subsystem = object.subsystem, let category = object.category {
+            line.component = AppleSubsystem.component(bytes, subsystem: subsystem, category: category)
+        }
+        line.takeMessage(bytes, LineCursor(bytes.trimmedLine(message)))
+    }
+}
+
 /// `host name(library)[pid]` or `name[pid:thread]`, as Apple's tools and syslog write it.
 struct ProcessHeading {
     /// How long the names in front of the process id may be.

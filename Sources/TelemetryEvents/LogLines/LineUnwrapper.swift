@@ -1,5 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Takes device-log lines out of their wrappers (SPEC 3.3).
+///
+/// It is total: every line is one of the plugin's or foreign, and no read passes the line's end.
+struct LineUnwrapper: Sendable {
+    /// How much of a line is read.
+    static let longestLine = 64 * 1_024
+    /// How far into a longer line its message may begin.
+    static let longestHead = 4 * 1_024
+
+    let wrapper: LogWrapper?
+    var stamps = LogStampReader()
+    /// The header of `logcat -v long` whose message the next lines are; it outlives the end of the bytes.
+    var header: UnwrappedLine?
+    private var plain: [UInt8] = []
+
+    /// - Parameter wrapper: the one that all lines are in; nil: told apart line by line.
+    init(wrapper: LogWrapper?) {
+        self.wrapper = wrapper
+    }
+
+    /// Takes a line out of its wrapper. The line feed may be part of the range or not.
+    mutating func unwrap(_ bytes: Span<UInt8>, _ line: Range<Int>, scratch: inout [UInt8]) -> UnwrappedLine {
+        let range = bytes.trimmedLine(line)
+        if range.count > Self.longestLine { return unwrapLong(bytes, range, scratch: &scratch) }
+        return unwrapWhole(bytes, range, scratch: &scratch)
+    }
+
+    /// Takes the start of a line that is too long, if its message begins near; an event stays whole, to be refused.
+    @inline(never)
+    private mutating func unwrapLong(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        let head = range.lowerBound..<range.lowerBound + Self.longestLine
+        var line = unwrapWhole(bytes, head, scratch: &scratch)
+        if line.isEvent, !line.isInScratch { line.text = range }
+        let start = line.isInScratch ? 0 : range.lowerBound
+        return line.text.lowerBound - start <= Self.longestHead ? line : UnwrappedLine()
+    }
+
+    @inline(__always)
+    private mutating func unwrapWhole(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        if ANSISequences.areIn(bytes, range) { return unwrapColoured(bytes, range, scratch: &scratch) }
+        return unwrapPlain(bytes, range, scratch: &scratch)
+    }
+
+    private mutating func unwrapColoured(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        var copy: [UInt8] = []
+        swap(&copy, &plain)
+        copy.removeAll(keepingCapacity: true)
+        ANSISequences.appendPlain(bytes, range, to: &copy)
+        var unwrapped = unwrapPlain(copy.span, copy.span.trimmedLine(0..<copy.count), scratch: &scratch)
+        if !unwrapped.isInScratch {
+            swap(&copy, &scratch)
+            unwrapped.isInScratch = true
+        }
+        swap(&copy, &plain)
+        return unwrapped
+    }
+
+    @inline(__always)
+    private mutating func unwrapPlain(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        var line = UnwrappedLine()
+        if let wrapper {
+            takeForced(wrapper, bytes, range, scratch: &scratch, into: &line)
+        } else {
+            takeUnknown(bytes, range, scratch: &scratch, into: &line)
+        }
+        return line
+    }
+}
+
+extension Span<UInt8> {
+    /// The line without its end, without white space and control characters around it, and without a byte order mark.
+    @inline(__always)
+    func trimmedLine(_ line: Range<Int>) -> Range<Int> {
+        var start = Swift.min(Swift.max(line.lowerBound, 0), count)
+        var end = Swift.min(Swift.max(line.upperBound, start), count)
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        while start < end, self[start].isBlank { start += 1 }
+        if start + 3 <= end, self[start] == 0xEF, self[start + 1] == 0xBB, self[start + 2] == 0xBF {
+            start += 3
+            while start < end, self[start].isBlank { start += 1 }
+        }
+        return start..<end
+    }
+}
+
+extension UInt8 {
+    /// White space or a control character, but not the one that begins an ANSI sequence.
+    @inline(__always)
+    fileprivate var isBlank: Bool { self <= 0x20 && self != 0x1B }
+}
+
 extension LineUnwrapper {
     /// Tells the wrapper of a line by its first bytes.
     @inline(__always)
@@ -148,5 +255,94 @@ extension Span<UInt8> {
     /// Whether `--------- beginning of main` stands here, with which logcat divides its buffers.
     func hasDivider(at index: Int, end: Int) -> Bool {
         index + 10 <= end && word(at: index) == 0x2D2D_2D2D_2D2D_2D2D
+    }
+}
+
+extension LineUnwrapper {
+    /// A line of syslog that begins with its priority.
+    mutating func takeSyslog(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = start
+        guard RFC3164Line.skipPriority(bytes, &cursor) else { return false }
+        if RFC5424Line.takeRest(bytes, cursor, stamps: &stamps, into: &line) { return true }
+        if takeMonth(bytes, cursor, into: &line) { return true }
+        line.stamp = stamps.dateAndTime(bytes, &cursor)
+        if line.stamp == nil || !RFC3164Line.takeRest(bytes, cursor, into: &line) {
+            StampedLine.takeRest(bytes, cursor, into: &line)
+        }
+        return true
+    }
+
+    /// A line that begins with the name of a month: syslog, or idevicesyslog.
+    mutating func takeMonth(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = start
+        guard let stamp = stamps.namedMonth(bytes, &cursor) else { return false }
+        line.stamp = stamp
+        let hasDecimals = bytes.contains(UInt8(ascii: "."), in: start.position..<cursor.position)
+        if !IDeviceSyslogLine.takeRest(bytes, cursor, hasDecimals: hasDecimals, into: &line),
+            !RFC3164Line.takeRest(bytes, cursor, into: &line)
+        {
+            StampedLine.takeRest(bytes, cursor, into: &line)
+        }
+        return true
+    }
+
+    /// What follows the time of `journalctl -o short-full`, which names the zone.
+    mutating func takeWeekdayRest(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        cursor.skipSpaces(bytes)
+        if line.stamp?.offsetSeconds == nil {
+            _ = cursor.word(bytes)
+        }
+        if !RFC3164Line.takeRest(bytes, cursor, into: &line) { StampedLine.takeRest(bytes, cursor, into: &line) }
+    }
+
+    /// A message of syslog behind its length, as streams frame it (RFC 6587).
+    mutating func takeFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        if cursor.digits(bytes) != nil, cursor.consume(UInt8(ascii: " "), bytes),
+            cursor.peek(bytes) == UInt8(ascii: "<"), takeSyslog(bytes, cursor, into: &line)
+        {
+            return
+        }
+        line.takeAnywhere(bytes, start)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the byte is in the range.
+    fileprivate func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
+        for index in range where self[index] == byte { return true }
+        return false
+    }
+}
+
+extension LineUnwrapper {
+    /// A line that is a JSON object: of Apple's log, of the journal, or an event.
+    mutating func takeObject(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard var object = LogObject(bytes, range) else { return }
+        if object.isEvent {
+            guard wrapper == nil || wrapper == .events else { return }
+            line.isEvent = true
+            line.text = range
+        } else if object.isEscaped || object.hasMessageBytes {
+            object.unescape(bytes, into: &scratch)
+            line.isInScratch = true
+            take(object, scratch.span, into: &line)
+        } else {
+            take(object, bytes, into: &line)
+        }
+    }
+
+    private mutating func take(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+        if object.eventMessage != nil, wrapper == nil || wrapper == .appleNDJSON {
+            AppleNDJSONLine.take(object, bytes, stamps: &stamps, into: &line)
+        } else if object.message != nil, wrapper == nil || wrapper == .journalJSON {
+            JournalJSONLine.take(object, bytes, into: &line)
+        }
     }
 }

@@ -1,5 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// Gives parsed messages their time and their cycle, and makes events of them (SPEC 3.3).
+///
+/// Pieces come in the order in which they were parsed. Memory is bounded: what waits for its schedule id gives way when there
+/// is too much of it.
+public struct LogBinder: Sendable {
+    let options: LogDecoderOptions
+    let pseudonyms: any Pseudonymising
+    let identityKey: IdentityKey
+
+    var binding = LogBinding()
+    var recent = RecentLines()
+    /// By the wall clock.
+    var lastStamp = Int64.min
+    var devices = PseudonymCache()
+    /// The texts of the event that is made.
+    var texts = EventTexts()
+    var decoded = DecodedEvents()
+    /// The time that the next line without a stamp is given, so that such lines keep their order.
+    var assumedTime = Timestamp(microseconds: 0)
+    var readAt = Timestamp(microseconds: 0)
+
+    /// Starts at the beginning of a log.
+    ///
+    /// - Parameters:
+    ///   - options: those that the parser has.
+    ///   - pseudonyms: what replaces the names of devices.
+    ///   - identityKey: the key that the parser has.
+    public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+        self.options = options
+        self.pseudonyms = pseudonyms
+        self.identityKey = identityKey
+    }
+
+    /// Binds the messages of a piece. Events whose cycle is not known yet come with a later call.
+    public mutating func bind(_ parsed: ParsedLog, readAt: Timestamp) -> DecodedEvents {
+        begin(readAt)
+        decoded.lines = parsed.lines
+        decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
+        if options.isLive { releaseOld() }
+        binding.lifetimes.add(parsed.messages)
+        let bytes = parsed.texts.bytes.span
+        var next = 0
+        for index in parsed.messages.indices {
+            while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
+            let novelty = novelty(of: parsed.messages[index])
+            take(parsed.messages[index], bytes, novelty)
+        }
+        while next < parsed.events.count { append(parsed, next: &next) }
+        return end()
+    }
+
+    /// Gives up waiting: every event that was held back comes out.
+    ///
+    /// For the end of a log, and for a live one that has been idle for a while.
+    public mutating func flush(readAt: Timestamp) -> DecodedEvents {
+        begin(readAt)
+        for device in binding.devices.indices { releaseAll(device) }
+        return end()
+    }
+
+    /// A line that was there before, behind another one, and is older than the last one is a repetition too.
+    private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
+        guard parsed.fingerprint != 0, let stamp = parsed.stamp else { return .new }
+        let isOlder = stamp.wallMicroseconds < lastStamp
+        lastStamp = stamp.wallMicroseconds
+        let namesItsCycle = parsed.schedule != 0 || parsed.message.due != nil
+        let novelty = recent.note(parsed.fingerprint ^ parsed.device | 1, namesItsCycle: namesItsCycle)
+        return novelty == .similar && isOlder ? .repeated : novelty
+    }
+
+    private mutating func append(_ parsed: ParsedLog, next: inout Int) {
+        decoded.append(parsed.events[next].decoded, firstLine: parsed.events[next].firstLine)
+        next += 1
+    }
+
+    private mutating func begin(_ readAt: Timestamp) {
+        self.readAt = readAt
+        assumedTime = max(assumedTime, readAt)
+        decoded = DecodedEvents()
+    }
+
+    private mutating func end() -> DecodedEvents {
+        decoded.isBlank = decoded.lines.read == 0 && decoded.events.count == 0
+        decoded.events.finish()
+        defer { decoded = DecodedEvents() }
+        return decoded
+    }
+}
+
 extension LogBinder {
     /// Takes in a message: finds its stream, time and cycle, and lets its event out or holds it back.
     ///
@@ -218,5 +307,88 @@ extension Span<UInt8> {
         guard valid.count > 128 else { return valid }
         let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
         return Array(valid[..<end])
+    }
+}
+
+extension LogBinder {
+    /// The stream that a line belongs to; a line that names neither device nor process nor time belongs to the last one.
+    mutating func stream(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> Int {
+        binding.lineCount += 1
+        if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
+            return binding.use(binding.lastStream)
+        }
+        let name = device(named: parsed.device, bytes, parsed.deviceName)
+        if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
+        if !binding.devices.contains(where: { $0.name == name }) {
+            let installation =
+                name == 0 ? nil : devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms)
+            openDevice(LogDevice(name: name, installation: installation))
+        }
+        return binding.use(binding.openStream(device: name, process: parsed.process))
+    }
+
+    /// The device that a line is of: one without a name is the one that other lines name, as long as they name only one.
+    private mutating func device(named name: UInt64, _ bytes: Span<UInt8>, _ text: Event.Text) -> UInt64 {
+        guard binding.devices.count == 1 else { return name }
+        if name == 0 { return binding.devices[0].name }
+        if binding.devices[0].name == 0 {
+            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, text, pseudonyms))
+        }
+        return name
+    }
+
+    private mutating func openDevice(_ device: LogDevice) {
+        if binding.devices.count >= LogBinding.maximumDevices {
+            let oldest = binding.devices.indices.min { binding.devices[$0].usedAt < binding.devices[$1].usedAt } ?? 0
+            releaseAll(oldest)
+            binding.dropDevice(oldest)
+        }
+        binding.devices.append(device)
+    }
+}
+
+extension LogBinding {
+    func stream(device: UInt64, process: UInt64) -> Int? {
+        if lastStream < streams.count, streams[lastStream].device == device, streams[lastStream].process == process {
+            return lastStream
+        }
+        return streams.firstIndex { $0.device == device && $0.process == process }
+    }
+
+    mutating func use(_ stream: Int) -> Int {
+        lastStream = stream
+        streams[stream].usedAt = lineCount
+        return stream
+    }
+
+    /// Gives the only device the name that was missing.
+    mutating func nameOnlyDevice(_ name: UInt64, _ installation: Pseudonym) {
+        devices[0].name = name
+        devices[0].installation = installation
+        for index in streams.indices { streams[index].device = name }
+    }
+
+    func device(ofStream stream: Int) -> Int {
+        if devices.count == 1 { return 0 }
+        let name = streams[stream].device
+        return devices.firstIndex { $0.name == name } ?? 0
+    }
+
+    /// Opens a stream in place of the one that was not used for longest when there are too many.
+    mutating func openStream(device: UInt64, process: UInt64) -> Int {
+        if streams.count >= Self.maximumStreams,
+            let oldest = streams.indices.min(by: { streams[$0].usedAt < streams[$1].usedAt })
+        {
+            streams.remove(at: oldest)
+        }
+        streams.append(LogStream(device: device, process: process))
+        return streams.count - 1
+    }
+
+    mutating func dropDevice(_ index: Int) {
+        let name = devices[index].name
+        devices.remove(at: index)
+        streams.removeAll { $0.device == name }
+        lastStream = 0
     }
 }

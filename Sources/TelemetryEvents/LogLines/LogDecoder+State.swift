@@ -1,5 +1,208 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension LogDecoder {
+    private static let stateVersion: UInt8 = 2
+    /// The most bytes that the state may have; devices that were not used for longest are left out.
+    private static let maximumState = 64 << 10
+    private static let hashBytes = 8
+
+    /// What a restart needs to go on in the middle of a log: streams, cycles and the events that wait. At most 64 KiB, and
+    /// nothing in it that an event could not hold. A keyed hash at its end makes damage known.
+    public var state: [UInt8] {
+        var output: [UInt8] = [Self.stateVersion]
+        output.appendVarint(zigzag: binder.assumedTime.microseconds)
+        output.append(optional: binder.binding.anchor)
+        output.appendVarint(binder.binding.lineCount)
+        output.append(logcatHeader: parser.unwrapper.header)
+        output.appendVarint(zigzag: binder.lastStamp)
+        output.appendLittleEndian(binder.recent.previous)
+        output.appendVarint(UInt64(binder.recent.latest.count))
+        for fingerprint in binder.recent.latest { output.appendLittleEndian(fingerprint) }
+        for device in binder.binding.devices.sorted(by: { $0.usedAt > $1.usedAt }) {
+            var part: [UInt8] = [1]
+            part.append(device)
+            for stream in binder.binding.streams where stream.device == device.name {
+                part.append(1)
+                part.append(stream)
+            }
+            part.append(0)
+            guard output.count + part.count + 1 + Self.hashBytes <= Self.maximumState else { break }
+            output += part
+        }
+        output.append(0)
+        output.appendLittleEndian(binder.identityKey.text(output.span, 0..<output.count))
+        return output
+    }
+
+    /// Goes on where a decoder with this state was.
+    ///
+    /// - Parameters: as for a new decoder; the line counts begin at zero.
+    /// - Throws: `LogStateError` for bytes that are no state of this version and key, or are damaged.
+    public init(
+        restoring state: [UInt8],
+        _ options: LogDecoderOptions,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey
+    ) throws(LogStateError) {
+        self.init(options, pseudonyms: pseudonyms, identityKey: identityKey)
+        guard state.count <= Self.maximumState else { throw LogStateError(problem: "\(state.count) bytes") }
+        do throws(EventRecordError) {
+            var reader = RecordReader(start: 0)
+            let bytes = state.span
+            guard try reader.byte(bytes) == Self.stateVersion else { throw reader.error("another version") }
+            let end = state.count - Self.hashBytes
+            guard end > 0, bytes.word(at: end) == identityKey.text(bytes, 0..<end) else {
+                throw reader.error("damage, or another key")
+            }
+            binder.assumedTime = Timestamp(microseconds: try reader.zigzag(bytes))
+            binder.binding.anchor = try reader.optionalTime(bytes)
+            binder.binding.lineCount = try reader.varint(bytes)
+            parser.unwrapper.header = try reader.logcatHeader(bytes)
+            binder.lastStamp = try reader.zigzag(bytes)
+            binder.recent = try reader.recentLines(bytes)
+            while try reader.byte(bytes) == 1 {
+                binder.binding.devices.append(try reader.device(bytes))
+                while try reader.byte(bytes) == 1 {
+                    guard binder.binding.streams.count < LogBinding.maximumStreams else {
+                        throw reader.error("too many streams")
+                    }
+                    binder.binding.streams.append(try reader.stream(bytes))
+                }
+                guard binder.binding.devices.count <= LogBinding.maximumDevices else {
+                    throw reader.error("too many devices")
+                }
+            }
+            let names = Set(binder.binding.devices.map(\.name))
+            guard names.count == binder.binding.devices.count,
+                binder.binding.streams.allSatisfy({ names.contains($0.device) })
+            else {
+                throw reader.error("streams of other devices")
+            }
+            binder.binding.lastStream =
+                binder.binding.streams.indices.max {
+                    binder.binding.streams[$0].usedAt < binder.binding.streams[$1].usedAt
+                } ?? 0
+        } catch {
+            throw LogStateError(problem: "\(error.problem)")
+        }
+    }
+}
+
+/// The saved state of a log's decoder cannot be read.
+public struct LogStateError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong with it.
+    public let problem: String
+
+    /// What was expected, what was found and what to do.
+    public var description: String {
+        "expected the saved state of a log's decoder, found \(problem); the log is read on without it, so that lines may bind "
+            + "to new cycles"
+    }
+}
+
+extension [UInt8] {
+    mutating func append(optional time: Timestamp?) {
+        append(time == nil ? 0 : 1)
+        if let time { appendVarint(zigzag: time.microseconds) }
+    }
+
+    /// The header of `logcat -v long` that the next lines belong to.
+    mutating func append(logcatHeader header: UnwrappedLine?) {
+        append(header == nil ? 0 : 1)
+        guard let header else { return }
+        append(header.stamp == nil ? 0 : 1)
+        if let stamp = header.stamp {
+            appendVarint(zigzag: stamp.wallMicroseconds)
+            append(stamp.hasYear ? 1 : 0)
+            append(optional: stamp.offsetSeconds.map { Int64($0) })
+        }
+        append(header.component.map { $0.rawValue + 1 } ?? 0)
+        append(header.hasUnknownMarker ? 1 : 0)
+        appendVarint(header.process)
+    }
+
+    mutating func append(_ device: LogDevice) {
+        appendLittleEndian(device.name)
+        append(device.installation == nil ? 0 : 1)
+        if let installation = device.installation {
+            appendLittleEndian(installation.high)
+            appendLittleEndian(installation.low)
+        }
+        appendVarint(device.usedAt)
+        appendVarint(UInt64(device.lastSerial))
+        appendVarint(UInt64(device.cycles.count))
+        for cycle in device.cycles { append(cycle) }
+        appendVarint(UInt64(device.held.count))
+        for held in device.held { append(held) }
+    }
+
+    mutating func append(_ stream: LogStream) {
+        appendLittleEndian(stream.device)
+        appendVarint(stream.process)
+        appendVarint(UInt64(stream.scheduling))
+        appendVarint(UInt64(stream.execution))
+        appendVarint(UInt64(stream.delivery))
+        append(stream.phase.rawValue)
+        append(optional: stream.last)
+        append(optional: stream.anchor)
+        appendVarint(stream.usedAt)
+    }
+
+    private mutating func append(_ cycle: KnownCycle) {
+        appendVarint(UInt64(cycle.serial))
+        appendVarint(cycle.process)
+        appendLittleEndian(cycle.idHash)
+        appendVarint(UInt64(cycle.id.count))
+        append(contentsOf: cycle.id)
+        append(optional: cycle.due)
+        append(optional: cycle.begin)
+        append(cycle.progress.rawValue)
+    }
+
+    private mutating func append(_ held: HeldEvent) {
+        append(held.message)
+        appendVarint(UInt64(held.texts.count))
+        append(contentsOf: held.texts)
+        appendVarint(zigzag: held.timestamp.microseconds)
+        append(held.isTimeAssumed ? 1 : 0)
+        appendVarint(UInt64(held.cycle))
+        append(held.yearless)
+        appendVarint(held.process)
+        append(held.isTentative ? 1 : 0)
+        appendVarint(zigzag: held.readAt.microseconds)
+    }
+
+    private mutating func append(_ message: LogMessage) {
+        append(message.form.kind?.rawValue ?? 0)
+        append(optional: message.due)
+        append(optional: message.begin)
+        for number in [message.duration, message.age, message.byteCount, message.itemCount] { append(optional: number) }
+        append(optional: message.ttl.map { Int64($0) })
+        append(optional: message.status.map { Int64($0) })
+        append(message.reason.map { $0.rawValue + 1 } ?? 0)
+        for flag in [message.willRetry, message.isSuccessful, message.usedCached] {
+            append(flag.map { $0 ? 2 : 1 } ?? 0)
+        }
+        for text in [message.error, message.contentHash, message.scheduleHash, message.counters] {
+            appendVarint(text.isEmpty ? 0 : UInt64(text.lowerBound))
+            appendVarint(UInt64(text.count))
+        }
+    }
+
+    private mutating func append(optional number: Int64?) {
+        append(number == nil ? 0 : 1)
+        if let number { appendVarint(zigzag: number) }
+    }
+
+    private mutating func append(_ stamp: YearlessStamp?) {
+        append(stamp == nil ? 0 : 1)
+        guard let stamp else { return }
+        appendVarint(zigzag: stamp.wallMicroseconds)
+        append(stamp.offset == nil ? 0 : 1)
+        if let offset = stamp.offset { appendVarint(zigzag: Int64(offset)) }
+    }
+}
+
 extension RecordReader {
     mutating func flag(_ bytes: Span<UInt8>) throws(EventRecordError) -> Bool {
         switch try byte(bytes) {

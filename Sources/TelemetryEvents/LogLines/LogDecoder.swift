@@ -52,3 +52,65 @@ public struct LogDecoder: Sendable {
         binder.flush(readAt: readAt)
     }
 }
+
+/// How a log is read.
+public struct LogDecoderOptions: Sendable {
+    /// The form in which the lines are wrapped; nil: told apart line by line.
+    public var wrapper: LogWrapper?
+    /// The zone of stamps that name none.
+    public var zone: ZoneOffsets
+    /// Whether lines are read as they are written, so that a line without a stamp happened when it was read.
+    public var isLive: Bool
+    /// What stands for the installation of lines and events that name none, where all come from one device; nil: what the
+    /// lines tell of their devices.
+    public var installation: Pseudonym?
+    /// Whether the identities of events are told; without them a log is read faster.
+    public var identifies = true
+    /// Whether the lines of events without a time are told.
+    public var tellsUntimedLines = false
+    /// How many unrecognised lines are kept, for people to look at.
+    public var unrecognisedLimit = 0
+
+    /// Makes options for a log that is told apart by itself.
+    public init(wrapper: LogWrapper? = nil, zone: ZoneOffsets = .utc, isLive: Bool = false) {
+        self.wrapper = wrapper
+        self.zone = zone
+        self.isLive = isLive
+    }
+}
+
+/// How many lines there were: `read = recognised + foreign + unrecognised`.
+public struct LogLineCounts: Hashable, Sendable {
+    /// All lines.
+    public var read: UInt64 = 0
+    /// Lines of a known form, and readable events.
+    public var recognised: UInt64 = 0
+    /// Lines that are not the plugin's.
+    public var foreign: UInt64 = 0
+    /// Lines of the plugin that no rule matches, and events that cannot be read.
+    public var unrecognised: UInt64 = 0
+
+    /// Counts at zero.
+    public init() {}
+
+    /// Adds counts.
+    public static func += (left: inout LogLineCounts, right: LogLineCounts) {
+        left.read += right.read
+        left.recognised += right.recognised
+        left.foreign += right.foreign
+        left.unrecognised += right.unrecognised
+    }
+}
+
+/// A line of the plugin that no rule matches.
+public struct UnrecognisedLine: Hashable, Sendable {
+    /// The longest text that is kept, in bytes.
+    public static let maximumText = 200
+
+    /// Its number, from 1.
+    public var number: UInt64
+    /// Its text, cut, and without anything personal (SPEC 4.7).
+    public var text: String
+    /// Why, in words.
+    public var problem: String
+}

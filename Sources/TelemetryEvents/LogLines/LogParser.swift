@@ -237,3 +237,75 @@ extension Span<UInt8> {
         return String(decoding: copy, as: UTF8.self)
     }
 }
+
+/// What the lines of a piece of a log say, each by itself: not bound to streams, times and cycles yet.
+public struct ParsedLog: Sendable {
+    /// The plugin's messages, in their order.
+    var messages: [ParsedMessage] = []
+    /// What the texts of the messages are ranges of; redacted but for the names of schedules and devices, which only the
+    /// binder reads.
+    var texts = EventTexts()
+    /// JSON events among the lines, each with the count of messages before them.
+    var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
+    /// The lines of the piece.
+    public internal(set) var lines = LogLineCounts()
+
+    init() {}
+}
+
+/// One message and what its wrapper says about it.
+struct ParsedMessage: Sendable {
+    var message = LogMessage(LogRule.Form(meaning: .nothing, phase: .plugin, remainder: .nothing, idNamesTask: false))
+    var stamp: LogStamp?
+    var process: UInt64 = 0
+    /// The keyed hash of the device's name; 0 without one.
+    var device: UInt64 = 0
+    /// The device's name.
+    var deviceName: Event.Text = 0..<0
+    /// The keyed hash of the schedule id; 0 without one.
+    var schedule: UInt64 = 0
+    /// What a line that is told again is known by; 0 without a stamp of its own.
+    var fingerprint: UInt64 = 0
+    /// The place of the line in the log, from 0.
+    var line = 0
+}
+
+/// What carried some lines of a log, such as an entry of the journal, and what it tells about them.
+public struct LineCarrier: Hashable, Sendable {
+    /// Where its lines end in the bytes that are decoded; they begin where those of the carrier before it end.
+    public var end: Int
+    /// When it was written, which is the time of its lines that tell none themselves.
+    public var writtenAt: Timestamp
+    /// Tells its stream from others, for lines that name no process; 0 for none.
+    public var stream: UInt64
+
+    /// Makes a carrier.
+    public init(end: Int, writtenAt: Timestamp, stream: UInt64) {
+        self.end = end
+        self.writtenAt = writtenAt
+        self.stream = stream
+    }
+
+    var stamp: LogStamp { LogStamp(wallMicroseconds: writtenAt.microseconds, offsetSeconds: 0) }
+}
+
+/// Lines after one another that are JSON events; they are decoded together.
+struct PendingEventLines: Sendable {
+    private(set) var range: Range<Int>?
+    private(set) var lines = 0
+    private(set) var first = 0
+
+    var isEmpty: Bool { lines == 0 }
+
+    /// Whether nothing but the end of a line stands between these lines and a place.
+    func mayContinue(at place: Int, _ bytes: Span<UInt8>) -> Bool {
+        guard let range else { return true }
+        return (range.upperBound..<place).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
+    }
+
+    mutating func add(_ text: Range<Int>, line: Int) {
+        if range == nil { first = line }
+        range = (range?.lowerBound ?? text.lowerBound)..<text.upperBound
+        lines += 1
+    }
+}

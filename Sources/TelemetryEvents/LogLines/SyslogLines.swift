@@ -91,3 +91,102 @@ enum RFC5424Line {
         }
     }
 }
+
+/// `<13>Nov 15 05:48:00 host App[4242]: message`, with or without the priority, the host and the process id.
+enum RFC3164Line {
+    /// Takes what follows the time; false when no host or application is there.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = rest
+        cursor.skipSpaces(bytes)
+        if let heading = ProcessHeading(bytes, cursor), !heading.hasThread {
+            line.process = heading.process
+            line.device = heading.device(bytes)
+            if !heading.skipSeparator(bytes, &cursor) { cursor.position = heading.end }
+            line.takeAppleMessage(bytes, cursor)
+            return true
+        }
+        guard cursor.peek(bytes) != UInt8(ascii: "[") else { return false }
+        let first = cursor.word(bytes)
+        guard let last = first.last else { return false }
+        if bytes[last] == UInt8(ascii: ":") {
+            line.takeMessage(bytes, cursor)
+            return true
+        }
+        line.device = first
+        cursor.skipSpaces(bytes)
+        var ahead = cursor
+        if let last = ahead.word(bytes).last, bytes[last] == UInt8(ascii: ":") {
+            line.takeMessage(bytes, ahead)
+        } else {
+            line.takeAnywhere(bytes, cursor)
+        }
+        return true
+    }
+
+    /// Consumes `<priority>`; false when none is there.
+    static func skipPriority(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
+        var ahead = cursor
+        guard ahead.consume(UInt8(ascii: "<"), bytes), let priority = ahead.digits(bytes), priority <= 191,
+            ahead.consume(UInt8(ascii: ">"), bytes)
+        else { return false }
+        cursor = ahead
+        return true
+    }
+}
+
+/// `2025-11-15T05:48:00+0000 host app[4242]: message`, and the other short forms of journalctl.
+enum JournalShortLine {
+    /// Takes what follows the time; false when it is in another wrapper.
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        RFC3164Line.takeRest(bytes, rest, into: &line)
+    }
+
+    /// Consumes the day of the week that `short-full` writes in front of the date.
+    static func skipWeekday(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
+        guard cursor.peek(bytes, 3) == UInt8(ascii: " "), cursor.peek(bytes, 4).isDigit else { return false }
+        switch bytes.paddedWord(at: cursor.position) & 0xFF_FFFF | 0x20_2020 {
+        case 0x6E_6F6D, 0x65_7574, 0x64_6577, 0x75_6874, 0x69_7266, 0x74_6173, 0x6E_7573:  // mon, tue ... sun
+            cursor.position += 4
+            return true
+        default: return false
+        }
+    }
+}
+
+/// `{"MESSAGE":"message","__REALTIME_TIMESTAMP":"1763185680000000","_PID":"4242","_HOSTNAME":"host"}`
+enum JournalJSONLine {
+    /// Takes an object whose texts have no escapes. An event in the message is one of our own entries.
+    static func take(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+        guard let message = object.message else { return }
+        if let time = object.sourceRealtime ?? object.realtime {
+            var cursor = LineCursor(time)
+            if let microseconds = cursor.digits(bytes) {
+                line.stamp = LogStamp(wallMicroseconds: Int64(microseconds), offsetSeconds: 0)
+            }
+        }
+        if let process = object.process ?? object.syslogProcess {
+            var cursor = LineCursor(process)
+            line.process = cursor.digits(bytes) ?? 0
+        }
+        line.device = object.hostname ?? 0..<0
+        let cursor = LineCursor(bytes.trimmedLine(message))
+        if cursor.peek(bytes) == UInt8(ascii: "{"), let event = LogObject(bytes, cursor.rest), event.isEvent {
+            line.isEvent = true
+            line.text = cursor.rest
+        } else {
+            line.takeMessage(bytes, cursor)
+        }
+    }
+}
+
+/// `2025-11-15T05:48:00Z [DNP-FETCH] message`, `[2025-11-15 05:48:00.123] INFO [DNP-FETCH] message`
+enum StampedLine {
+    /// Takes what follows the time: the marker stands anywhere near.
+    @inline(__always)
+    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = rest
+        _ = cursor.consume(UInt8(ascii: "]"), bytes)
+        cursor.skipSpaces(bytes)
+        line.takeAnywhere(bytes, cursor)
+    }
+}

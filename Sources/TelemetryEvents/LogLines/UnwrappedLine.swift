@@ -1,5 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// A line taken out of its wrapper. It is foreign when it has no component, no unknown marker and is no event.
+///
+/// The ranges are places in the bytes that were read, or in the scratch space where `isInScratch` says so.
+struct UnwrappedLine: Equatable, Sendable {
+    /// When the line says that it was written.
+    var stamp: LogStamp?
+    /// Which part of the plugin wrote it.
+    var component: LogComponent?
+    /// Whether it has a marker `[DNP-...]` whose name is none of the components.
+    var hasUnknownMarker = false
+    /// The name of the host or the device; empty where the wrapper has none.
+    var device = 0..<0
+    /// The process id; 0 where the wrapper has none.
+    var process: UInt64 = 0
+    /// The message without its marker and without white space around it; the object of an event.
+    var text = 0..<0
+    /// Whether `device` and `text` are in the scratch space: ANSI sequences were taken out, or JSON escapes resolved.
+    var isInScratch = false
+    /// Whether the text is a JSON event (SPEC 3.1).
+    var isEvent = false
+
+    /// Whether the plugin did not write it.
+    var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent }
+}
+
+extension UnwrappedLine {
+    /// Takes the marker that stands anywhere in text of unknown form, and the message behind it.
+    @inline(__always)
+    mutating func takeAnywhere(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            take(marker, bytes, cursor.end)
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
+        {
+            take(marker, bytes, cursor.end)
+        }
+    }
+
+    /// Takes the message of a known wrapper: a marker begins it, or a tag or category has already told the component.
+    @inline(__always)
+    mutating func takeMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+        var cursor = message
+        cursor.skipSpaces(bytes)
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            take(marker, bytes, cursor.end)
+        } else if component != nil || hasUnknownMarker {
+            text = cursor.rest
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start)
+        {
+            take(marker, bytes, cursor.end)
+        }
+    }
+
+    /// Takes a marker and the message behind it.
+    @inline(__always)
+    mutating func take(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
+        component = marker.component
+        hasUnknownMarker = marker.component == nil
+        var cursor = LineCursor(marker.end, end)
+        _ = cursor.consume(UInt8(ascii: ":"), bytes)
+        cursor.skipSpaces(bytes)
+        text = cursor.rest
+    }
+}
+
 /// What loggers put between a wrapper and a marker: levels, groups in brackets, names with a colon, times, punctuation.
 ///
 /// Prose in front of a marker is none: such a line speaks about the plugin and is not written by it.
