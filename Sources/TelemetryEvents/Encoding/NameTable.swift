@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds a name of a closed vocabulary from its bytes, without allocating.
+/// Looks up a name of a closed vocabulary by its bytes, without allocating.
 ///
-/// An open hash table, at most a quarter full. Names are told apart by their length and by the words at their two ends,
-/// two words each, which is all of a name of up to 32 bytes.
+/// An open-addressing hash table, at most a quarter full. Names are compared by length and by two words at each end,
+/// which cover all of a name of up to 32 bytes.
 struct NameTable<Value: Sendable>: Sendable {
     private struct Slot: Sendable {
         var head: UInt64 = 0
@@ -12,7 +12,7 @@ struct NameTable<Value: Sendable>: Sendable {
         var value: Value?
     }
 
-    /// What names of more than 16 bytes have between their ends.
+    /// The words between the ends of names longer than 16 bytes.
     private struct Middle: Sendable {
         var second: UInt64 = 0
         var secondLast: UInt64 = 0
@@ -57,14 +57,14 @@ struct NameTable<Value: Sendable>: Sendable {
     @inline(__always)
     func value(of bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {
         let length = range.upperBound &- range.lowerBound
-        guard length > 0, length <= 16, let first = bytes.wordIfThere(at: range.lowerBound) else {
+        guard length > 0, length <= 16, let first = bytes.wordIfInBounds(at: range.lowerBound) else {
             return valueOfLongName(bytes, range)
         }
         let (head, tail): (UInt64, UInt64)
         if length <= 8 {
             (head, tail) = (first & (.max &>> UInt64(64 &- 8 &* length)), 0)
         } else {
-            (head, tail) = (first, bytes.wordIfThere(at: range.upperBound &- 8) ?? 0)
+            (head, tail) = (first, bytes.wordIfInBounds(at: range.upperBound &- 8) ?? 0)
         }
         let index = firstSlot(head, tail)
         let slot = slots[index]
@@ -72,10 +72,10 @@ struct NameTable<Value: Sendable>: Sendable {
         return slot.length == 0 ? nil : value(head, tail, from: index, bytes, range)
     }
 
-    /// The value of a name of up to 15 bytes in front of a quote, and the name's length; nil for any other text.
+    /// Looks up a name of up to 15 bytes that a quote terminates; nil for any other text.
     @inline(__always)
     func valueOfQuotedName(_ bytes: Span<UInt8>, at start: Int) -> (value: Value, length: Int)? {
-        guard let first = bytes.wordIfThere(at: start) else { return nil }
+        guard let first = bytes.wordIfInBounds(at: start) else { return nil }
         var length: Int
         var (head, tail) = (first, UInt64(0))
         var quotes = first.bytes(equalTo: UInt8(ascii: "\""))
@@ -83,18 +83,18 @@ struct NameTable<Value: Sendable>: Sendable {
             length = quotes.trailingZeroBitCount &>> 3
             head &= 1 &<< UInt64(8 &* length) &- 1
         } else {
-            guard let second = bytes.wordIfThere(at: start &+ 8) else { return nil }
+            guard let second = bytes.wordIfInBounds(at: start &+ 8) else { return nil }
             quotes = second.bytes(equalTo: UInt8(ascii: "\""))
             if quotes == 0 { return nil }
             length = 8 &+ quotes.trailingZeroBitCount &>> 3
-            if length > 8 { tail = bytes.wordIfThere(at: start &+ length &- 8) ?? 0 }
+            if length > 8 { tail = bytes.wordIfInBounds(at: start &+ length &- 8) ?? 0 }
         }
         let slot = slots[firstSlot(head, tail)]
         guard slot.head == head, slot.tail == tail, slot.length == length, let value = slot.value else { return nil }
         return (value, length)
     }
 
-    /// Any name, such as one of more than 16 bytes, or one among the input's last bytes.
+    /// Looks up names that the fast path cannot: longer than 16 bytes, or within the input's last bytes.
     @inline(never)
     private func valueOfLongName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Value? {
         guard range.count <= longest, !range.isEmpty else { return nil }
@@ -126,7 +126,7 @@ struct NameTable<Value: Sendable>: Sendable {
         return nil
     }
 
-    /// Whether the bytes between the words at the ends are the same too.
+    /// Whether the bytes between the end words match too.
     private func hasMiddle(_ index: Int, _ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         middles[index].second == bytes.word(at: range.lowerBound &+ 8)
             && middles[index].secondLast == bytes.word(at: range.upperBound &- 16)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A date of the proleptic Gregorian calendar and its distance from 1970.
+/// Conversions between dates of the proleptic Gregorian calendar and days since 1970.
 ///
-/// Days are counted in 400-year eras of 146,097 days that begin on 1 March, so that the leap day is an era's last and
-/// the length of the months follows one line: `(153 * month + 2) / 5`.
+/// Days are counted in 400-year eras of 146,097 days that begin on 1 March, so that the leap day is an era's last day
+/// and the month lengths follow one formula: `(153 * month + 2) / 5`.
 enum CivilDate {
-    /// A thousand eras, added so that no year that a `Timestamp` reaches is negative and small words do.
+    /// A thousand eras, added so that no year within the range of `Timestamp` is negative and 32-bit arithmetic
+    /// suffices.
     private static let addedYears: Int64 = 400_000
     private static let addedDays: Int64 = 146_097_000
 
-    /// For years from -399,999 to 5,000,000.
+    /// Valid for years from -399,999 to 5,000,000.
     @inline(__always)
     static func daysSince1970(year: Int64, month: Int64, day: Int64) -> Int64 {
         let shifted = UInt32(truncatingIfNeeded: year &+ addedYears &- (month <= 2 ? 1 : 0))
@@ -41,20 +42,20 @@ enum CivilDate {
     }
 }
 
-/// A date and a time of day as RFC 3339 writes them, without fraction and offset: `2025-11-15T05:48:32`.
+/// The date and time of day of RFC 3339, without fraction and offset: `2025-11-15T05:48:32`.
 struct CivilClock {
-    /// How many bytes it takes.
+    /// The length in bytes.
     static let length = 19
     let secondsSince1970: Int64
 
-    /// Reads the 19 bytes at a place; a `t` or a space may stand for the `T`. Nil for anything else.
+    /// Parses the 19 bytes at an index; accepts `T`, `t` or a space as the separator. Nil for anything else.
     ///
-    /// - Parameter known: the date read before, which is mostly the same and then need not be read.
+    /// - Parameter known: a cache of the last parsed date, which most times share.
     @inline(__always)
-    init?(_ bytes: Span<UInt8>, at start: Int, known: inout KnownDate) {
-        // `2025-11-`, `5-11-15T` and `05:48:32`.
-        guard let first = bytes.wordIfThere(at: start), let middle = bytes.wordIfThere(at: start &+ 3),
-            let last = bytes.wordIfThere(at: start &+ 11)
+    init?(_ bytes: Span<UInt8>, at start: Int, known: inout DateCache) {
+        // The three overlapping words `2025-11-`, `5-11-15T` and `05:48:32` cover all 19 bytes.
+        guard let first = bytes.wordIfInBounds(at: start), let middle = bytes.wordIfInBounds(at: start &+ 3),
+            let last = bytes.wordIfInBounds(at: start &+ 11)
         else { return nil }
         let separator = UInt8(truncatingIfNeeded: middle &>> 56)
         guard separator | 0x20 == UInt8(ascii: "t") || separator == UInt8(ascii: " "), known.read(first, middle) else {
@@ -67,23 +68,23 @@ struct CivilClock {
     }
 }
 
-/// A date and the text that it was read from.
-struct KnownDate {
+/// Caches the last parsed date with the text it was parsed from.
+struct DateCache {
     private static let dayDigits: UInt64 = 0x00FF_FF00_0000_0000
     private var yearAndMonth: UInt64 = 0
-    /// No text has these digits.
+    /// A value that no text's digits have.
     private var day: UInt64 = .max
     private(set) var days: Int64 = 0
 
-    /// Takes the date whose first bytes are `2025-11-`, with the day as the sixth and seventh byte of `middle`; false for
-    /// what is no date.
+    /// Parses the date whose first bytes are `2025-11-`, with the day in the sixth and seventh byte of `middle`; false
+    /// if it is not a valid date.
     @inline(__always)
     mutating func read(_ first: UInt64, _ middle: UInt64) -> Bool {
-        first == yearAndMonth && middle & Self.dayDigits == day || readOther(first, middle)
+        first == yearAndMonth && middle & Self.dayDigits == day || parse(first, middle)
     }
 
     @inline(never)
-    private mutating func readOther(_ first: UInt64, _ middle: UInt64) -> Bool {
+    private mutating func parse(_ first: UInt64, _ middle: UInt64) -> Bool {
         let date = DecimalWord(first, separator: UInt8(ascii: "-"), at: 0xFF00_00FF_0000_0000)
         let digits = DecimalWord(middle | ~Self.dayDigits, separator: 0xFF, at: ~Self.dayDigits)
         guard date.isValid, digits.isValid else { return false }
@@ -99,14 +100,14 @@ struct KnownDate {
     }
 }
 
-/// Eight bytes of text, read as decimal digits all at once; the first byte is the lowest.
+/// Eight bytes of text, parsed as decimal digits in one word; the first byte is the lowest.
 struct DecimalWord {
     private static let ones: UInt64 = 0x0101_0101_0101_0101
     private static let highs: UInt64 = 0x8080_8080_8080_8080
-    /// What is left of each byte when it is a digit: 0 to 9.
+    /// Each byte XOR its expected zero or separator: 0 to 9 for a digit.
     private let digits: UInt64
-    /// The high bit of each byte that is no digit, and perhaps of bytes behind it.
-    private let strangers: UInt64
+    /// The high bit of each byte that is not a digit; bytes after the first may be marked wrongly.
+    private let nonDigits: UInt64
     private let separators: UInt64
 
     @inline(__always)
@@ -114,7 +115,7 @@ struct DecimalWord {
         self.init(word, zero: Self.ones &* 0x30, separators: 0)
     }
 
-    /// Expects a separator in the bytes of a mask.
+    /// Expects a separator at the bytes of a mask.
     @inline(__always)
     init(_ word: UInt64, separator: UInt8, at mask: UInt64) {
         let zeros = Self.ones &* 0x30 & ~mask | Self.ones &* UInt64(separator) & mask
@@ -124,26 +125,26 @@ struct DecimalWord {
     @inline(__always)
     private init(_ word: UInt64, zero: UInt64, separators: UInt64) {
         digits = word ^ zero
-        strangers = (digits &+ Self.ones &* 0x76 | digits) & Self.highs
+        nonDigits = (digits &+ Self.ones &* 0x76 | digits) & Self.highs
         self.separators = separators
     }
 
-    /// Whether every byte is a digit, or its separator.
+    /// Whether every byte is a digit or its expected separator.
     @inline(__always)
-    var isValid: Bool { strangers | digits & separators == 0 }
+    fileprivate var isValid: Bool { nonDigits | digits & separators == 0 }
 
-    /// The number of two digits that begins at a byte.
+    /// The two-digit number at a byte.
     @inline(__always)
     func pair(at byte: UInt64) -> Int64 {
         let pair = digits >> (8 * byte)
         return Int64(truncatingIfNeeded: (pair & 0xF) * 10 + pair >> 8 & 0xF)
     }
 
-    /// The number that the first six bytes make; nil when one of them is no digit.
+    /// The number of the first six digits; nil if one of them is not a digit.
     @inline(__always)
     var firstSixDigits: Int64? {
-        guard strangers & 0x0000_FFFF_FFFF_FFFF == 0 else { return nil }
-        // Two zeros in front make it eight; then neighbours are joined to pairs, the pairs to fours, the fours to eight.
+        guard nonDigits & 0x0000_FFFF_FFFF_FFFF == 0 else { return nil }
+        // Two leading zeros make it eight digits, which are combined into pairs, then fours, then all eight.
         let eight = digits << 16
         let pairs = eight &* 10 &+ eight >> 8
         let high = (pairs & 0x0000_00FF_0000_00FF) &* 0x000F_4240_0000_0064

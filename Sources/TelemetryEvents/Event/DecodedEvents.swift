@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the decoder found in an input: `received = events.count + rejected`.
+/// The result of decoding an input: `received = events.count + rejected`.
 public struct DecodedEvents: Sendable {
-    /// The readable events, in order.
+    /// The accepted events, in input order.
     public internal(set) var events = EventBatch()
-    /// The identity of each of them, by which a duplicate is known.
+    /// The identity of each accepted event, for deduplication.
     public internal(set) var identities: [UInt64] = []
-    /// The refused ones, the first `JSONLimits.namedRejections` of them.
+    /// The rejected events, limited to the first `JSONLimits.namedRejections`.
     public internal(set) var rejections: [Rejection] = []
-    /// Whether the input held no value at all.
+    /// Whether the input contained no value.
     public internal(set) var isBlank = true
-    /// How many were refused, by the raw value of `RejectionReason`.
+    /// How many events were rejected, indexed by the raw value of `RejectionReason`.
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
-    /// How many fields that the vocabulary does not know were dropped.
+    /// How many fields outside the vocabulary were dropped.
     public internal(set) var unknownFields = 0
-    /// Where in the log, from 0, the lines stand of the events that only assume a time, in their order; empty unless asked for.
+    /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
+    /// them.
     public internal(set) var untimedLines: [Int] = []
-    /// The lines of a log; all zero for JSON.
+    /// The line counts of a log; all zero for JSON.
     public internal(set) var lines = LogLineCounts()
 
-    /// How many events were refused.
+    /// How many events were rejected.
     public private(set) var rejected = 0
-    /// How many lines of JSON held an event that was refused.
+    /// How many NDJSON lines contained a rejected event.
     var refusedLines = 0
-    /// How many events the input held.
+    /// How many events the input contained.
     public var received: Int { events.count + rejected }
 
     init() {}
@@ -34,7 +35,7 @@ public struct DecodedEvents: Sendable {
         if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
     }
 
-    /// Appends events that stood among the lines of a log; their rejections are named by the line.
+    /// Appends events found among the lines of a log; their rejections are indexed by line.
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
         identities.append(contentsOf: other.identities)
@@ -46,10 +47,8 @@ public struct DecodedEvents: Sendable {
         }
         unknownFields += other.unknownFields
     }
-}
 
-extension DecodedEvents {
-    /// Appends what a later call found in the same log.
+    /// Appends the result of a later call on the same log.
     public mutating func append(_ later: DecodedEvents) {
         append(later, firstLine: 0)
         lines += later.lines

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One event, decoded from its compact record.
+/// An event, decoded from its compact record.
 ///
-/// Numbers and times are values; texts are ranges into the bytes that the event was read from, so an event holds no
-/// reference and costs no allocation. Read texts through the bytes of the `EventBatch`.
+/// Numbers and times are stored inline; texts are ranges into the bytes that the event was read from, so an event holds
+/// no reference and allocates nothing. Resolve texts in the bytes of the `EventBatch`.
 ///
-/// It is laid out to be filled, copied and read often: one mask says which fields there are, and the texts are ranges
-/// of 32 bits, so a text beyond the first 4 GiB is as good as none.
+/// The layout is optimised for frequent filling, copying and reading: one mask marks the present fields, and texts are
+/// 32-bit ranges, so a text beyond the first 4 GiB reads as absent.
 public struct Event: Sendable {
-    /// A range of the bytes that hold the event's texts; empty where the event has none.
+    /// A range in the event's bytes; empty if the event has no such text.
     public typealias Text = Range<Int>
 
     /// What happened.
@@ -20,7 +20,7 @@ public struct Event: Sendable {
     @usableFromInline var values = EventValues()
     @usableFromInline var texts = EventTextRanges()
 
-    /// Makes an event with the two things that every event has.
+    /// Creates an event with its two mandatory fields.
     @inlinable
     public init(kind: EventKind, timestamp: Timestamp) {
         self.kind = kind
@@ -29,7 +29,7 @@ public struct Event: Sendable {
 }
 
 extension Event {
-    /// When the notification is due.
+    /// The notification's due time.
     @inlinable
     public var scheduledFor: Timestamp? {
         get { presence.contains(.scheduledFor) ? values.scheduledFor : nil }
@@ -49,7 +49,7 @@ extension Event {
         }
     }
 
-    /// How long the fetch took, in microseconds.
+    /// The duration of the fetch, in microseconds.
     @inlinable
     public var duration: Int64? {
         get { presence.contains(.duration) ? values.duration : nil }
@@ -59,7 +59,7 @@ extension Event {
         }
     }
 
-    /// How long fetched content may be used, in seconds.
+    /// How long fetched content stays valid, in seconds.
     @inlinable
     public var ttl: Int64? {
         get { presence.contains(.ttl) ? values.ttl : nil }
@@ -79,7 +79,7 @@ extension Event {
         }
     }
 
-    /// The size of what was fetched.
+    /// The size of the fetched content, in bytes.
     @inlinable
     public var byteCount: Int64? {
         get { presence.contains(.byteCount) ? values.byteCount : nil }
@@ -89,7 +89,7 @@ extension Event {
         }
     }
 
-    /// How many items were fetched.
+    /// The number of fetched items.
     @inlinable
     public var itemCount: Int64? {
         get { presence.contains(.itemCount) ? values.itemCount : nil }
@@ -99,7 +99,7 @@ extension Event {
         }
     }
 
-    /// The age of cached content at delivery, in microseconds.
+    /// The age of the cached content at delivery, in microseconds.
     @inlinable
     public var age: Int64? {
         get { presence.contains(.age) ? values.age : nil }
@@ -109,7 +109,7 @@ extension Event {
         }
     }
 
-    /// Why it failed, given or derived from `error` and `status`.
+    /// The failure reason, given or derived from `error` and `status`.
     @inlinable
     public var reason: FailureReason? {
         get { presence.contains(.reason) ? values.reason : nil }
@@ -119,7 +119,7 @@ extension Event {
         }
     }
 
-    /// The keyed hash of the installation's id.
+    /// The pseudonym of the installation id.
     @inlinable
     public var installation: Pseudonym? {
         get { presence.contains(.installation) ? values.installation : nil }
@@ -129,7 +129,7 @@ extension Event {
         }
     }
 
-    /// Whether the client will try again in this attempt.
+    /// Whether the client will retry within this attempt.
     @inlinable
     public var willRetry: Bool? {
         get { presence.contains(.willRetry) ? presence.contains(.willRetryTrue) : nil }
@@ -159,7 +159,7 @@ extension Event {
         }
     }
 
-    /// Receiver's clock minus sender's clock in microseconds, where the sender told its time.
+    /// The receiver's clock minus the sender's clock in microseconds, if the sender sent its time.
     @inlinable
     public var clockSkew: Int64? {
         get { presence.contains(.clockSkew) ? values.clockSkew : nil }
@@ -169,7 +169,7 @@ extension Event {
         }
     }
 
-    /// Whether the time only says where the event stands among others, because its source tells no times.
+    /// Whether the timestamp only orders the event among others, because its source has no times.
     @inlinable
     public var isTimeAssumed: Bool {
         get { presence.contains(.timeAssumed) }
@@ -180,7 +180,7 @@ extension Event {
 }
 
 extension Event {
-    /// The schedule's id.
+    /// The schedule id.
     @inlinable
     public var scheduleId: Text {
         get { texts.scheduleId.range }
@@ -270,7 +270,7 @@ extension Event {
         }
     }
 
-    /// The client's cumulative counters, encoded; see `forEachClientCounter(in:_:)`.
+    /// The client's encoded cumulative counters; see `forEachClientCounter(in:_:)`.
     @inlinable
     public var clientCounters: Text {
         get { texts.clientCounters.range }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which fields an event has, and the values of the Boolean ones. A record stores it as it is, so bits are never moved.
+/// The set of present fields, and the values of the Boolean ones. Records store it verbatim, so bits are never
+/// reassigned.
 @usableFromInline
 struct EventPresence: OptionSet, Sendable {
     @usableFromInline var rawValue: UInt32
@@ -52,15 +53,14 @@ struct EventPresence: OptionSet, Sendable {
         .error, .contentHash, .scheduleHash, .platform, .appVersion, .osVersion, .deviceModel, .clientCounters,
     ]
     static let flags: EventPresence = [.willRetry, .fetched, .usedCached]
-    static let flagValues: EventPresence = [.willRetryTrue, .fetchedTrue, .usedCachedTrue]
 
-    /// The same without values of flags that are not there.
+    /// The same set without values of absent Boolean fields.
     var withoutLooseFlags: EventPresence {
         EventPresence(rawValue: rawValue & ~((~rawValue & Self.flags.rawValue) << 1))
     }
 }
 
-/// The values of an event; what one holds whose field is absent means nothing.
+/// The values of an event; undefined for absent fields.
 @usableFromInline
 struct EventValues: Sendable {
     @usableFromInline var scheduledFor = Timestamp(microseconds: 0)
@@ -79,7 +79,7 @@ struct EventValues: Sendable {
     init() {}
 }
 
-/// The texts of an event; one whose field is absent is empty.
+/// The text ranges of an event; empty for absent fields.
 @usableFromInline
 struct EventTextRanges: Sendable {
     @usableFromInline var scheduleId = TextRange()
@@ -97,7 +97,7 @@ struct EventTextRanges: Sendable {
     init() {}
 }
 
-/// A range of bytes in 64 bits.
+/// A byte range packed into 64 bits.
 @usableFromInline
 struct TextRange: Sendable {
     @usableFromInline var start: UInt32 = 0
@@ -106,7 +106,7 @@ struct TextRange: Sendable {
     @inlinable
     init() {}
 
-    /// The range, or an empty one where it does not fit.
+    /// Creates the range, or an empty one if it exceeds 32 bits.
     @inlinable
     init(_ range: Range<Int>) {
         guard UInt64(bitPattern: Int64(range.lowerBound | range.upperBound)) <= UInt64(UInt32.max) else { return }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One refused event of an input.
+/// One rejected event of an input.
 public struct Rejection: Hashable, Sendable {
-    /// The event's place in the input, from 0, counting accepted and refused ones.
+    /// The event's index in the input, from 0, counting accepted and rejected events.
     public var index: Int
-    /// Why, as a label.
+    /// The reason, used as a metric label.
     public var reason: RejectionReason
-    /// The field at fault, where one is.
+    /// The invalid field, if one is to blame.
     public var field: EventField?
 
-    /// Makes a rejection.
+    /// Creates a rejection.
     public init(index: Int, reason: RejectionReason, field: EventField? = nil) {
         self.index = index
         self.reason = reason
@@ -18,7 +18,7 @@ public struct Rejection: Hashable, Sendable {
 }
 
 extension Rejection: CustomStringConvertible {
-    /// What was expected and what was found, in words. It never repeats what the sender sent (SPEC 4.7).
+    /// What was expected and what was found. Never repeats the sender's data, which may be personal.
     public var description: String {
         let field = field.map { "\($0.name)" } ?? "event"
         let expected = self.field.map { "\($0.expectation)" } ?? "a JSON object"
@@ -46,17 +46,17 @@ extension Rejection: CustomStringConvertible {
     }
 }
 
-/// The limits of the JSON decoder (SPEC 3.1).
+/// The limits of the JSON decoder (docs/ingest-api.md).
 public enum JSONLimits {
-    /// The deepest nesting of objects and arrays inside an event, its own braces included.
+    /// The maximum nesting of objects and arrays inside an event, including its own braces.
     public static let depth = 16
-    /// The longest event, or line of NDJSON, in bytes.
+    /// The maximum size of an event, or of a line of NDJSON, in bytes.
     public static let eventBytes = 64 * 1024
-    /// How many rejections of one input are named one by one; all of them are counted.
+    /// How many rejections of one input are listed individually; all of them are counted.
     public static let namedRejections = 100_000
 }
 
-/// Why an event was refused: the closed label set of `dnp_telemetry_events_rejected_total` (SPEC 3.1).
+/// Why an event was rejected: the closed label set of `dnp_telemetry_events_rejected_total` (docs/events.md).
 ///
 /// Raw values are stored in the ledger's accounts.
 public enum RejectionReason: UInt8, CaseIterable, Sendable {

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point in time in UTC with microseconds.
+/// A point in time in UTC with microsecond precision.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Microseconds since 1970-01-01T00:00:00Z, not counting leap seconds.
     public var microseconds: Int64
 
-    /// Makes a time from microseconds since 1970.
+    /// Creates a time from microseconds since 1970.
     public init(microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// Makes a time from whole seconds since 1970.
+    /// Creates a time from whole seconds since 1970.
     public init(seconds: Int64) {
         microseconds = seconds * 1_000_000
     }
 
-    /// The earlier time is the smaller one.
+    /// Orders times chronologically.
     public static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microseconds < right.microseconds
     }
 
-    /// 2020-01-01T00:00:00Z, before which no event is accepted (SPEC 3.1).
+    /// 2020-01-01T00:00:00Z, the earliest accepted event time; earlier ones come from an unset clock.
     public static let earliestAccepted = Timestamp(seconds: 1_577_836_800)
 
-    /// 48 hours in microseconds: how far ahead of the receiver an event may be (SPEC 3.1).
+    /// 48 hours in microseconds: how far an event may be ahead of the receiver's clock.
     public static let acceptedLead: Int64 = 48 * 3_600 * 1_000_000
 
-    /// How far apart two times are, in microseconds.
+    /// The absolute difference of two times, in microseconds.
     func distance(to other: Timestamp) -> UInt64 {
         self < other
             ? UInt64(bitPattern: other.microseconds &- microseconds)
@@ -35,18 +35,18 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp {
-    /// Reads an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (microseconds are kept),
-    /// and `Z` or an offset. A leap second counts as the second after it. Nil for anything else.
+    /// Parses an RFC 3339 time: a date, `T`, `t` or a space, a time with any number of decimals (truncated to
+    /// microseconds), and `Z` or an offset. A leap second counts as the following second. Nil for anything else.
     public init?(rfc3339 bytes: Span<UInt8>, _ range: Range<Int>) {
         var position = range.lowerBound
-        var date = KnownDate()
+        var date = DateCache()
         self.init(rfc3339: bytes.extracting(0..<range.upperBound), at: &position, known: &date)
         guard position == range.upperBound else { return nil }
     }
 
-    /// Reads such a time that begins at a place and moves behind it.
+    /// Parses a time at a position and advances past it.
     @inline(__always)
-    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int, known: inout KnownDate) {
+    init?(rfc3339 bytes: Span<UInt8>, at position: inout Int, known: inout DateCache) {
         guard let clock = CivilClock(bytes, at: position, known: &known) else { return nil }
         position &+= CivilClock.length
         var fraction: Int64 = 0
@@ -65,10 +65,10 @@ extension Timestamp {
         microseconds = (clock.secondsSince1970 &- offset) &* 1_000_000 &+ fraction
     }
 
-    /// Microseconds; further digits are passed over.
+    /// Parses the fraction in microseconds; further digits are ignored.
     @inline(__always)
     private static func fraction(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
-        if let word = bytes.wordIfThere(at: position), let six = DecimalWord(word).firstSixDigits {
+        if let word = bytes.wordIfInBounds(at: position), let six = DecimalWord(word).firstSixDigits {
             position &+= 6
             while let digit = bytes.byte(at: position), digit.isDigit { position &+= 1 }
             return six
@@ -84,7 +84,7 @@ extension Timestamp {
         return position > firstDigit ? fraction : nil
     }
 
-    /// Seconds ahead of UTC.
+    /// Parses the offset in seconds east of UTC.
     @inline(never)
     private static func offset(_ bytes: Span<UInt8>, at position: inout Int) -> Int64? {
         guard
@@ -97,9 +97,9 @@ extension Timestamp {
         return (hours * 60 + minutes) * (sign == UInt8(ascii: "-") ? -60 : 60)
     }
 
-    /// Appends the time as RFC 3339 in UTC, with six decimals where it has a fraction of a second.
+    /// Appends the time as RFC 3339 in UTC, with six decimals if it has a fraction.
     ///
-    /// Years outside 0 to 9999 have no such form; they cannot come out of the decoder.
+    /// Defined for years 0 to 9999; the decoder produces no others.
     public func appendRFC3339(to output: inout [UInt8]) {
         let seconds = microseconds.flooredDivision(by: 1_000_000)
         let fraction = microseconds - seconds * 1_000_000
@@ -135,21 +135,9 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Int64 {
-    /// The quotient rounded towards negative infinity; the divisor is positive.
+    /// The quotient rounded towards negative infinity; the divisor must be positive.
     func flooredDivision(by divisor: Int64) -> Int64 {
         let quotient = self / divisor
         return self % divisor < 0 ? quotient - 1 : quotient
-    }
-}
-
-extension Span<UInt8> {
-    /// The number that so many decimal digits make; nil when one of them is no digit.
-    func decimal(at start: Int, digits: Int) -> Int64? {
-        var value: Int64 = 0
-        for index in start..<start + digits {
-            guard self[index].isDigit else { return nil }
-            value = value * 10 + Int64(self[index] - 0x30)
-        }
-        return value
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The texts of the event being decoded, each brought into the form in which it may leave the decoder (SPEC 4.7).
+/// The texts of the event being decoded, each redacted to a form that may leave the decoder (docs/security.md).
 ///
 /// | text | what leaves |
 /// | --- | --- |
-/// | schedule id, event id | as given; `redacted-h` and a keyed hash where it holds something personal |
-/// | error | its domain and code, or the identifier it begins with; never a sentence |
-/// | versions, platform, model | as given when at most 64 bytes of the characters that such names have; else nothing |
+/// | schedule id, event id | unchanged; `redacted-h` and a keyed hash if it contains personal data |
+/// | error | its domain and code, or its leading identifier; never a sentence |
+/// | versions, platform, model | unchanged if at most 64 bytes of the characters usual in such names; else nothing |
 /// | hashes | lower-case hexadecimal digits |
 struct EventTexts: Sendable {
-    /// The bytes that the event's text ranges point into.
+    /// The bytes that the event's text ranges refer to.
     private(set) var bytes: [UInt8]
 
     init(_ bytes: [UInt8] = []) {
@@ -24,7 +24,7 @@ struct EventTexts: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Copies a JSON string with its escapes resolved.
+    /// Copies a JSON string and resolves its escapes.
     mutating func copy(_ text: JSONText, from input: Span<UInt8>) -> Event.Text {
         let start = bytes.count
         if text.isEscaped {
@@ -42,7 +42,7 @@ struct EventTexts: Sendable {
         return start..<bytes.count
     }
 
-    /// Appends an identifier that has been looked at before.
+    /// Appends an identifier that has already been redacted.
     mutating func append(_ identifier: [UInt8]) -> Event.Text {
         let start = bytes.count
         bytes.append(contentsOf: identifier)
@@ -53,12 +53,12 @@ struct EventTexts: Sendable {
         ClientCountersRecord.append(counter, value, to: &bytes)
     }
 
-    /// The identifier itself, or what stands for it.
+    /// The identifier itself, or its redacted form.
     mutating func identifier(_ text: Event.Text, _ pseudonyms: any Pseudonymising) -> Event.Text {
         guard SensitiveText.isFound(in: bytes.span, text) else { return text }
         let pseudonym = pseudonyms.pseudonym(of: bytes.span.extracting(text))
         let start = bytes.count
-        // The letter keeps the digits behind it from looking like a telephone number.
+        // The letter keeps the following digits from looking like a telephone number.
         bytes.append("redacted-h")
         bytes.appendHex(pseudonym.high)
         return start..<bytes.count
@@ -86,8 +86,8 @@ struct EventTexts: Sendable {
         return identifier.upperBound == text.upperBound || isCode(identifier) ? identifier : 0..<0
     }
 
-    /// Whether a word is made like an error's name and not like a word of a sentence: with an underscore, a dot, a digit
-    /// or a capital inside.
+    /// Whether a word looks like an error's name rather than prose: it contains an underscore, a dot, a digit or an
+    /// inner capital.
     private func isCode(_ word: Range<Int>) -> Bool {
         word.dropFirst().contains { index in
             let byte = bytes[index]
@@ -96,9 +96,9 @@ struct EventTexts: Sendable {
         }
     }
 
-    /// The text when it is as short as a version, a platform or a model and looks like one; else empty.
+    /// The text if it is as short as a version, a platform or a model and looks like one; else empty.
     ///
-    /// - Parameter needsDigit: for names that people give to things, since those of makers have numbers.
+    /// - Parameter needsDigit: set for names that users choose; manufacturers' model names contain a digit.
     static func nameOrVersion(_ text: Event.Text, in bytes: Span<UInt8>, needsDigit: Bool = false) -> Event.Text {
         guard text.count <= longestIdentifier else { return 0..<0 }
         var hasDigit = false
@@ -116,7 +116,7 @@ struct EventTexts: Sendable {
         return SensitiveText.isFound(in: bytes, text) ? 0..<0 : text
     }
 
-    /// Whether a hash is already as `hash(_:)` makes it.
+    /// Whether a hash is already in the form that `hash(_:)` produces.
     static func isLowercaseHash(_ text: Event.Text, in bytes: Span<UInt8>) -> Bool {
         for index in text where !bytes[index].isHexDigit || bytes[index].lowercasedASCII != bytes[index] {
             return false
@@ -124,7 +124,7 @@ struct EventTexts: Sendable {
         return true
     }
 
-    /// The hash in lower case, or nil when it has other characters than hexadecimal digits.
+    /// Converts a hash to lower case in place; nil if it contains anything but hexadecimal digits.
     mutating func hash(_ text: Event.Text) -> Event.Text? {
         for index in text {
             guard bytes[index].isHexDigit else { return nil }

@@ -1,19 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The key of the hashes that identify events and cycles: made once for a ledger and kept with it, so that no sender
-/// can construct collisions and a rebuild finds the same identities.
+/// The key of the hashes that identify events and cycles.
+///
+/// Created once per ledger and stored with it, so that no sender can construct collisions and a rebuild computes the
+/// same identities.
 public struct IdentityKey: Sendable {
     let first: UInt64
     let second: UInt64
 
-    /// Makes a key from 128 random bits.
+    /// Creates a key from 128 random bits.
     public init(_ first: UInt64, _ second: UInt64) {
         self.first = first
         self.second = second
     }
-}
 
-extension IdentityKey {
+    /// The hash for deduplication, over installation, schedule, kind, timestamp and `eventId`.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
+        identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
+    }
+
+    /// Returns `identity(of:in:)` and `schedule(of:in:)` at little more than the cost of one.
+    public func hashes(of event: borrowing Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
+        let schedule = scheduleHash(of: event, in: bytes)
+        let identity = identity(of: event, in: bytes, after: schedule)
+        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+    }
+
+    /// The hash of two words, such as an installation and a time.
+    public func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(first)
+        hash.combine(second)
+        return hash.finalized()
+    }
+
+    @inline(__always)
+    private func identity(of event: borrowing Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
+        var hash = schedule
+        hash.combine(UInt64(event.kind.rawValue))
+        hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
+        if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }
+        return hash.finalized()
+    }
+
+    /// The hash that groups events into a cycle: installation and schedule id, or else notification time.
+    ///
+    /// Nil for an event with neither.
+    public func cycle(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
+        guard !event.scheduleId.isEmpty || event.scheduledFor != nil else { return nil }
+        return scheduleHash(of: event, in: bytes).finalized()
+    }
+
+    /// The hash of installation and schedule id; nil for an event without schedule id.
+    public func schedule(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
+        event.scheduleId.isEmpty ? nil : scheduleHash(of: event, in: bytes).finalized()
+    }
+
+    /// The hash that deduplicates batches: of the sender's `Idempotency-Key`.
+    public func batch(idempotencyKey: Span<UInt8>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xB)
+        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
+        return hash.finalized()
+    }
+
+    /// The same including the body, which detects a key reused for other events.
+    public func batch(idempotencyKey: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xC)
+        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
+        hash.combine(body, 0..<body.count)
+        return hash.finalized()
+    }
+
+    @inline(__always)
+    private func scheduleHash(of event: borrowing Event, in bytes: Span<UInt8>) -> KeyedHash {
+        var hash = KeyedHash(self)
+        let installation = event.installation
+        hash.combine(installation?.high ?? 0)
+        hash.combine(installation?.low ?? 0)
+        if !event.scheduleId.isEmpty {
+            hash.combine(bytes, event.scheduleId)
+        } else if let due = event.scheduledFor {
+            hash.combine(UInt64(bitPattern: due.microseconds))
+        }
+        return hash
+    }
+
     /// The hash of a text, never 0.
     func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
         var hash = KeyedHash(self)
@@ -21,10 +96,8 @@ extension IdentityKey {
         hash.combine(bytes, range)
         return max(hash.finalized(), 1)
     }
-}
 
-extension IdentityKey {
-    /// What stands for one of several processes on a device.
+    /// The pseudonym of one of several processes on a device.
     func process(_ process: UInt64, of device: UInt64) -> Pseudonym {
         var hash = KeyedHash(self)
         hash.combine(0xE)
@@ -36,9 +109,9 @@ extension IdentityKey {
     }
 }
 
-/// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF", with one compression and
-/// three finalisation rounds, as hash tables use it).
-struct KeyedHash {
+/// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), with one compression and
+/// three finalisation rounds, as is usual for hash tables.
+private struct KeyedHash {
     private var v0: UInt64
     private var v1: UInt64
     private var v2: UInt64
@@ -100,82 +173,5 @@ struct KeyedHash {
         v1 ^= v2
         v3 ^= v0
         v2 = v2 << 32 | v2 >> 32
-    }
-}
-
-extension IdentityKey {
-    /// What makes two events the same (SPEC 4.2): installation, schedule, kind, timestamp and `eventId`.
-    ///
-    /// - Parameter bytes: the bytes that the event was read from.
-    public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
-        identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
-    }
-
-    /// The identity and what `schedule(of:in:)` tells at once, which takes little more than one of them.
-    public func hashes(of event: borrowing Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
-        let schedule = scheduleHash(of: event, in: bytes)
-        let identity = identity(of: event, in: bytes, after: schedule)
-        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
-    }
-
-    /// The hash of two words, such as an installation and a time.
-    public func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
-        var hash = KeyedHash(self)
-        hash.combine(first)
-        hash.combine(second)
-        return hash.finalized()
-    }
-
-    @inline(__always)
-    private func identity(of event: borrowing Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
-        var hash = schedule
-        hash.combine(UInt64(event.kind.rawValue))
-        hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
-        if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }
-        return hash.finalized()
-    }
-
-    /// What makes two events belong to one cycle (SPEC 2): installation and schedule id, or notification time.
-    ///
-    /// Nil for an event that names neither.
-    public func cycle(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
-        guard !event.scheduleId.isEmpty || event.scheduledFor != nil else { return nil }
-        return scheduleHash(of: event, in: bytes).finalized()
-    }
-
-    /// The hash of installation and schedule id; nil for an event without a schedule id.
-    public func schedule(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
-        event.scheduleId.isEmpty ? nil : scheduleHash(of: event, in: bytes).finalized()
-    }
-
-    /// What makes two batches the same: the `Idempotency-Key` of their sender.
-    public func batch(idempotencyKey: Span<UInt8>) -> UInt64 {
-        var hash = KeyedHash(self)
-        hash.combine(0xB)
-        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
-        return hash.finalized()
-    }
-
-    /// The same with the body, by which a key that is used again for other events is found out.
-    public func batch(idempotencyKey: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
-        var hash = KeyedHash(self)
-        hash.combine(0xC)
-        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
-        hash.combine(body, 0..<body.count)
-        return hash.finalized()
-    }
-
-    @inline(__always)
-    private func scheduleHash(of event: borrowing Event, in bytes: Span<UInt8>) -> KeyedHash {
-        var hash = KeyedHash(self)
-        let installation = event.installation
-        hash.combine(installation?.high ?? 0)
-        hash.combine(installation?.low ?? 0)
-        if !event.scheduleId.isEmpty {
-            hash.combine(bytes, event.scheduleId)
-        } else if let due = event.scheduledFor {
-            hash.combine(UInt64(bitPattern: due.microseconds))
-        }
-        return hash
     }
 }

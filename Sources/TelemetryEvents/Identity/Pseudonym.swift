@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands for an installation everywhere after the decoder: 128 bits of a keyed hash (SPEC 4.7).
+/// The pseudonym of an installation outside the decoder: 128 bits of a keyed hash (docs/security.md).
 public struct Pseudonym: Hashable, Sendable {
     /// The hash's first eight bytes, big-endian.
     public var high: UInt64
     /// The hash's next eight bytes, big-endian.
     public var low: UInt64
 
-    /// Makes a pseudonym from its two halves.
+    /// Creates a pseudonym from its two halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -20,28 +20,18 @@ public struct Pseudonym: Hashable, Sendable {
     }
 }
 
-extension [UInt8] {
-    /// Appends a word as 16 hexadecimal digits.
-    mutating func appendHex(_ word: UInt64) {
-        for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift) & 0xF)
-            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
-        }
-    }
-}
-
 /// Replaces installation ids and other identifying text by keyed hashes.
 ///
-/// The service's implementation is HMAC-SHA-256 with the key that it created on first start. The same bytes always
-/// give the same pseudonym under one key.
+/// The service's implementation is HMAC-SHA-256 with a key created on first start. Under one key, equal bytes always
+/// give equal pseudonyms.
 public protocol Pseudonymising: Sendable {
     /// The pseudonym of some bytes.
     func pseudonym(of bytes: Span<UInt8>) -> Pseudonym
 }
 
-/// Remembers the pseudonyms of the installations seen last, since making one takes longer than decoding an event.
+/// Caches the pseudonyms of recent installations, since computing one takes longer than decoding an event.
 ///
-/// An open hash table of the ids themselves, half full at most and in bounded memory: it begins anew when it is full.
+/// An open-addressing hash table of the ids, at most half full, in bounded memory: it is cleared when full.
 struct PseudonymCache {
     private struct Slot {
         var hash: UInt64 = 0
@@ -50,18 +40,18 @@ struct PseudonymCache {
         var pseudonym = Pseudonym(high: 0, low: 0)
     }
 
-    private static let fewestSlots = 16
-    private static let mostSlots = 1_024
-    /// How many bytes of ids are held.
-    private static let mostBytes = 32 * 1_024
-    /// In how many slots an id is looked for, so that ids made to collide cost little more than others.
+    private static let minimumSlots = 16
+    private static let maximumSlots = 1_024
+    /// The maximum size of the stored ids, in bytes.
+    private static let maximumBytes = 32 * 1_024
+    /// The maximum probe length, so that ids made to collide cost little more than others.
     private static let probes = 8
 
     private var slots: [Slot] = []
     private var used = 0
-    /// The ids, one after the other.
-    private var held: [UInt8] = []
-    /// The one asked for last, which is mostly asked for again.
+    /// The stored ids, concatenated.
+    private var ids: [UInt8] = []
+    /// The last lookup's slot, which usually matches the next one.
     private var latest = Slot()
 
     @inline(__always)
@@ -70,12 +60,12 @@ struct PseudonymCache {
         _ id: Range<Int>,
         _ pseudonyms: any Pseudonymising
     ) -> Pseudonym {
-        if latest.count == id.count, isHeld(latest.start, bytes, id) { return latest.pseudonym }
-        return otherPseudonym(of: bytes, id, pseudonyms)
+        if latest.count == id.count, matches(latest.start, bytes, id) { return latest.pseudonym }
+        return lookUp(of: bytes, id, pseudonyms)
     }
 
     @inline(never)
-    private mutating func otherPseudonym(
+    private mutating func lookUp(
         of bytes: Span<UInt8>,
         _ id: Range<Int>,
         _ pseudonyms: any Pseudonymising
@@ -86,7 +76,7 @@ struct PseudonymCache {
             var index = Int(truncatingIfNeeded: hash) & mask
             for _ in 0..<Self.probes {
                 let slot = slots[index]
-                if slot.hash == hash, slot.count == id.count, isHeld(slot.start, bytes, id) {
+                if slot.hash == hash, slot.count == id.count, matches(slot.start, bytes, id) {
                     latest = slot
                     return slot.pseudonym
                 }
@@ -101,23 +91,23 @@ struct PseudonymCache {
 
     @inline(__always)
     private static func hash(of bytes: Span<UInt8>, _ id: Range<Int>) -> UInt64 {
-        let tail = id.count > 8 ? bytes.wordIfThere(at: id.upperBound &- 8) ?? 0 : 0
+        let tail = id.count > 8 ? bytes.wordIfInBounds(at: id.upperBound &- 8) ?? 0 : 0
         let mixed = (bytes.packedHead(id) ^ tail &<< 29 ^ tail &>> 35) &* 0x9E37_79B9_7F4A_7C15
         return mixed &>> 32 | mixed &<< 32
     }
 
     @inline(__always)
-    private func isHeld(_ start: Int, _ bytes: Span<UInt8>, _ id: Range<Int>) -> Bool {
-        let known = held.span
+    private func matches(_ start: Int, _ bytes: Span<UInt8>, _ id: Range<Int>) -> Bool {
+        let known = ids.span
         let count = id.count
         var offset = 0
         if count >= 8 {
             while offset < count {
-                // The last word reaches back over the one before.
+                // The last word overlaps the one before it.
                 let place = min(offset, count &- 8)
                 guard
-                    let word = known.wordIfThere(at: start &+ place),
-                    word == bytes.wordIfThere(at: id.lowerBound &+ place)
+                    let word = known.wordIfInBounds(at: start &+ place),
+                    word == bytes.wordIfInBounds(at: id.lowerBound &+ place)
                 else { return false }
                 offset &+= 8
             }
@@ -131,26 +121,26 @@ struct PseudonymCache {
     }
 
     private mutating func add(_ bytes: Span<UInt8>, _ id: Range<Int>, _ hash: UInt64, _ pseudonym: Pseudonym) {
-        if used * 2 >= slots.count || held.count + id.count > Self.mostBytes { makeRoom(id.count) }
-        let slot = Slot(hash: hash, start: held.count, count: id.count, pseudonym: pseudonym)
-        held.append(bytes, id)
+        if used * 2 >= slots.count || ids.count + id.count > Self.maximumBytes { growOrClear(id.count) }
+        let slot = Slot(hash: hash, start: ids.count, count: id.count, pseudonym: pseudonym)
+        ids.append(bytes, id)
         latest = slot
         insert(slot)
     }
 
-    private mutating func makeRoom(_ count: Int) {
+    private mutating func growOrClear(_ count: Int) {
         let known = slots
         used = 0
-        guard known.count < Self.mostSlots, held.count + count <= Self.mostBytes else {
-            slots = Array(repeating: Slot(), count: max(known.count, Self.fewestSlots))
-            held.removeAll(keepingCapacity: true)
+        guard known.count < Self.maximumSlots, ids.count + count <= Self.maximumBytes else {
+            slots = Array(repeating: Slot(), count: max(known.count, Self.minimumSlots))
+            ids.removeAll(keepingCapacity: true)
             return
         }
-        slots = Array(repeating: Slot(), count: max(known.count * 2, Self.fewestSlots))
+        slots = Array(repeating: Slot(), count: max(known.count * 2, Self.minimumSlots))
         for slot in known where slot.count >= 0 { insert(slot) }
     }
 
-    /// Takes the first free slot, or where the probes end the first of all.
+    /// Uses the first free slot within the probe length, or overwrites the first one.
     private mutating func insert(_ slot: Slot) {
         let mask = slots.count - 1
         let first = Int(truncatingIfNeeded: slot.hash) & mask

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what must never be stored, logged or served (SPEC 4.7): e-mail addresses, telephone numbers, decentralised
-/// identifiers and tokens.
+/// Detects what must never be stored, logged or served (docs/security.md): e-mail addresses, telephone numbers,
+/// decentralised identifiers and tokens.
 enum SensitiveText {
-    /// Whether the range holds something of that kind. O(range).
+    /// Whether the range contains personal data. O(range).
     static func isFound(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        mayBeFound(in: bytes, range) && isFoundByLooking(in: bytes, range)
+        mightContain(in: bytes, range) && isFoundByScanning(in: bytes, range)
     }
 
-    /// Whether a closer look is needed: nothing of that kind is without one of `@`, `:`, `J` and the characters below
-    /// `,`, or else without ten digits. Looks at eight bytes at once.
+    /// A fast pre-check, eight bytes at a time: personal data contains `@`, `:`, `J` or a byte below `,`, or else at
+    /// least ten digits.
     @inline(__always)
-    private static func mayBeFound(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    private static func mightContain(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = 0x8080_8080_8080_8080
         var digits: UInt64 = 0
         var index = range.lowerBound
         while index < range.upperBound {
-            guard var word = bytes.wordIfThere(at: index) else { return true }
+            guard var word = bytes.wordIfInBounds(at: index) else { return true }
             let left = range.upperBound &- index
             if left < 8 {
                 let inside: UInt64 = .max &>> UInt64(64 &- 8 &* left)
                 word = word & inside | ones &* UInt64(UInt8(ascii: "a")) & ~inside
             }
-            // A sum has a byte's high bit when that byte, below 0x80, reaches so far.
+            // Each sum sets a byte's high bit if that byte, below 0x80, is at least the named character.
             let fromComma = word &+ ones &* (0x80 - 0x2C)
             let fromZero = word &+ ones &* (0x80 - 0x30)
             let fromColon = word &+ ones &* (0x80 - 0x3A)
             let behindAt = word &+ ones &* (0x80 - 0x41)
-            let otherThanJ = (word ^ ones &* UInt64(UInt8(ascii: "J"))) &+ ones &* 0x7F
-            let marks = word | ~fromComma | fromColon & ~behindAt | ~otherThanJ
+            let notJ = (word ^ ones &* UInt64(UInt8(ascii: "J"))) &+ ones &* 0x7F
+            let marks = word | ~fromComma | fromColon & ~behindAt | ~notJ
             if marks & highs != 0 { return true }
             digits &+= ((fromZero & ~fromColon & highs) &>> 7 &* ones) &>> 56
             index &+= 8
@@ -38,7 +38,7 @@ enum SensitiveText {
     }
 
     @inline(never)
-    private static func isFoundByLooking(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    private static func isFoundByScanning(in bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         for index in range {
             switch bytes[index] {
             case UInt8(ascii: "@"):
@@ -84,14 +84,14 @@ enum SensitiveText {
         return true
     }
 
-    /// Nine digits or more behind the international prefix 00, with nothing like a digit before it.
+    /// `00` as the international prefix, then at least nine digits, not preceded by a letter or digit.
     private static func isInternationalNumber(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
         guard index + 11 <= range.upperBound, bytes.equals("00", in: index..<index + 2) else { return false }
         return (index == range.lowerBound || !bytes[index - 1].isLetterOrDigit)
             && bytes.decimal(at: index + 2, digits: 9) != nil
     }
 
-    /// Three, three and four digits with the same separator between the groups, as in 415-555-0123.
+    /// Three, three and four digits with equal separators, as in 415-555-0123.
     private static func isGroupedNumber(_ bytes: Span<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
         guard index + 12 <= range.upperBound else { return false }
         let separator = bytes[index + 3]
@@ -105,10 +105,10 @@ enum SensitiveText {
             && bytes.decimal(at: index + 8, digits: 4) != nil
     }
 
-    /// The longest stretch that is looked at for a telephone number.
+    /// The maximum length of a telephone number with its separators.
     private static let longestNumber = 32
 
-    /// How many digits follow, with the separators that people put into telephone numbers skipped.
+    /// Counts the following digits, skipping the usual separators of telephone numbers.
     private static func digits(_ bytes: Span<UInt8>, from start: Int, _ range: Range<Int>) -> Int {
         var count = 0
         for index in start..<min(start + longestNumber, range.upperBound) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONEventDecoder {
-    /// What has been read of an event before it is known to be whole.
+    /// The fields of an event that is not yet complete.
     struct Draft {
         var hasKind = false
         var hasTimestamp = false
-        /// What a reason outside the set says.
-        var hintedReason: FailureReason?
+        /// The reason derived from a `reason` text outside the closed set.
+        var impliedReason: FailureReason?
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
     }
 
-    /// Reads one object into the draft; the position is at its brace. False when it was an envelope, whose events are
-    /// then decoded.
+    /// Reads one object into the draft; the position is at its brace. Returns false if it was an envelope, whose events
+    /// have then been decoded.
     mutating func object(
         into draft: inout Draft,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>,
         mayBeEnvelope: Bool
     ) throws(JSONFault) -> Bool {
-        beginTexts()
+        resetTexts()
         var isEnvelope = false
         var hasEvents = false
         scanner.position += 1
@@ -59,13 +59,13 @@ extension JSONEventDecoder {
         return !isEnvelope
     }
 
-    mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
+    private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
         guard name.isEscaped else { return vocabulary.fields.value(of: bytes, name.range) }
         let copy = texts.copy(name, from: bytes)
         return vocabulary.fields.value(of: texts.bytes.span, copy)
     }
 
-    /// Looks for `sentAt` behind the events, since their skew is stored with each of them.
+    /// Looks ahead for a `sentAt` after the events, since the clock skew is stored with each event.
     private mutating func findSentAt(_ scanner: JSONScanner, _ bytes: Span<UInt8>) {
         var ahead = scanner
         ahead.skipBrokenElement(bytes)
@@ -77,14 +77,14 @@ extension JSONEventDecoder {
         }
     }
 
-    /// Whether events stand behind a value that no event may have, so that it is an envelope's.
+    /// Looks ahead for `events` after an invalid value, which then belongs to an envelope.
     private mutating func findEvents(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         var ahead = scanner
         ahead.skipBrokenElement(bytes)
         return find(.events, &ahead, bytes) && ahead.peek(bytes) == UInt8(ascii: "[")
     }
 
-    /// Moves to the value of a field behind other fields of its object; false when there is none.
+    /// Advances to the value of a later field of the object; false if there is none.
     private mutating func find(_ wanted: EventField, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         while scanner.peek(bytes) == UInt8(ascii: ",") {
             scanner.position += 1
@@ -100,7 +100,7 @@ extension JSONEventDecoder {
         return false
     }
 
-    /// Reads the sender's clock; false for a value that is no time, which costs the skew and none of the events.
+    /// Reads the sender's clock. An invalid value returns false: it costs the skew but no event.
     private mutating func readSentAt(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> Bool {
         guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
             try scanner.skipValue(bytes, depth: 1)
@@ -112,7 +112,7 @@ extension JSONEventDecoder {
         return true
     }
 
-    /// Checks what an event must have and derives what it leaves to derive.
+    /// Checks mandatory fields, derives the failure reason and redacts identifiers.
     mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
         guard draft.hasKind else { throw JSONFault(.missingField, .event) }
         guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
@@ -122,23 +122,23 @@ extension JSONEventDecoder {
             throw JSONFault(.missingField, .scheduleId)
         }
         if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
-            draft.event.reason = derivedReason(draft.event, hinted: draft.hintedReason, bytes)
+            draft.event.reason = derivedReason(draft.event, hinted: draft.impliedReason, bytes)
         }
         if !draft.event.error.isEmpty {
-            takeTexts(of: &draft.event, bytes)
+            copyTexts(of: &draft.event, bytes)
             draft.event.error = texts.errorIdentifier(draft.event.error)
         }
         if isSensitive(draft.event.scheduleId, bytes) {
-            takeTexts(of: &draft.event, bytes)
+            copyTexts(of: &draft.event, bytes)
             draft.event.scheduleId = texts.identifier(draft.event.scheduleId, pseudonyms)
         }
         if isSensitive(draft.event.eventId, bytes) {
-            takeTexts(of: &draft.event, bytes)
+            copyTexts(of: &draft.event, bytes)
             draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms)
         }
     }
 
-    /// The reason of a failure that its status or error tells; `OTHER` when the client gave words that tell nothing.
+    /// Derives the failure reason from status or error; `OTHER` if the client's words are not recognised.
     private func derivedReason(
         _ event: Event,
         hinted: FailureReason?,
@@ -146,17 +146,19 @@ extension JSONEventDecoder {
     ) -> FailureReason? {
         if event.kind == .prefetchExpired { return .system }
         if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
-        if !event.error.isEmpty, let reason = reason(telling: event.error, bytes) { return reason }
+        if !event.error.isEmpty, let reason = reason(inError: event.error, bytes) { return reason }
         return hinted ?? (event.error.isEmpty ? nil : .other)
     }
 }
 
-/// Events as nearly all are written: an object of known fields with nothing wrong. Anything else is left to the general
-/// reader, which begins at the same place again, so that only it has to tell faults, envelopes and lines apart.
+/// The fast path for the common case: a valid object of known fields.
+///
+/// On anything unusual it backs out, and the general reader starts again at the same position; so only the general
+/// reader has to distinguish faults, envelopes and lines.
 extension JSONEventDecoder {
-    /// Reads a line that holds one event and nothing else, without looking for its end first.
+    /// Reads a line that contains exactly one event, without searching for its end first.
     ///
-    /// - Returns: whether that is what it holds; nothing has been taken otherwise.
+    /// - Returns: whether it did; otherwise nothing has been consumed.
     mutating func plainLine(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         let unknownFields = decoded.unknownFields
         let start = scanner.position
@@ -179,7 +181,7 @@ extension JSONEventDecoder {
         return true
     }
 
-    /// Reads an element of an array that is an event; the position is at its brace.
+    /// Reads an array element that is an event; the position is at its brace.
     mutating func plainElement(
         into draft: inout Draft,
         _ scanner: inout JSONScanner,
@@ -197,14 +199,14 @@ extension JSONEventDecoder {
         return true
     }
 
-    /// Reads an object that is an event; any fault may mean that it is something else, or has another fault.
+    /// Reads an object that is an event; any fault may mean another shape, or another fault.
     @inline(__always)
     private mutating func plainObject(
         into draft: inout Draft,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
     ) throws(JSONFault) {
-        beginTexts()
+        resetTexts()
         scanner.position &+= 1
         repeat {
             if let field = try field(&scanner, bytes) {
@@ -217,7 +219,7 @@ extension JSONEventDecoder {
         try complete(&draft, bytes)
     }
 
-    /// Reads a name and the colon behind it; nil for one that is unknown.
+    /// Reads a field name and its colon; nil for an unknown name.
     @inline(__always)
     private mutating func field(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> EventField? {
         try scanner.expect(UInt8(ascii: "\""), bytes)
@@ -225,16 +227,16 @@ extension JSONEventDecoder {
             let name = vocabulary.fields.valueOfQuotedName(bytes, at: scanner.position),
             name.value != .events, name.value != .sentAt
         else {
-            return try unusualField(&scanner, bytes)
+            return try slowField(&scanner, bytes)
         }
         scanner.position &+= name.length &+ 1
         try scanner.expect(UInt8(ascii: ":"), bytes)
         return name.value
     }
 
-    /// Reads a name that is long, has escapes, is unknown or means an envelope, which is a fault here.
+    /// Reads a name that is long, escaped or unknown; an envelope's name is a fault here.
     @inline(never)
-    private mutating func unusualField(
+    private mutating func slowField(
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> EventField? {

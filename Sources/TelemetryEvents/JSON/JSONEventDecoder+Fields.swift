@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONEventDecoder {
-    /// The largest times and sizes that a field may hold (`EventField/expectation`).
+    /// Upper bounds of times and sizes, as `EventField/expectation` documents them.
     private static let secondsInTenYears: Int64 = 315_360_000
     private static let microsecondsInADay: Int64 = 86_400_000_000
     static let tebibyte: Int64 = 1 << 40
-    /// How much of a free text is looked at.
-    private static let readText = 1_024
+    /// How many bytes of free text are inspected.
+    private static let maximumTextBytes = 1_024
     private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
 
-    /// Reads the value of a known field into the draft; null is as good as absent.
+    /// Reads the value of a known field into the draft; null counts as absent.
     mutating func read(
         _ field: EventField,
         into draft: inout Draft,
@@ -38,13 +38,13 @@ extension JSONEventDecoder {
         case .reason:
             let text = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
             draft.event.reason = reason(named: text, bytes)
-            draft.hintedReason = nil
+            draft.impliedReason = nil
             if draft.event.reason == nil, !text.isEmpty {
-                draft.hintedReason = reason(telling: text.prefix(Self.readText), bytes) ?? .other
+                draft.impliedReason = reason(inError: text.prefix(Self.maximumTextBytes), bytes) ?? .other
             }
         case .error:
             let text = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
-            draft.event.error = text.prefix(Self.readText)
+            draft.event.error = text.prefix(Self.maximumTextBytes)
         case .willRetry: draft.event.willRetry = try boolean(field, first, &scanner, bytes)
         case .fetched: draft.event.fetched = try boolean(field, first, &scanner, bytes)
         case .usedCached: draft.event.usedCached = try boolean(field, first, &scanner, bytes)
@@ -103,15 +103,15 @@ extension JSONEventDecoder {
             scanner.position = end &+ 1
             time = read
         } else {
-            time = try unusualTime(field, &scanner, bytes)
+            time = try slowTime(field, &scanner, bytes)
         }
         guard time >= .earliestAccepted else { throw JSONFault(.timestampTooOld, field) }
         return time
     }
 
-    /// Reads a time that has escapes, or what is none.
+    /// Reads a time with escapes, or reports an invalid one.
     @inline(never)
-    private mutating func unusualTime(
+    private mutating func slowTime(
         _ field: EventField,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
@@ -163,7 +163,7 @@ extension JSONEventDecoder {
         return value
     }
 
-    func integer(
+    private func integer(
         _ field: EventField,
         _ range: ClosedRange<Int64>,
         _ scanner: inout JSONScanner,
@@ -187,10 +187,10 @@ extension JSONEventDecoder {
     }
 }
 
-/// Texts stay where they stand in the input, until one of an event is not to leave as it stands there: then those of
-/// the event read so far are copied, and the later ones too.
+/// Texts are ranges of the input until one of the event's texts must change; then all texts of the event are copied,
+/// those read so far and the later ones.
 extension JSONEventDecoder {
-    /// Reads a text that the event holds, or that is looked at.
+    /// Reads a text to store or to inspect.
     @inline(__always)
     mutating func text(
         _ field: EventField,
@@ -208,13 +208,13 @@ extension JSONEventDecoder {
 
     @inline(never)
     private mutating func copied(_ text: JSONText, of event: inout Event, _ bytes: Span<UInt8>) -> Event.Text {
-        takeTexts(of: &event, bytes)
+        copyTexts(of: &event, bytes)
         return texts.copy(text, from: bytes)
     }
 
-    /// Copies the event's texts, so that they can be changed.
+    /// Copies the event's texts, so that they can be modified.
     @inline(never)
-    mutating func takeTexts(of event: inout Event, _ bytes: Span<UInt8>) {
+    mutating func copyTexts(of event: inout Event, _ bytes: Span<UInt8>) {
         guard !hasOwnTexts else { return }
         hasOwnTexts = true
         event.scheduleId = texts.copy(bytes, event.scheduleId)
@@ -241,7 +241,7 @@ extension JSONEventDecoder {
         hasOwnTexts ? FailureReason(named: texts.bytes.span, text) : FailureReason(named: bytes, text)
     }
 
-    func reason(telling text: Event.Text, _ bytes: Span<UInt8>) -> FailureReason? {
+    func reason(inError text: Event.Text, _ bytes: Span<UInt8>) -> FailureReason? {
         hasOwnTexts ? FailureReason(error: texts.bytes.span, text) : FailureReason(error: bytes, text)
     }
 
@@ -261,7 +261,7 @@ extension JSONEventDecoder {
         var digits = try text(field, 1...128, of: &event, &scanner, bytes)
         if !hasOwnTexts {
             if EventTexts.isLowercaseHash(digits, in: bytes) { return digits }
-            takeTexts(of: &event, bytes)
+            copyTexts(of: &event, bytes)
             digits = texts.copy(bytes, digits)
         }
         guard let hash = texts.hash(digits) else { throw JSONFault(.wrongType, field) }
@@ -281,7 +281,7 @@ extension JSONEventDecoder {
             : EventTexts.nameOrVersion(name, in: bytes, needsDigit: needsDigit)
     }
 
-    /// Reads the object of cumulative counters; names that are none of ours are dropped and counted.
+    /// Reads the object of cumulative counters; unknown names are dropped and counted.
     mutating func clientCounters(
         _ first: UInt8,
         of event: inout Event,
@@ -294,7 +294,7 @@ extension JSONEventDecoder {
             scanner.position += 1
             return 0..<0
         }
-        takeTexts(of: &event, bytes)
+        copyTexts(of: &event, bytes)
         var counts = ClientCounts()
         while true {
             let name = try scanner.string(bytes)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes events from JSON in every shape that clients send (SPEC 3.1): one object, an array,
-/// `{"events":[...],"sentAt":"..."}`, NDJSON, or several of these one after the other.
+/// Decodes events from JSON in every shape that clients send: one object, an array, `{"events":[...],"sentAt":"..."}`,
+/// NDJSON, or a sequence of these (docs/ingest-api.md).
 ///
-/// Total: every input ends in events and rejections. A broken event is refused alone; its neighbours are found again by
-/// brackets, or in NDJSON by the next line. Texts are redacted before an event leaves (SPEC 4.7). O(input), with a few
-/// allocations an input and none an event.
+/// Total: every input yields events and rejections. A malformed event is rejected alone; the decoder resynchronises at
+/// the brackets around it, or in NDJSON at the next line. Texts are redacted. O(input), with a few allocations per
+/// input and none per event.
 public struct JSONEventDecoder {
-    /// How an input is divided into events.
+    /// How an input is divided into values.
     public enum Framing: Sendable {
-        /// JSON values one after the other (`application/json`).
+        /// Consecutive JSON values (`application/json`).
         case document
-        /// A JSON value a line (`application/x-ndjson`).
+        /// One JSON value per line (`application/x-ndjson`).
         case lines
     }
 
@@ -19,16 +19,16 @@ public struct JSONEventDecoder {
     let pseudonyms: any Pseudonymising
     let identityKey: IdentityKey
     let receivedAt: Timestamp
-    /// Texts that do not stand in the input as the event holds them.
+    /// Copied texts, for events whose texts differ from the input.
     var texts = EventTexts()
-    /// Whether the texts of the event being read are ranges of `texts`, not of the input.
+    /// Whether the current event's texts are ranges of `texts` instead of the input.
     var hasOwnTexts = false
-    /// Whether the input is too long for ranges of it.
+    /// Whether the input exceeds 32-bit ranges.
     private var isLongInput = false
     var installations = PseudonymCache()
-    var date = KnownDate()
+    var date = DateCache()
     var clockSkew: Int64?
-    /// What stands for the installation of events that name none.
+    /// The installation of events that have none.
     let installation: Pseudonym?
     var decoded = DecodedEvents()
 
@@ -48,11 +48,11 @@ public struct JSONEventDecoder {
     ///
     /// - Parameters:
     ///   - bytes: the input.
-    ///   - framing: how it is divided into events.
-    ///   - receivedAt: the receiver's clock, which the limits on timestamps and the clock skew refer to.
-    ///   - pseudonyms: what replaces installation ids.
+    ///   - framing: how it is divided into values.
+    ///   - receivedAt: the receiver's clock, the reference for timestamp limits and clock skew.
+    ///   - pseudonyms: replaces installation ids.
     ///   - identityKey: the key of the events' identities.
-    ///   - installation: what stands for the installation of events that name none.
+    ///   - installation: the installation of events that have none.
     public static func decode(
         _ bytes: Span<UInt8>,
         framing: Framing,
@@ -105,7 +105,7 @@ public struct JSONEventDecoder {
         }
     }
 
-    /// Whether an object whose end was not found has swallowed lines that begin with objects of their own.
+    /// Whether an unterminated object has swallowed lines that begin with objects of their own.
     private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         guard scanner.position == bytes.count, lineEnd + 1 < bytes.count else { return false }
         return bytes[lineEnd + 1] == UInt8(ascii: "{")
@@ -143,9 +143,9 @@ public struct JSONEventDecoder {
         }
     }
 
-    /// Reads a value that stands by itself: an event, an envelope or an array of events.
+    /// Reads a top-level value: an event, an envelope or an array of events.
     ///
-    /// - Parameter isLine: whether it has to end where its line does, or before another value on it.
+    /// - Parameter isLine: whether only the line's end or another value may follow.
     private mutating func topLevelValue(
         _ first: UInt8,
         _ scanner: inout JSONScanner,
@@ -204,13 +204,13 @@ public struct JSONEventDecoder {
         decoded.identities.append(identityKey.identity(of: draft.event, in: texts))
     }
 
-    /// Forgets the texts of the event before.
-    mutating func beginTexts() {
+    /// Discards the texts of the previous event.
+    mutating func resetTexts() {
         if !texts.bytes.isEmpty { texts.removeAll() }
         hasOwnTexts = isLongInput
     }
 
-    /// What may stand at a place in an array of events.
+    /// The parser state inside an array of events.
     private enum Place {
         case first
         case separator
@@ -220,7 +220,7 @@ public struct JSONEventDecoder {
 
     /// Reads an array of events; the position is at its bracket.
     ///
-    /// - Returns: whether its end was found; without it what is missing has been refused.
+    /// - Returns: whether its end was found; otherwise the truncation has been rejected.
     @discardableResult
     mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         scanner.position += 1
@@ -244,7 +244,7 @@ public struct JSONEventDecoder {
         return false
     }
 
-    /// Reads one element of an array; false when it was broken and has been skipped.
+    /// Reads one array element; false if it was malformed and has been skipped.
     private mutating func element(_ first: UInt8, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         let start = scanner.position
         do throws(JSONFault) {

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text of the input: its bytes between the quotes, and whether they hold escapes.
-struct JSONText {
-    var range: Range<Int>
-    var isEscaped: Bool
-}
-
-/// A position in JSON bytes that moves over one token at a time (RFC 8259).
+/// A position in JSON bytes that advances token by token (RFC 8259).
 ///
-/// It is total: every input ends in a token or in a fault, and no read passes the end of the bytes.
+/// Total: every input yields a token or a fault, and no read passes the end.
 struct JSONScanner {
     var position: Int
-    /// Whether a line feed is no white space, since what is read must not reach over its line's end.
+    /// Whether a line feed ends the input instead of counting as white space.
     var stopsAtLineFeed = false
 
-    /// The next byte that is no white space, not consumed; nil at the end.
+    /// The next byte after white space, not consumed; nil at the end.
     @inline(__always)
     mutating func peek(_ bytes: Span<UInt8>) -> UInt8? {
         guard let byte = bytes.byte(at: position) else { return nil }
@@ -81,10 +75,10 @@ struct JSONScanner {
         throw JSONFault(.truncated)
     }
 
-    /// Moves to the next byte that is not plain text, or among the last seven bytes.
+    /// Advances to the next byte that is not plain text, or to within the last seven bytes.
     @inline(__always)
     private mutating func skipPlainText(_ bytes: Span<UInt8>) {
-        while let word = bytes.wordIfThere(at: position) {
+        while let word = bytes.wordIfInBounds(at: position) {
             let special = Self.specialBytes(word)
             guard special == 0 else {
                 position &+= special.trailingZeroBitCount &>> 3
@@ -94,10 +88,10 @@ struct JSONScanner {
         }
     }
 
-    /// The high bit of the first byte that is a quote, a backslash, a control character or part of a longer UTF-8
-    /// sequence, and perhaps of bytes behind it; 0 when none of the eight is.
+    /// The high bit of the first byte that is a quote, a backslash, a control character or part of a multi-byte UTF-8
+    /// sequence; bytes after it may be marked wrongly. Zero if there is none.
     ///
-    /// A byte minus one borrows into its high bit only when it is zero, so `x ^ pattern` finds equal bytes.
+    /// A byte minus one borrows into its high bit only if it is zero, so `x ^ pattern` finds equal bytes.
     @inline(__always)
     private static func specialBytes(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -144,7 +138,7 @@ struct JSONScanner {
         position += length
     }
 
-    /// Consumes a comma (false) or the closing byte (true).
+    /// Consumes a comma (returns false) or the closing byte (returns true).
     @inline(__always)
     mutating func endsList(with closing: UInt8, _ bytes: Span<UInt8>) throws(JSONFault) -> Bool {
         guard let next = peek(bytes) else { throw JSONFault(.truncated) }
@@ -152,10 +146,10 @@ struct JSONScanner {
         position &+= 1
         return next == closing
     }
-}
 
-extension JSONScanner {
-    /// Consumes a whole value of any type; `depth` is how many levels enclose it.
+    // MARK: Values
+
+    /// Consumes a value of any type; `depth` is the number of enclosing levels.
     mutating func skipValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONFault) {
         guard let first = peek(bytes) else { throw JSONFault(.truncated) }
         switch first {
@@ -262,13 +256,13 @@ extension JSONScanner {
     private func fault(_ bytes: Span<UInt8>) -> JSONFault {
         JSONFault(position < bytes.count ? .malformedJSON : .truncated)
     }
-}
 
-extension JSONScanner {
-    /// Moves past a broken value by its brackets alone, so that its neighbours in the list can still be read.
+    // MARK: Recovery
+
+    /// Skips a malformed value by its brackets alone, so that its neighbours in the list can be read.
     ///
-    /// Stops behind the bracket that closes the value, before a comma or a closing bracket of the enclosing list, at
-    /// a line feed inside a string (its quote is missing, so no bracket behind it can be trusted), or at the end.
+    /// Stops after the bracket that closes the value, before a comma or a closing bracket of the enclosing list, at a
+    /// line feed inside a string (its quote is missing, so later brackets cannot be trusted), or at the end.
     ///
     /// - Returns: whether the end of the value was found.
     @discardableResult
@@ -298,7 +292,7 @@ extension JSONScanner {
         return false
     }
 
-    /// Moves past a string, whatever it holds; false when a line feed or the end comes before its quote.
+    /// Skips a string; false if a line feed or the end precedes its closing quote.
     private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
         position += 1
         while position < bytes.count {
@@ -317,7 +311,7 @@ extension JSONScanner {
         return false
     }
 
-    /// Moves past at least one byte, to the next object or array or to the line's end.
+    /// Skips at least one byte, up to the next object, array or line end.
     mutating func skipGarbage(_ bytes: Span<UInt8>) {
         guard position < bytes.count else { return }
         position += 1
@@ -329,10 +323,10 @@ extension JSONScanner {
         }
     }
 
-    /// Where the current line's line feed stands, or the end.
+    /// The index of the current line's line feed, or the end.
     func endOfLine(_ bytes: Span<UInt8>) -> Int {
         var index = position
-        while let word = bytes.wordIfThere(at: index) {
+        while let word = bytes.wordIfInBounds(at: index) {
             let lineFeeds = word.bytes(equalTo: UInt8(ascii: "\n"))
             if lineFeeds != 0 { return index &+ lineFeeds.trailingZeroBitCount &>> 3 }
             index &+= 8
@@ -342,16 +336,16 @@ extension JSONScanner {
     }
 }
 
-/// A JSON number as it stands: digits and a power of ten, so that whole numbers and decimals are read exactly.
+/// A JSON number as digits and a power of ten, so that integers and decimals are exact.
 struct JSONNumber {
-    /// Exponents beyond this are as good as infinite: no field holds more than 19 digits.
-    static let largestExponent = 10_000
-    /// So many digits always fit.
-    static let exactDigits = 18
+    /// Larger exponents count as infinite: no field holds more than 19 digits.
+    fileprivate static let largestExponent = 10_000
+    /// This many digits always fit 64 bits.
+    fileprivate static let exactDigits = 18
 
-    var isNegative = false
-    var mantissa: UInt64 = 0
-    var exponent = 0
+    fileprivate var isNegative = false
+    fileprivate var mantissa: UInt64 = 0
+    fileprivate var exponent = 0
     private var droppedDigit = false
 
     mutating func append(digit: UInt8, afterPoint: Bool) {
@@ -365,9 +359,9 @@ struct JSONNumber {
         }
     }
 
-    /// The value times ten to `power`, rounded towards zero; nil when that is not in the range.
+    /// The value times ten to `power`, rounded towards zero; nil if out of range.
     ///
-    /// - Parameter exact: nil too when rounding would change it.
+    /// - Parameter exact: also nil if rounding would change the value.
     func scaled(byPowerOfTen power: Int, in range: ClosedRange<Int64>, exact: Bool = false) -> Int64? {
         var value = mantissa
         var shift = exponent + power
@@ -390,7 +384,7 @@ struct JSONNumber {
     }
 }
 
-/// Why an event is refused, before its index is known.
+/// The reason for rejecting an event whose index is not yet known.
 struct JSONFault: Error {
     var reason: RejectionReason
     var field: EventField?

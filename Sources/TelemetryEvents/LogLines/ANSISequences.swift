@@ -5,9 +5,9 @@ enum ANSISequences {
     private static let escape: UInt8 = 0x1B
     private static let bell: UInt8 = 0x07
 
-    /// Whether the range holds the byte that begins one. Reads to the end, because hardly a line has any.
+    /// Whether the range contains an escape byte. Scans branch-free to the end, because hardly any line has one.
     @inline(__always)
-    static func areIn(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    static func arePresent(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         let wanted = SIMD16<UInt8>(repeating: escape)
         var found = SIMD2<UInt64>.zero
         var index = range.lowerBound
@@ -24,7 +24,7 @@ enum ANSISequences {
         return isInRest || found[0] | found[1] != 0
     }
 
-    /// Appends the range without its sequences. One that is cut short takes the rest with it.
+    /// Appends the range without its sequences; a truncated sequence drops the rest.
     static func appendPlain(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var index = range.lowerBound
         while index < range.upperBound {

@@ -2,7 +2,7 @@
 
 /// `2025-11-15 05:48:00.123456+0000 0x1f2e  Default  0x0  4242  0  App: (Library) [subsystem:category] message`
 enum AppleDefaultLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
@@ -10,7 +10,7 @@ enum AppleDefaultLine {
         cursor.skipSpaces(bytes)
         _ = cursor.word(bytes)
         cursor.skipSpaces(bytes)
-        // A state dump is a type of two words.
+        // The type `State dump` has two words.
         if cursor.peek(bytes) != UInt8(ascii: "0") { _ = cursor.word(bytes) }
         cursor.skipSpaces(bytes)
         guard skipHexadecimal(bytes, &cursor) else { return false }
@@ -38,7 +38,7 @@ enum AppleDefaultLine {
 
 /// `2025-11-15 05:48:00.123 Df App[4242:1f2e] (Library) [subsystem:category] message`
 enum AppleCompactLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         XcodeLine.takeRest(bytes, rest, into: &line)
     }
@@ -46,7 +46,7 @@ enum AppleCompactLine {
 
 /// `2025-11-15 05:48:00.123456+0000  localhost App[4242]: (Library) [subsystem:category] message`
 enum AppleSyslogLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
@@ -54,7 +54,7 @@ enum AppleSyslogLine {
         return take(heading, bytes, cursor.end, into: &line)
     }
 
-    /// Takes what follows the process; false when it is in another wrapper.
+    /// Parses what follows the process; false if the line has another format.
     static func take(
         _ heading: ProcessHeading,
         _ bytes: Span<UInt8>,
@@ -72,7 +72,7 @@ enum AppleSyslogLine {
 
 /// `2025-11-15 05:48:00.123456+0000 App[4242:123456] [category] message`
 enum XcodeLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
@@ -80,7 +80,7 @@ enum XcodeLine {
         return take(heading, bytes, cursor.end, into: &line)
     }
 
-    /// Takes what follows the process; false when it is in another wrapper.
+    /// Parses what follows the process; false if the line has another format.
     static func take(
         _ heading: ProcessHeading,
         _ bytes: Span<UInt8>,
@@ -96,9 +96,9 @@ enum XcodeLine {
     }
 }
 
-/// `Nov 15 05:48:00 iPhone App(Library)[4242] <Notice>: message`; where the time has decimals, without the device.
+/// `Nov 15 05:48:00 iPhone App(Library)[4242] <Notice>: message`; without the device if the time has decimals.
 enum IDeviceSyslogLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
@@ -123,7 +123,7 @@ enum IDeviceSyslogLine {
 
 /// `{"eventMessage":"message","subsystem":"...","category":"fetch","timestamp":"...","processID":4242}`
 enum AppleNDJSONLine {
-    /// Takes an object whose texts have no escapes.
+    /// Reads an object whose texts have no escapes.
     static func take(
         _ object: LogObject,
         _ bytes: Span<UInt8>,
@@ -148,19 +148,18 @@ enum AppleNDJSONLine {
 
 /// `host name(library)[pid]` or `name[pid:thread]`, as Apple's tools and syslog write it.
 struct ProcessHeading {
-    /// How long the names in front of the process id may be.
+    /// The maximum length of the names before the process id.
     static let reach = 256
 
-    /// What stands in front of the bracket: a host or a level, and a name, which may hold spaces.
+    /// The text before the bracket: a host or a level, and a process name, which may contain spaces.
     var names: Range<Int>
-    /// The process id.
     var process: UInt64
-    /// Whether a thread follows the process id.
+    /// Whether a thread id follows the process id.
     var hasThread: Bool
-    /// Behind the closing bracket.
+    /// The index after the closing bracket.
     var end: Int
 
-    /// Nil: no such heading begins here.
+    /// Nil if no such heading begins here.
     init?(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
         let limit = Swift.min(cursor.end, cursor.position + Self.reach)
         var index = cursor.position
@@ -190,7 +189,7 @@ struct ProcessHeading {
         return nil
     }
 
-    /// The first of several names: a host or a device. Empty when there is only one, or when it is a level.
+    /// The first of several names: a host or a device. Empty if there is only one name, or if it is a log level.
     func device(_ bytes: Span<UInt8>) -> Range<Int> {
         var cursor = LineCursor(names)
         let first = cursor.word(bytes)
@@ -198,7 +197,7 @@ struct ProcessHeading {
         return first
     }
 
-    /// Consumes what stands between the heading and the message: ` <Level>`, a colon. False when neither is there.
+    /// Consumes the separator before the message: ` <Level>`, a colon or both. False if there is none.
     func skipSeparator(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         cursor.position = end
         var ahead = cursor

@@ -23,7 +23,7 @@ struct LineCursor {
     @inline(__always)
     var rest: Range<Int> { unsafe Range(uncheckedBounds: (Swift.min(position, end), end)) }
 
-    /// The byte so far ahead, or 0 behind the end.
+    /// The byte at a distance, or 0 past the end.
     @inline(__always)
     func peek(_ bytes: Span<UInt8>, _ distance: Int = 0) -> UInt8 {
         position + distance < end ? bytes[position + distance] : 0
@@ -38,7 +38,7 @@ struct LineCursor {
         }
     }
 
-    /// Consumes the byte if it is the next one.
+    /// Consumes the byte if it is next.
     @inline(__always)
     mutating func consume(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
         guard position < end, bytes[position] == byte else { return false }
@@ -46,7 +46,7 @@ struct LineCursor {
         return true
     }
 
-    /// Consumes at least one decimal digit; more than 18 are none.
+    /// Consumes one to 18 decimal digits; nil otherwise.
     @inline(__always)
     mutating func digits(_ bytes: Span<UInt8>) -> UInt64? {
         let start = position
@@ -58,7 +58,7 @@ struct LineCursor {
         return position > start && position - start <= 18 ? value : nil
     }
 
-    /// Consumes what comes before the next space.
+    /// Consumes up to the next space.
     @inline(__always)
     mutating func word(_ bytes: Span<UInt8>) -> Range<Int> {
         let start = position

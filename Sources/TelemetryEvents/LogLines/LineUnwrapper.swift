@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes device-log lines out of their wrappers (SPEC 3.3).
+/// Removes the wrapper that a log tool puts around a line (docs/log-validation.md).
 ///
-/// It is total: every line is one of the plugin's or foreign, and no read passes the line's end.
+/// Total: every line is either the plugin's or foreign, and no read passes the line's end.
 struct LineUnwrapper: Sendable {
-    /// How much of a line is read.
-    static let longestLine = 64 * 1_024
-    /// How far into a longer line its message may begin.
-    static let longestHead = 4 * 1_024
+    /// How many bytes of a line are read.
+    private static let longestLine = 64 * 1_024
+    /// How far into an overlong line its message may begin.
+    private static let longestHead = 4 * 1_024
 
     let wrapper: LogWrapper?
     var stamps = LogStampReader()
-    /// The header of `logcat -v long` whose message the next lines are; it outlives the end of the bytes.
+    /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
     var header: UnwrappedLine?
     private var plain: [UInt8] = []
 
-    /// - Parameter wrapper: the one that all lines are in; nil: told apart line by line.
+    /// - Parameter wrapper: the wrapper of all lines; nil to detect it per line.
     init(wrapper: LogWrapper?) {
         self.wrapper = wrapper
     }
 
-    /// Takes a line out of its wrapper. The line feed may be part of the range or not.
+    /// Unwraps a line. The range may include the line feed.
     mutating func unwrap(_ bytes: Span<UInt8>, _ line: Range<Int>, scratch: inout [UInt8]) -> UnwrappedLine {
         let range = bytes.trimmedLine(line)
         if range.count > Self.longestLine { return unwrapLong(bytes, range, scratch: &scratch) }
         return unwrapWhole(bytes, range, scratch: &scratch)
     }
 
-    /// Takes the start of a line that is too long, if its message begins near; an event stays whole, to be refused.
+    /// Unwraps the head of an overlong line if its message begins near; an event stays whole, to be rejected.
     @inline(never)
     private mutating func unwrapLong(
         _ bytes: Span<UInt8>,
@@ -47,7 +47,7 @@ struct LineUnwrapper: Sendable {
         _ range: Range<Int>,
         scratch: inout [UInt8]
     ) -> UnwrappedLine {
-        if ANSISequences.areIn(bytes, range) { return unwrapColoured(bytes, range, scratch: &scratch) }
+        if ANSISequences.arePresent(bytes, range) { return unwrapColoured(bytes, range, scratch: &scratch) }
         return unwrapPlain(bytes, range, scratch: &scratch)
     }
 
@@ -83,34 +83,12 @@ struct LineUnwrapper: Sendable {
         }
         return line
     }
-}
 
-extension Span<UInt8> {
-    /// The line without its end, without white space and control characters around it, and without a byte order mark.
-    @inline(__always)
-    func trimmedLine(_ line: Range<Int>) -> Range<Int> {
-        var start = Swift.min(Swift.max(line.lowerBound, 0), count)
-        var end = Swift.min(Swift.max(line.upperBound, start), count)
-        while end > start, self[end - 1].isBlank { end -= 1 }
-        while start < end, self[start].isBlank { start += 1 }
-        if start + 3 <= end, self[start] == 0xEF, self[start + 1] == 0xBB, self[start + 2] == 0xBF {
-            start += 3
-            while start < end, self[start].isBlank { start += 1 }
-        }
-        return start..<end
-    }
-}
+    // MARK: Detecting the wrapper
 
-extension UInt8 {
-    /// White space or a control character, but not the one that begins an ANSI sequence.
+    /// Detects a line's wrapper by its first bytes.
     @inline(__always)
-    fileprivate var isBlank: Bool { self <= 0x20 && self != 0x1B }
-}
-
-extension LineUnwrapper {
-    /// Tells the wrapper of a line by its first bytes.
-    @inline(__always)
-    mutating func takeUnknown(
+    private mutating func takeUnknown(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
         scratch: inout [UInt8],
@@ -130,7 +108,7 @@ extension LineUnwrapper {
         }
     }
 
-    /// A line that begins with a number: mostly a time.
+    /// Reads a line that begins with a number, usually a time.
     @inline(__always)
     private mutating func takeNumber(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
@@ -141,9 +119,9 @@ extension LineUnwrapper {
         }
     }
 
-    /// What follows a date and a time.
+    /// Reads what follows a date and a time.
     @inline(__always)
-    mutating func takeAfterTime(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    private mutating func takeAfterTime(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
@@ -166,7 +144,7 @@ extension LineUnwrapper {
         if !isTaken { StampedLine.takeRest(bytes, cursor, into: &line) }
     }
 
-    /// What begins with a name behind the time: a process of Apple's or of a syslog, a user of logcat's.
+    /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
     private func takeNamed(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) -> Bool {
         guard cursor.peek(bytes) != UInt8(ascii: "["), cursor.peek(bytes) != UInt8(ascii: "]") else { return false }
         guard let heading = ProcessHeading(bytes, cursor) else {
@@ -177,7 +155,7 @@ extension LineUnwrapper {
             : AppleSyslogLine.take(heading, bytes, cursor.end, into: &line)
     }
 
-    /// A line that begins with a bracket: a marker, a time in brackets, or a header of `logcat -v long`.
+    /// Reads a line that begins with a bracket: a marker, a time in brackets, or a header of `logcat -v long`.
     @inline(__always)
     private mutating func takeBracket(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         if let marker = bytes.marker(at: start.position, end: start.end) {
@@ -197,7 +175,7 @@ extension LineUnwrapper {
         }
     }
 
-    /// A line that begins with a letter or a sign.
+    /// Reads a line that begins with a letter or a sign.
     private mutating func takeWord(
         _ bytes: Span<UInt8>,
         _ start: LineCursor,
@@ -225,9 +203,9 @@ extension LineUnwrapper {
         line.takeAnywhere(bytes, start)
     }
 
-    /// The lines of a message behind a header of `logcat -v long`.
+    /// Reads a line after a header of `logcat -v long`.
     ///
-    /// - Returns: whether the line is one of them, or the end of the message.
+    /// - Returns: whether the line belongs to its message or ends it.
     private mutating func takeBehindHeader(
         _ bytes: Span<UInt8>,
         _ cursor: LineCursor,
@@ -249,17 +227,10 @@ extension LineUnwrapper {
         line.takeMessage(bytes, cursor)
         return true
     }
-}
 
-extension Span<UInt8> {
-    /// Whether `--------- beginning of main` stands here, with which logcat divides its buffers.
-    func hasDivider(at index: Int, end: Int) -> Bool {
-        index + 10 <= end && word(at: index) == 0x2D2D_2D2D_2D2D_2D2D
-    }
-}
+    // MARK: Syslog
 
-extension LineUnwrapper {
-    /// A line of syslog that begins with its priority.
+    /// Reads a syslog line that begins with its priority.
     mutating func takeSyslog(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = start
         guard RFC3164Line.skipPriority(bytes, &cursor) else { return false }
@@ -272,7 +243,7 @@ extension LineUnwrapper {
         return true
     }
 
-    /// A line that begins with the name of a month: syslog, or idevicesyslog.
+    /// Reads a line that begins with the name of a month: syslog or idevicesyslog.
     mutating func takeMonth(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = start
         guard let stamp = stamps.namedMonth(bytes, &cursor) else { return false }
@@ -286,7 +257,7 @@ extension LineUnwrapper {
         return true
     }
 
-    /// What follows the time of `journalctl -o short-full`, which names the zone.
+    /// Reads what follows the time of `journalctl -o short-full`, which names the zone.
     mutating func takeWeekdayRest(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
@@ -296,8 +267,8 @@ extension LineUnwrapper {
         if !RFC3164Line.takeRest(bytes, cursor, into: &line) { StampedLine.takeRest(bytes, cursor, into: &line) }
     }
 
-    /// A message of syslog behind its length, as streams frame it (RFC 6587).
-    mutating func takeFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    /// Reads a syslog message with octet counting (RFC 6587).
+    private mutating func takeFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         if cursor.digits(bytes) != nil, cursor.consume(UInt8(ascii: " "), bytes),
             cursor.peek(bytes) == UInt8(ascii: "<"), takeSyslog(bytes, cursor, into: &line)
@@ -306,18 +277,10 @@ extension LineUnwrapper {
         }
         line.takeAnywhere(bytes, start)
     }
-}
 
-extension Span<UInt8> {
-    /// Whether the byte is in the range.
-    fileprivate func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
-        for index in range where self[index] == byte { return true }
-        return false
-    }
-}
+    // MARK: JSON objects
 
-extension LineUnwrapper {
-    /// A line that is a JSON object: of Apple's log, of the journal, or an event.
+    /// Reads a line that is a JSON object: of Apple's log, of the journal, or an event.
     mutating func takeObject(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
@@ -345,4 +308,36 @@ extension LineUnwrapper {
             JournalJSONLine.take(object, bytes, into: &line)
         }
     }
+}
+
+extension Span<UInt8> {
+    /// The line without its terminator, surrounding white space and control characters, and byte order mark.
+    @inline(__always)
+    func trimmedLine(_ line: Range<Int>) -> Range<Int> {
+        var start = Swift.min(Swift.max(line.lowerBound, 0), count)
+        var end = Swift.min(Swift.max(line.upperBound, start), count)
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        while start < end, self[start].isBlank { start += 1 }
+        if start + 3 <= end, self[start] == 0xEF, self[start + 1] == 0xBB, self[start + 2] == 0xBF {
+            start += 3
+            while start < end, self[start].isBlank { start += 1 }
+        }
+        return start..<end
+    }
+
+    /// Whether a buffer divider of logcat, such as `--------- beginning of main`, begins here.
+    func hasDivider(at index: Int, end: Int) -> Bool {
+        index + 10 <= end && word(at: index) == 0x2D2D_2D2D_2D2D_2D2D
+    }
+
+    fileprivate func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
+        for index in range where self[index] == byte { return true }
+        return false
+    }
+}
+
+extension UInt8 {
+    /// White space or a control character, except the escape that begins an ANSI sequence.
+    @inline(__always)
+    fileprivate var isBlank: Bool { self <= 0x20 && self != 0x1B }
 }

@@ -4,9 +4,9 @@ extension LogBinder {
     /// When a line was written.
     enum LineTime {
         case known(Timestamp)
-        /// Without a stamp in a log that is not live; the time only orders.
+        /// No stamp, and the log is not live; the time only orders the line.
         case assumed(Timestamp)
-        /// The year is still to be found.
+        /// The year is not yet known.
         case yearless(YearlessStamp)
 
         var known: Timestamp? {
@@ -25,12 +25,12 @@ extension LogBinder {
         }
     }
 
-    /// A clock that is a little behind makes lines look as if they came from the future.
+    /// The receiver's clock may be slow, which makes lines look like future ones.
     private static let clockTolerance: Int64 = 3_600_000_000
-    /// 29 February may be missing for so many years.
+    /// The longest gap between leap years in the Gregorian calendar, across a century such as 2100.
     private static let longestWithoutLeapYear: Int64 = 8
 
-    /// The time of a line (SPEC 3.3): its stamp, else the stream's last one, else the time of reading.
+    /// The time of a line: its stamp, else its stream's last one, else the reading time.
     mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
         guard let stamp else {
             if let last = binding.streams[stream].last { return .known(last) }
@@ -51,13 +51,15 @@ extension LogBinder {
         return .known(time)
     }
 
-    /// The time of a stamp whose stream has told no absolute time: near the last one of the log, else the latest past one.
-    func lastResort(_ stamp: YearlessStamp) -> Timestamp {
+    /// The time of a stamp in a stream without an absolute time: nearest to the log's last absolute time, else the
+    /// latest past one.
+    func fallbackTime(_ stamp: YearlessStamp) -> Timestamp {
         if let anchor = binding.anchor { return dated(stamp, near: anchor, isPast: false) }
         return dated(stamp, near: readAt, isPast: true)
     }
 
-    /// The stamp in the year that brings it nearest to a time, or in the latest one in which it is not after it.
+    /// The stamp in the year that brings it nearest to a time, or in the latest year in which it is not after that
+    /// time.
     func dated(_ stamp: YearlessStamp, near anchor: Timestamp, isPast: Bool) -> Timestamp {
         let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
         return best(stamp, in: year - 1...year + 1, near: anchor, isPast: isPast)
@@ -100,4 +102,10 @@ extension LogBinder {
         guard let offset else { return Timestamp(microseconds: options.zone.utcMicroseconds(wall: wall)) }
         return Timestamp(microseconds: wall - Int64(offset) * 1_000_000)
     }
+}
+
+/// A stamp without a year.
+struct YearlessStamp: Hashable {
+    var wallMicroseconds: Int64
+    var offset: Int32?
 }

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives parsed messages their time and their cycle, and makes events of them (SPEC 3.3).
+/// Assigns a time and a cycle to parsed messages and turns them into events (docs/log-validation.md).
 ///
-/// Pieces come in the order in which they were parsed. Memory is bounded: what waits for its schedule id gives way when there
-/// is too much of it.
+/// Chunks must be bound in parse order. Memory is bounded: when too many events wait for a schedule id, the oldest are
+/// emitted without.
 public struct LogBinder: Sendable {
     let options: LogDecoderOptions
-    let pseudonyms: any Pseudonymising
+    private let pseudonyms: any Pseudonymising
     let identityKey: IdentityKey
 
     var binding = LogBinding()
     var recent = RecentLines()
-    /// By the wall clock.
+    /// The wall clock of the last stamped line.
     var lastStamp = Int64.min
-    var devices = PseudonymCache()
-    /// The texts of the event that is made.
+    private var devices = PseudonymCache()
+    /// The texts of the event under construction.
     var texts = EventTexts()
-    var decoded = DecodedEvents()
-    /// The time that the next line without a stamp is given, so that such lines keep their order.
+    private var decoded = DecodedEvents()
+    /// The time assigned to the next line without a stamp, so that such lines keep their order.
     var assumedTime = Timestamp(microseconds: 0)
     var readAt = Timestamp(microseconds: 0)
 
-    /// Starts at the beginning of a log.
+    /// Creates a binder for the beginning of a log.
     ///
     /// - Parameters:
-    ///   - options: those that the parser has.
-    ///   - pseudonyms: what replaces the names of devices.
-    ///   - identityKey: the key that the parser has.
+    ///   - options: the parser's options.
+    ///   - pseudonyms: replaces the names of devices.
+    ///   - identityKey: the parser's key.
     public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
         self.options = options
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
     }
 
-    /// Binds the messages of a piece. Events whose cycle is not known yet come with a later call.
+    /// Binds the messages of a chunk. Events whose cycle is not yet known are returned by a later call.
     public mutating func bind(_ parsed: ParsedLog, readAt: Timestamp) -> DecodedEvents {
         begin(readAt)
         decoded.lines = parsed.lines
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
-        if options.isLive { releaseOld() }
+        if options.isLive { releaseExpired() }
         binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0
@@ -51,16 +51,17 @@ public struct LogBinder: Sendable {
         return end()
     }
 
-    /// Gives up waiting: every event that was held back comes out.
+    /// Emits all waiting events.
     ///
-    /// For the end of a log, and for a live one that has been idle for a while.
+    /// Call it at the end of a log, and when a live log has been idle for a while.
     public mutating func flush(readAt: Timestamp) -> DecodedEvents {
         begin(readAt)
         for device in binding.devices.indices { releaseAll(device) }
         return end()
     }
 
-    /// A line that was there before, behind another one, and is older than the last one is a repetition too.
+    /// Classifies a line; one seen before in another context is also a repetition if it is older than the previous
+    /// line.
     private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
         guard parsed.fingerprint != 0, let stamp = parsed.stamp else { return .new }
         let isOlder = stamp.wallMicroseconds < lastStamp
@@ -87,15 +88,15 @@ public struct LogBinder: Sendable {
         defer { decoded = DecodedEvents() }
         return decoded
     }
-}
 
-extension LogBinder {
-    /// Takes in a message: finds its stream, time and cycle, and lets its event out or holds it back.
+    // MARK: Binding and emitting
+
+    /// Binds a message to its stream, time and cycle, and emits or holds its event.
     ///
     /// - Parameters:
-    ///   - bytes: what the texts of the message are ranges of.
-    ///   - novelty: of a line that is told again only the time counts; one that is similar begins no cycle.
-    mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
+    ///   - bytes: the bytes that the message's texts are ranges of.
+    ///   - novelty: a repeated line contributes only its time; a similar one opens no cycle.
+    private mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
@@ -107,9 +108,9 @@ extension LogBinder {
         if !binding.devices[device].held.isEmpty,
             parsed.message.form.kind == .prefetchExecuted || parsed.message.form.phase == .delivery
         {
-            settle(device, process, nil)
+            confirmExecution(device, process, nil)
         }
-        makeRoom(device)
+        evictCycle(device)
         var id: [UInt8] = []
         if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
             id = identifier(bytes, parsed.message.scheduleId)
@@ -125,17 +126,17 @@ extension LogBinder {
         )
         if place == nil, novelty == .similar { return }
         if let place { note(parsed.message, place, device, process) }
-        if parsed.message.form.meaning != .cycle { send(parsed, place, device, process, time, bytes) }
+        if parsed.message.form.meaning != .cycle { emitOrHold(parsed, place, device, process, time, bytes) }
         if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }
     }
 
-    /// Remembers what a message says about its cycle, for the lines that follow.
+    /// Updates the cycle with what a message says about it.
     private mutating func note(_ message: LogMessage, _ place: Int, _ device: Int, _ process: UInt64) {
         if let begin = message.begin { binding.devices[device].cycles[place].begin = begin }
         if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
             !binding.devices[device].held.isEmpty
         {
-            settle(device, process, binding.devices[device].cycles[place].serial)
+            confirmExecution(device, process, binding.devices[device].cycles[place].serial)
         }
         switch message.form.kind {
         case .prefetchScheduled:
@@ -149,7 +150,7 @@ extension LogBinder {
         }
     }
 
-    private mutating func send(
+    private mutating func emitOrHold(
         _ parsed: ParsedMessage,
         _ place: Int?,
         _ device: Int,
@@ -160,14 +161,16 @@ extension LogBinder {
         guard let kind = parsed.message.form.kind else { return }
         if kind == .prefetchUsedForNotification, parsed.message.isFromElsewhere { return }
         texts.removeAll()
-        guard parsed.message.hasTexts else { return send(parsed, parsed.message, kind, place, device, process, time) }
+        guard parsed.message.hasTexts else {
+            return emitOrHold(parsed, parsed.message, kind, place, device, process, time)
+        }
         var message = parsed.message
-        moveTexts(of: &message, bytes)
-        send(parsed, message, kind, place, device, process, time)
+        copyTexts(of: &message, bytes)
+        emitOrHold(parsed, message, kind, place, device, process, time)
     }
 
-    /// Sends a message whose texts are those of `texts`.
-    private mutating func send(
+    /// Emits or holds a message whose texts are ranges of `texts`.
+    private mutating func emitOrHold(
         _ parsed: ParsedMessage,
         _ message: LogMessage,
         _ kind: EventKind,
@@ -201,15 +204,15 @@ extension LogBinder {
         )
     }
 
-    /// Copies the texts of a message to `texts`.
-    private mutating func moveTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
+    /// Copies the texts of a message into `texts`.
+    private mutating func copyTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
         if !message.error.isEmpty { message.error = texts.copy(bytes, message.error) }
         if !message.contentHash.isEmpty { message.contentHash = texts.copy(bytes, message.contentHash) }
         if !message.scheduleHash.isEmpty { message.scheduleHash = texts.copy(bytes, message.scheduleHash) }
         if !message.counters.isEmpty { message.counters = texts.copy(bytes, message.counters) }
     }
 
-    /// The schedule id as it may be stored.
+    /// The redacted schedule id.
     private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
         texts.removeAll()
         let copy = texts.append(bytes.validIdentifier(range))
@@ -217,7 +220,7 @@ extension LogBinder {
         return Array(texts.bytes[safe])
     }
 
-    /// Lets an event out with what is known of its cycle; the message's texts are those of `texts`.
+    /// Emits an event with what is known of its cycle; the message's texts are ranges of `texts`.
     mutating func emit(
         _ message: LogMessage,
         _ time: Timestamp,
@@ -259,14 +262,14 @@ extension LogBinder {
         }
         let held = texts.bytes
         decoded.events.appendOneOfMany(event, texts: held.span)
-        if isTimeAssumed, options.tellsUntimedLines { decoded.untimedLines.append(line) }
+        if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
     }
 
-    /// What stands for the device, or for one of several processes that live on it side by side.
+    /// The pseudonym of the device, or of one of several processes that run on it concurrently.
     private func installation(_ place: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
-        guard let place, binding.devices[device].cycles[place].progress.contains(.apart) else {
+        guard let place, binding.devices[device].cycles[place].progress.contains(.concurrent) else {
             return binding.devices[device].installation
         }
         return identityKey.process(binding.devices[device].cycles[place].process, of: binding.devices[device].name)
@@ -275,44 +278,11 @@ extension LogBinder {
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {
         decoded.reject(Rejection(index: line, reason: reason, field: .timestamp))
     }
-}
 
-extension KnownCycle {
-    /// Whether its events have what an event must have, and wait for nothing.
-    var isBound: Bool { idHash != 0 || progress.contains(.released) }
+    // MARK: Streams and devices
 
-    mutating func execute() {
-        progress.insert(.executed)
-        progress.remove(.ended)
-    }
-}
-
-extension LogDevice {
-    func knows(_ idHash: UInt64) -> Bool {
-        cycles.contains { $0.idHash == idHash }
-    }
-
-    /// The id of a cycle with this hash, as it may be stored.
-    func id(of idHash: UInt64) -> [UInt8] {
-        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? []
-    }
-}
-
-extension Span<UInt8> {
-    /// An identifier with what is no UTF-8 replaced, which makes it longer; cut to what an identifier may have.
-    fileprivate func validIdentifier(_ range: Range<Int>) -> [UInt8] {
-        var copy: [UInt8] = []
-        copy.append(self, range)
-        let valid = Array(String(decoding: copy, as: UTF8.self).utf8)
-        guard valid.count > 128 else { return valid }
-        let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
-        return Array(valid[..<end])
-    }
-}
-
-extension LogBinder {
-    /// The stream that a line belongs to; a line that names neither device nor process nor time belongs to the last one.
-    mutating func stream(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> Int {
+    /// The stream of a line; a line without device, process and stamp belongs to the last stream.
+    private mutating func stream(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> Int {
         binding.lineCount += 1
         if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
             return binding.use(binding.lastStream)
@@ -327,7 +297,7 @@ extension LogBinder {
         return binding.use(binding.openStream(device: name, process: parsed.process))
     }
 
-    /// The device that a line is of: one without a name is the one that other lines name, as long as they name only one.
+    /// The device of a line; a line without one belongs to the only named device, if there is just one.
     private mutating func device(named name: UInt64, _ bytes: Span<UInt8>, _ text: Event.Text) -> UInt64 {
         guard binding.devices.count == 1 else { return name }
         if name == 0 { return binding.devices[0].name }
@@ -347,48 +317,14 @@ extension LogBinder {
     }
 }
 
-extension LogBinding {
-    func stream(device: UInt64, process: UInt64) -> Int? {
-        if lastStream < streams.count, streams[lastStream].device == device, streams[lastStream].process == process {
-            return lastStream
-        }
-        return streams.firstIndex { $0.device == device && $0.process == process }
-    }
-
-    mutating func use(_ stream: Int) -> Int {
-        lastStream = stream
-        streams[stream].usedAt = lineCount
-        return stream
-    }
-
-    /// Gives the only device the name that was missing.
-    mutating func nameOnlyDevice(_ name: UInt64, _ installation: Pseudonym) {
-        devices[0].name = name
-        devices[0].installation = installation
-        for index in streams.indices { streams[index].device = name }
-    }
-
-    func device(ofStream stream: Int) -> Int {
-        if devices.count == 1 { return 0 }
-        let name = streams[stream].device
-        return devices.firstIndex { $0.name == name } ?? 0
-    }
-
-    /// Opens a stream in place of the one that was not used for longest when there are too many.
-    mutating func openStream(device: UInt64, process: UInt64) -> Int {
-        if streams.count >= Self.maximumStreams,
-            let oldest = streams.indices.min(by: { streams[$0].usedAt < streams[$1].usedAt })
-        {
-            streams.remove(at: oldest)
-        }
-        streams.append(LogStream(device: device, process: process))
-        return streams.count - 1
-    }
-
-    mutating func dropDevice(_ index: Int) {
-        let name = devices[index].name
-        devices.remove(at: index)
-        streams.removeAll { $0.device == name }
-        lastStream = 0
+extension Span<UInt8> {
+    /// The identifier with invalid UTF-8 replaced, which may lengthen it, truncated to the maximum length.
+    fileprivate func validIdentifier(_ range: Range<Int>) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(self, range)
+        let valid = Array(String(decoding: copy, as: UTF8.self).utf8)
+        guard valid.count > 128 else { return valid }
+        let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return Array(valid[..<end])
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which cycle each line is about (SPEC 3.3): by the schedule id and the notification time that it names, else by the order
-/// of the lines in its stream and of the cycles on its device.
+/// Finds the cycle of each line: by the schedule id or the notification time that it names, else by the order of lines
+/// in its stream and of cycles on its device.
 ///
-/// A stream is the lines of one process of one device; a cycle belongs to a device, since the system starts the app anew for
-/// the task and for the notification. Devices, streams, cycles and waiting events are bounded; the least recently used give
-/// way.
+/// A stream is the lines of one process on one device. Cycles belong to devices, because the system launches the app
+/// anew for the task and for the notification. Devices, streams, cycles and waiting events are bounded; the least
+/// recently used are evicted.
 struct LogBinding {
     static let maximumDevices = 64
     static let maximumStreams = 256
@@ -19,21 +19,13 @@ struct LogBinding {
     var lineCount: UInt64 = 0
     var lifetimes = LogLifetimes()
 
-    /// Where a message belongs.
-    struct Place {
-        var device: Int
-        var stream: Int
-        /// The place of the cycle on the device; nil for a message that needs none.
-        var cycle: Int?
-    }
-
-    /// Finds the cycle of a message, opening one where the message begins one.
+    /// Finds the cycle of a message, and opens one if the message begins a cycle.
     ///
     /// - Parameters:
-    ///   - idHash: the hash of the schedule id that the message names; 0 for none.
-    ///   - id: the id as it may be stored; empty when the device knows it.
-    ///   - time: when the line was written, where its stamp tells.
-    ///   - mayOpen: whether the message may begin a cycle.
+    ///   - idHash: the hash of the message's schedule id; 0 for none.
+    ///   - id: the redacted id; empty if the device already has it.
+    ///   - time: when the line was written, if known.
+    ///   - mayOpen: whether the message may open a cycle.
     mutating func cycle(
         of message: LogMessage,
         stream: Int,
@@ -67,7 +59,7 @@ struct LogBinding {
             devices[device].cycles[place].due = due
             hasLearned = true
         }
-        if hasLearned { place = joined(place, device) }
+        if hasLearned { place = merged(place, device) }
         streams[stream][phase] = devices[device].cycles[place].serial
         if phase == .summary || phase == .delivery {
             streams[stream].phase = .delivery
@@ -77,13 +69,13 @@ struct LogBinding {
         return place
     }
 
-    /// The phase of a line: its rule's, but for lines that are written in two of them.
+    /// The phase of a line: its rule's, except for lines that are written in two phases.
     private func phase(of message: LogMessage, in stream: LogStream) -> LogRule.Phase {
         if message.form.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
         return message.form.phase
     }
 
-    // MARK: By name
+    // MARK: By schedule id
 
     private func named(
         _ idHash: UInt64,
@@ -102,7 +94,7 @@ struct LogBinding {
         let sameId =
             sameSchedule(idHash, due, device) { $0.process == process }
             ?? sameSchedule(idHash, due, device) {
-                phase != .scheduling || !self.lifetimes.cross(device: cycles.name, $0.process, process)
+                phase != .scheduling || !self.lifetimes.overlap(device: cycles.name, $0.process, process)
             }
         if let sameId { return sameId }
         if let context, !isContextPast, cycles.cycles[context].idHash == 0, agrees(cycles.cycles[context], due) {
@@ -113,17 +105,17 @@ struct LogBinding {
             ?? cycles.lastIndex { $0.idHash == 0 && $0.due == due }
     }
 
-    /// The cycle of a schedule: with this notification time, else one that is still to be delivered, else the last one.
+    /// The cycle of a schedule: with this notification time, else an undelivered one, else the last one.
     private func sameSchedule(
         _ idHash: UInt64,
         _ due: Timestamp?,
         _ device: Int,
-        _ mayBe: (KnownCycle) -> Bool
+        _ isEligible: (KnownCycle) -> Bool
     ) -> Int? {
         let cycles = devices[device]
-        return cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && mayBe($0) }
-            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && mayBe($0) }
-            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) && mayBe($0) }
+        return cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && isEligible($0) }
+            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && isEligible($0) }
+            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) && isEligible($0) }
     }
 
     private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
@@ -153,13 +145,13 @@ struct LogBinding {
         return cycles.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
     }
 
-    /// Whether a cycle without a notification time may have this one: its task may begin before it.
+    /// Whether a cycle without a notification time may have this one: its task must begin within the day before.
     private func mayBeDue(_ cycle: KnownCycle, at due: Timestamp) -> Bool {
         guard let begin = cycle.begin else { return !cycle.isDelivered }
         return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
     }
 
-    /// Whether a cycle whose task was not scheduled yet may have it begin at this time.
+    /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
     private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
         guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
         return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
@@ -219,7 +211,7 @@ struct LogBinding {
         return context
     }
 
-    /// The cycle that the system runs next: of this process before those of others; else another attempt of the last one.
+    /// The cycle that the system runs next, preferring those of this process; else a retry of the last one.
     private func nextToExecute(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
         let waiting =
             nearest(device, time) { $0.isWaiting && $0.process == stream.process }
@@ -231,11 +223,11 @@ struct LogBinding {
         return devices[device].lastIndex { !$0.isDelivered }
     }
 
-    /// Of the cycles of a kind the one whose time is nearest to the line's, or the earliest where the line has none.
-    private func nearest(_ device: Int, _ time: Timestamp?, _ isWanted: (KnownCycle) -> Bool) -> Int? {
+    /// The matching cycle nearest to the line's time, or the earliest if the line has none.
+    private func nearest(_ device: Int, _ time: Timestamp?, _ matches: (KnownCycle) -> Bool) -> Int? {
         let cycles = devices[device].cycles
         var first: Int?
-        for index in cycles.indices where isWanted(cycles[index]) {
+        for index in cycles.indices where matches(cycles[index]) {
             guard let known = first else {
                 first = index
                 continue
@@ -248,7 +240,7 @@ struct LogBinding {
         return first
     }
 
-    // MARK: Opening and joining
+    // MARK: Opening and merging
 
     private mutating func opened(
         by message: LogMessage,
@@ -267,20 +259,24 @@ struct LogBinding {
         let process = streams[stream].process
         let place = devices[device].open(process: process)
         devices[device].cycles[place].due = due
-        if lifetimes.hasCompany(device: devices[device].name, process) {
-            devices[device].cycles[place].progress.insert(.apart)
+        if lifetimes.overlapsAnother(device: devices[device].name, process) {
+            devices[device].cycles[place].progress.insert(.concurrent)
         }
         return place
     }
 
-    /// A cycle that has just learned its id or its time may be one that is known already; the two become one.
-    private mutating func joined(_ place: Int, _ device: Int) -> Int {
+    /// Merges a cycle that has just got its id or due time with another one of the same identity.
+    private mutating func merged(_ place: Int, _ device: Int) -> Int {
         let cycle = devices[device].cycles[place]
         guard cycle.idHash != 0 else { return place }
         let twin = devices[device].cycles.indices.last { other in
             other != place && devices[device].cycles[other].idHash == cycle.idHash
                 && devices[device].cycles[other].due == cycle.due
-                && !lifetimes.cross(device: devices[device].name, devices[device].cycles[other].process, cycle.process)
+                && !lifetimes.overlap(
+                    device: devices[device].name,
+                    devices[device].cycles[other].process,
+                    cycle.process
+                )
         }
         guard let twin else { return place }
         let kept = min(place, twin)
@@ -298,5 +294,49 @@ struct LogBinding {
         }
         devices[device].cycles.remove(at: dropped)
         return kept
+    }
+
+    func stream(device: UInt64, process: UInt64) -> Int? {
+        if lastStream < streams.count, streams[lastStream].device == device, streams[lastStream].process == process {
+            return lastStream
+        }
+        return streams.firstIndex { $0.device == device && $0.process == process }
+    }
+
+    mutating func use(_ stream: Int) -> Int {
+        lastStream = stream
+        streams[stream].usedAt = lineCount
+        return stream
+    }
+
+    /// Names the only device, which was anonymous so far.
+    mutating func nameOnlyDevice(_ name: UInt64, _ installation: Pseudonym) {
+        devices[0].name = name
+        devices[0].installation = installation
+        for index in streams.indices { streams[index].device = name }
+    }
+
+    func device(ofStream stream: Int) -> Int {
+        if devices.count == 1 { return 0 }
+        let name = streams[stream].device
+        return devices.firstIndex { $0.name == name } ?? 0
+    }
+
+    /// Opens a stream and evicts the least recently used one if there are too many.
+    mutating func openStream(device: UInt64, process: UInt64) -> Int {
+        if streams.count >= Self.maximumStreams,
+            let oldest = streams.indices.min(by: { streams[$0].usedAt < streams[$1].usedAt })
+        {
+            streams.remove(at: oldest)
+        }
+        streams.append(LogStream(device: device, process: process))
+        return streams.count - 1
+    }
+
+    mutating func dropDevice(_ index: Int) {
+        let name = devices[index].name
+        devices.remove(at: index)
+        streams.removeAll { $0.device == name }
+        lastStream = 0
     }
 }

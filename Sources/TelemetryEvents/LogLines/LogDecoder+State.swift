@@ -2,12 +2,12 @@
 
 extension LogDecoder {
     private static let stateVersion: UInt8 = 2
-    /// The most bytes that the state may have; devices that were not used for longest are left out.
+    /// The maximum size of the state in bytes; the least recently used devices are left out.
     private static let maximumState = 64 << 10
     private static let hashBytes = 8
 
-    /// What a restart needs to go on in the middle of a log: streams, cycles and the events that wait. At most 64 KiB, and
-    /// nothing in it that an event could not hold. A keyed hash at its end makes damage known.
+    /// What a restart needs to resume in the middle of a log: streams, cycles and waiting events. At most 64 KiB,
+    /// redacted like events, with a keyed hash at the end that detects damage.
     public var state: [UInt8] {
         var output: [UInt8] = [Self.stateVersion]
         output.appendVarint(zigzag: binder.assumedTime.microseconds)
@@ -34,10 +34,11 @@ extension LogDecoder {
         return output
     }
 
-    /// Goes on where a decoder with this state was.
+    /// Resumes from a saved state.
     ///
-    /// - Parameters: as for a new decoder; the line counts begin at zero.
-    /// - Throws: `LogStateError` for bytes that are no state of this version and key, or are damaged.
+    /// - Parameters: as for a new decoder; line counts restart at zero.
+    ///
+    /// - Throws: `LogStateError` if the state is damaged, or of another version or key.
     public init(
         restoring state: [UInt8],
         _ options: LogDecoderOptions,
@@ -88,9 +89,9 @@ extension LogDecoder {
     }
 }
 
-/// The saved state of a log's decoder cannot be read.
+/// The saved state of a log decoder is unreadable.
 public struct LogStateError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong with it.
+    /// What is wrong with the state.
     public let problem: String
 
     /// What was expected, what was found and what to do.
@@ -101,13 +102,13 @@ public struct LogStateError: Error, Sendable, CustomStringConvertible {
 }
 
 extension [UInt8] {
-    mutating func append(optional time: Timestamp?) {
+    fileprivate mutating func append(optional time: Timestamp?) {
         append(time == nil ? 0 : 1)
         if let time { appendVarint(zigzag: time.microseconds) }
     }
 
-    /// The header of `logcat -v long` that the next lines belong to.
-    mutating func append(logcatHeader header: UnwrappedLine?) {
+    /// The current header of `logcat -v long`.
+    fileprivate mutating func append(logcatHeader header: UnwrappedLine?) {
         append(header == nil ? 0 : 1)
         guard let header else { return }
         append(header.stamp == nil ? 0 : 1)
@@ -121,7 +122,7 @@ extension [UInt8] {
         appendVarint(header.process)
     }
 
-    mutating func append(_ device: LogDevice) {
+    fileprivate mutating func append(_ device: LogDevice) {
         appendLittleEndian(device.name)
         append(device.installation == nil ? 0 : 1)
         if let installation = device.installation {
@@ -136,7 +137,7 @@ extension [UInt8] {
         for held in device.held { append(held) }
     }
 
-    mutating func append(_ stream: LogStream) {
+    fileprivate mutating func append(_ stream: LogStream) {
         appendLittleEndian(stream.device)
         appendVarint(stream.process)
         appendVarint(UInt64(stream.scheduling))
@@ -204,7 +205,7 @@ extension [UInt8] {
 }
 
 extension RecordReader {
-    mutating func flag(_ bytes: Span<UInt8>) throws(EventRecordError) -> Bool {
+    private mutating func flag(_ bytes: Span<UInt8>) throws(EventRecordError) -> Bool {
         switch try byte(bytes) {
         case 0: return false
         case 1: return true
@@ -212,7 +213,7 @@ extension RecordReader {
         }
     }
 
-    mutating func optionalTime(_ bytes: Span<UInt8>) throws(EventRecordError) -> Timestamp? {
+    fileprivate mutating func optionalTime(_ bytes: Span<UInt8>) throws(EventRecordError) -> Timestamp? {
         try flag(bytes) ? Timestamp(microseconds: try zigzag(bytes)) : nil
     }
 
@@ -226,14 +227,14 @@ extension RecordReader {
         UInt32(try count(bytes, upTo: Int(UInt32.max)))
     }
 
-    mutating func recentLines(_ bytes: Span<UInt8>) throws(EventRecordError) -> RecentLines {
+    fileprivate mutating func recentLines(_ bytes: Span<UInt8>) throws(EventRecordError) -> RecentLines {
         let previous = try littleEndian(bytes, size: 8)
         var latest: [UInt64] = []
         for _ in 0..<(try count(bytes, upTo: RecentLines.kept)) { latest.append(try littleEndian(bytes, size: 8)) }
         return RecentLines(latest: latest, previous: previous)
     }
 
-    mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine? {
+    fileprivate mutating func logcatHeader(_ bytes: Span<UInt8>) throws(EventRecordError) -> UnwrappedLine? {
         guard try flag(bytes) else { return nil }
         var header = UnwrappedLine()
         if try flag(bytes) {
@@ -249,7 +250,7 @@ extension RecordReader {
         return header
     }
 
-    mutating func device(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogDevice {
+    fileprivate mutating func device(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogDevice {
         let name = try littleEndian(bytes, size: 8)
         var installation: Pseudonym?
         if try flag(bytes) {
@@ -343,7 +344,7 @@ extension RecordReader {
         )
     }
 
-    mutating func stream(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogStream {
+    fileprivate mutating func stream(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogStream {
         let device = try littleEndian(bytes, size: 8)
         var stream = LogStream(device: device, process: try varint(bytes))
         stream.scheduling = try serial(bytes)
@@ -359,7 +360,7 @@ extension RecordReader {
 }
 
 extension LogMessage {
-    /// The texts of an event that waits, in the order in which the state has them.
+    /// The texts of a held event, in the order of the state's format.
     fileprivate static var texts: [WritableKeyPath<LogMessage, Event.Text>] {
         [\.error, \.contentHash, \.scheduleHash, \.counters]
     }

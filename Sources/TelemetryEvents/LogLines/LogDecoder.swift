@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decodes the plugin's log lines, in whatever they are wrapped, into the same events that clients send as JSON (SPEC 3.3).
+/// Decodes the plugin's log lines, in any supported wrapper, into the events that clients send as JSON
+/// (docs/log-validation.md).
 ///
-/// Total: every line is recognised, foreign or unrecognised, and nothing in a line stops the next. Lines that are JSON
-/// events are decoded as such. Texts are redacted before an event leaves (SPEC 4.7). Memory is bounded: what waits for its
-/// schedule id gives way when there is too much of it. O(input), with no allocation for most lines.
+/// Total: every line is recognised, foreign or unrecognised, and no line affects the parsing of the next. Lines that
+/// are JSON events are decoded as such. Texts are redacted. Memory is bounded: when too many events wait for a schedule
+/// id, the oldest are emitted without. O(input), without allocation for most lines.
 ///
-/// A parser and a binder, one after the other; use these themselves to have them on two threads.
+/// Combines a parser and a binder; use those directly to run them on two threads.
 public struct LogDecoder: Sendable {
     var parser: LogParser
     var binder: LogBinder
 
-    /// The lines so far.
+    /// The lines decoded so far.
     public var counts: LogLineCounts { parser.counts }
-    /// The first unrecognised lines, as many as the options ask for.
+    /// The first unrecognised lines, up to the options' limit.
     public var unrecognised: [UnrecognisedLine] { parser.unrecognised }
 
-    /// Starts at the beginning of a log.
+    /// Creates a decoder for the beginning of a log.
     ///
     /// - Parameters:
     ///   - options: how the log is read.
-    ///   - pseudonyms: what replaces the names of devices.
+    ///   - pseudonyms: replaces the names of devices.
     ///   - identityKey: the key of the events' identities.
     public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
         parser = LogParser(options, pseudonyms: pseudonyms, identityKey: identityKey)
         binder = LogBinder(options, pseudonyms: pseudonyms, identityKey: identityKey)
     }
 
-    /// Decodes whole lines; each ends with a line feed, but for the last one of the log.
+    /// Decodes whole lines; each ends with a line feed, except the log's last.
     ///
-    /// Events whose cycle is not known yet come with a later call.
+    /// Events whose cycle is not yet known are returned by a later call.
     ///
-    /// - Parameter carriers: what carried the lines, in their order; none for lines that stand for themselves.
+    /// - Parameter carriers: the records that carried the lines, in order; empty for plain lines.
     public mutating func decode(
         _ bytes: Span<UInt8>,
         readAt: Timestamp,
@@ -40,38 +41,38 @@ public struct LogDecoder: Sendable {
         binder.bind(parser.parse(bytes, readAt: readAt, carriers: carriers), readAt: readAt)
     }
 
-    /// The place in the log, from 0, of the first line whose event has not come out yet; nil when none waits.
-    public var firstWaitingLine: Int? {
+    /// The index in the log, from 0, of the first line whose event is still held; nil if none is.
+    public var firstPendingLine: Int? {
         binder.binding.devices.lazy.flatMap(\.held).map(\.line).min()
     }
 
-    /// Gives up waiting: every event that was held back comes out.
+    /// Emits all waiting events.
     ///
-    /// For the end of a log, and for a live one that has been idle for a while.
+    /// Call it at the end of a log, and when a live log has been idle for a while.
     public mutating func flush(readAt: Timestamp) -> DecodedEvents {
         binder.flush(readAt: readAt)
     }
 }
 
-/// How a log is read.
+/// Options for reading a log.
 public struct LogDecoderOptions: Sendable {
-    /// The form in which the lines are wrapped; nil: told apart line by line.
+    /// The wrapper of all lines; nil to detect it per line.
     public var wrapper: LogWrapper?
-    /// The zone of stamps that name none.
+    /// The time zone of stamps without one.
     public var zone: ZoneOffsets
-    /// Whether lines are read as they are written, so that a line without a stamp happened when it was read.
+    /// Whether lines are read while they are written, so that a line without a stamp gets the reading time.
     public var isLive: Bool
-    /// What stands for the installation of lines and events that name none, where all come from one device; nil: what the
-    /// lines tell of their devices.
+    /// The installation of lines and events without one, if all come from one device; nil to derive it from the device
+    /// names in the lines.
     public var installation: Pseudonym?
-    /// Whether the identities of events are told; without them a log is read faster.
+    /// Whether to compute event identities; decoding is faster without.
     public var identifies = true
-    /// Whether the lines of events without a time are told.
-    public var tellsUntimedLines = false
-    /// How many unrecognised lines are kept, for people to look at.
+    /// Whether to report the lines of events without a time.
+    public var reportsUntimedLines = false
+    /// How many unrecognised lines to keep for display.
     public var unrecognisedLimit = 0
 
-    /// Makes options for a log that is told apart by itself.
+    /// Creates options; by default the wrapper is detected per line.
     public init(wrapper: LogWrapper? = nil, zone: ZoneOffsets = .utc, isLive: Bool = false) {
         self.wrapper = wrapper
         self.zone = zone
@@ -79,18 +80,18 @@ public struct LogDecoderOptions: Sendable {
     }
 }
 
-/// How many lines there were: `read = recognised + foreign + unrecognised`.
+/// Line counts: `read = recognised + foreign + unrecognised`.
 public struct LogLineCounts: Hashable, Sendable {
     /// All lines.
     public var read: UInt64 = 0
-    /// Lines of a known form, and readable events.
+    /// Lines of a known form, and valid events.
     public var recognised: UInt64 = 0
-    /// Lines that are not the plugin's.
+    /// Lines that the plugin did not write.
     public var foreign: UInt64 = 0
-    /// Lines of the plugin that no rule matches, and events that cannot be read.
+    /// The plugin's lines that match no rule, and invalid events.
     public var unrecognised: UInt64 = 0
 
-    /// Counts at zero.
+    /// Creates counts of zero.
     public init() {}
 
     /// Adds counts.
@@ -102,15 +103,15 @@ public struct LogLineCounts: Hashable, Sendable {
     }
 }
 
-/// A line of the plugin that no rule matches.
+/// A line of the plugin that matches no rule.
 public struct UnrecognisedLine: Hashable, Sendable {
-    /// The longest text that is kept, in bytes.
+    /// The maximum length of the kept text, in bytes.
     public static let maximumText = 200
 
-    /// Its number, from 1.
+    /// The line number, from 1.
     public var number: UInt64
-    /// Its text, cut, and without anything personal (SPEC 4.7).
+    /// The truncated, redacted text.
     public var text: String
-    /// Why, in words.
+    /// Why it was not recognised.
     public var problem: String
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the lines of one device have told: its cycles, and the events that wait.
+/// The state of one device: its cycles and the events that wait.
 struct LogDevice {
-    /// The most cycles that are remembered; older ones are past.
+    /// The maximum number of remembered cycles.
     static let maximumCycles = 32
-    /// The most events that wait.
+    /// The maximum number of waiting events.
     static let maximumHeld = 64
 
-    /// Hash of the name.
+    /// The hash of the name.
     var name: UInt64
-    /// What stands for the device in events; nil where the wrapper names none.
+    /// The pseudonym of the device; nil if the wrapper names none.
     var installation: Pseudonym?
     var cycles: [KnownCycle] = []
     var held: [HeldEvent] = []
@@ -21,16 +21,16 @@ struct LogDevice {
         self.installation = installation
     }
 
-    /// The place of a cycle; the newest stand last and are looked at first.
+    /// The index of a cycle; searches from the newest.
     func index(of serial: UInt32) -> Int? {
         guard serial != 0 else { return nil }
         return lastIndex { $0.serial == serial }
     }
 
-    func lastIndex(where isWanted: (KnownCycle) -> Bool) -> Int? {
+    func lastIndex(where matches: (KnownCycle) -> Bool) -> Int? {
         var index = cycles.count - 1
         while index >= 0 {
-            if isWanted(cycles[index]) { return index }
+            if matches(cycles[index]) { return index }
             index -= 1
         }
         return nil
@@ -42,9 +42,18 @@ struct LogDevice {
         cycles.append(KnownCycle(serial: lastSerial, process: process))
         return cycles.count - 1
     }
+
+    func knows(_ idHash: UInt64) -> Bool {
+        cycles.contains { $0.idHash == idHash }
+    }
+
+    /// The redacted id of the cycle with this hash.
+    func id(of idHash: UInt64) -> [UInt8] {
+        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? []
+    }
 }
 
-/// A cycle that the lines of a device have told of.
+/// A cycle of a device, as far as its lines describe it.
 struct KnownCycle {
     struct Progress: OptionSet {
         var rawValue: UInt8
@@ -55,40 +64,57 @@ struct KnownCycle {
         /// Its events no longer wait for a schedule id.
         static let released = Progress(rawValue: 1 << 4)
         static let missed = Progress(rawValue: 1 << 5)
-        /// Other processes of the device live beside the one that told of it.
-        static let apart = Progress(rawValue: 1 << 6)
+        /// Other processes of the device run concurrently with the one that opened it.
+        static let concurrent = Progress(rawValue: 1 << 6)
     }
 
-    /// Tells it from the others of its device.
+    /// Unique on its device.
     let serial: UInt32
-    /// The process whose line told of it first.
+    /// The process whose line opened it.
     let process: UInt64
-    /// The keyed hash of the schedule id as the lines have it; 0 while none is known.
+    /// The keyed hash of the schedule id; 0 if unknown.
     var idHash: UInt64 = 0
-    /// The schedule id as it may be stored.
+    /// The redacted schedule id.
     var id: [UInt8] = []
-    /// When the notification is due.
+    /// The notification's due time.
     var due: Timestamp?
-    /// The earliest time of the task.
+    /// The task's earliest begin time.
     var begin: Timestamp?
     var progress: Progress = []
 
     var isWaiting: Bool { progress.contains(.scheduled) && progress.isDisjoint(with: [.executed, .delivered]) }
     var isDelivered: Bool { progress.contains(.delivered) }
-    /// By what the cycles of a device stand in order.
+    /// The sort key among the cycles of a device.
     var order: Timestamp { due ?? begin ?? Timestamp(microseconds: .max) }
 
     func distance(to time: Timestamp) -> UInt64 {
         (due ?? begin)?.distance(to: time) ?? .max
     }
+
+    /// Whether its events have their mandatory fields and need not wait.
+    var isBound: Bool { idHash != 0 || progress.contains(.released) }
+
+    mutating func execute() {
+        progress.insert(.executed)
+        progress.remove(.ended)
+    }
+
+    /// Stops waiting for an id. A cycle without a due time gets an id from its first event, since events need one of
+    /// the two.
+    mutating func release(at time: Timestamp, _ key: IdentityKey) {
+        progress.insert(.released)
+        guard idHash == 0, due == nil else { return }
+        id = Array("unnamed-\(time)".utf8)
+        idHash = key.text(id.span, 0..<id.count)
+    }
 }
 
-/// The lines of one process: which cycle they are about in each phase of the lifecycle, and when they were written.
+/// The lines of one process: their current cycle in each phase of the lifecycle, and their times.
 struct LogStream {
-    /// Hash of the device's name.
+    /// The hash of the device's name.
     var device: UInt64
     let process: UInt64
-    /// The cycles, by their serial; 0 for none.
+    /// The serials of the current cycles; 0 for none.
     var scheduling: UInt32 = 0
     var execution: UInt32 = 0
     var delivery: UInt32 = 0
@@ -96,9 +122,9 @@ struct LogStream {
     var phase = LogRule.Phase.plugin
     /// The time of the last stamped line.
     var last: Timestamp?
-    /// The last absolute time in a message, by which a stamp without a year finds its own.
+    /// The last absolute time in a message, from which a stamp without a year gets one.
     var anchor: Timestamp?
-    /// When the stream was used last, by the count of lines.
+    /// When the stream was last used, as a line count.
     var usedAt: UInt64 = 0
 
     subscript(phase: LogRule.Phase) -> UInt32 {
@@ -120,7 +146,7 @@ struct LogStream {
         }
     }
 
-    /// Follows a cycle that has become one with another.
+    /// Replaces a merged cycle by the one it was merged into.
     mutating func replace(_ serial: UInt32, by other: UInt32) {
         if scheduling == serial { scheduling = other }
         if execution == serial { execution = other }
@@ -128,8 +154,10 @@ struct LogStream {
     }
 }
 
-/// From which to which line each process of a log has written. Two whose lifetimes cross live side by side; of two that
-/// follow each other the second may be the first one started anew.
+/// The first and last line of each process of a log.
+///
+/// Processes whose ranges overlap run concurrently; if they do not overlap, the later one may be a relaunch of the
+/// earlier.
 struct LogLifetimes: Sendable {
     private static let maximum = 4_096
 
@@ -142,30 +170,30 @@ struct LogLifetimes: Sendable {
     private var last: Process?
     private var lastLine = 0
 
-    /// Takes in the lines of a piece before they are bound.
+    /// Records the lines of a chunk, before they are bound.
     mutating func add(_ messages: [ParsedMessage]) {
         for index in messages.indices where messages[index].process != 0 {
             let process = Process(device: messages[index].device, process: messages[index].process)
             if process != last {
-                settle()
+                extendLast()
                 last = process
                 begin(process, messages[index].line)
             }
             lastLine = messages[index].line
         }
-        settle()
+        extendLast()
     }
 
-    /// Whether two different processes of a device live side by side.
-    func cross(device: UInt64, _ process: UInt64, _ other: UInt64) -> Bool {
+    /// Whether two different processes of a device run concurrently.
+    func overlap(device: UInt64, _ process: UInt64, _ other: UInt64) -> Bool {
         guard process != other, let first = lines[Process(device: device, process: process)],
             let second = lines[Process(device: device, process: other)]
         else { return false }
         return first.overlaps(second)
     }
 
-    /// Whether another process of the device lives beside this one.
-    func hasCompany(device: UInt64, _ process: UInt64) -> Bool {
+    /// Whether another process of the device runs concurrently with this one.
+    func overlapsAnother(device: UInt64, _ process: UInt64) -> Bool {
         guard lines.count > 1, let own = lines[Process(device: device, process: process)] else { return false }
         return lines.contains { other, range in
             other.device == device && other.process != process && range.overlaps(own)
@@ -178,7 +206,7 @@ struct LogLifetimes: Sendable {
         lines[process] = line...line
     }
 
-    private mutating func settle() {
+    private mutating func extendLast() {
         guard let last, let range = lines[last] else { return }
         lines[last] = range.lowerBound...max(range.upperBound, lastLine)
     }

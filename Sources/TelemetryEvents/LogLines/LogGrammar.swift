@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the rule of a message by its first eight bytes and compares the rest, so that a message costs one probe however
-/// many rules there are.
+/// Finds the rule of a message by hashing its first eight bytes and comparing the rest, so that the cost does not
+/// depend on the number of rules.
 struct LogGrammar: Sendable {
     static let shared = LogGrammar(rules)
 
     private static let places = 256
 
     let forms: [LogRule.Form]
-    /// The openings one after the other, folded, and where each begins.
+    /// The case-folded openings, concatenated, and the start of each.
     private let openings: [UInt8]
     private let starts: [Int]
-    /// For each place of the hash table the first eight bytes of an opening, and the first rule that begins so.
+    /// The hash table: the first eight bytes of an opening, and the first rule that begins with them.
     private let words: [UInt64]
     private let firstRule: [UInt8]
 
@@ -43,7 +43,7 @@ struct LogGrammar: Sendable {
         self.firstRule = firstRule
     }
 
-    /// What a message says by its opening, and where the rest begins; nil for a message of no known form. O(opening).
+    /// Matches a message's opening; returns its form and the start of the rest, or nil if no rule matches. O(opening).
     func match(_ bytes: Span<UInt8>, _ text: Range<Int>) -> (form: LogRule.Form, rest: Int)? {
         guard text.count >= 8 else { return nil }
         let word = bytes.word(at: text.lowerBound) | UInt64.foldingBits
@@ -96,7 +96,7 @@ extension LogRule {
 }
 
 extension UInt64 {
-    /// Sets the bit that tells lower from upper case in eight bytes at once.
+    /// The ASCII case bit of eight bytes.
     fileprivate static let foldingBits: UInt64 = 0x2020_2020_2020_2020
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The members of a JSON line that tell what it is: a record of Apple's log, of the journal, or an event.
+/// The members of a JSON line that identify it: a record of Apple's log, of the journal, or an event.
 ///
-/// Reading is lenient, because a log line need not be valid UTF-8, but the object must end.
+/// Parsing is lenient, because log lines need not be valid UTF-8, but the object must be terminated.
 struct LogObject {
     // Apple's log.
     private(set) var eventMessage: Range<Int>?
@@ -17,14 +17,14 @@ struct LogObject {
     private(set) var process: Range<Int>?
     private(set) var syslogProcess: Range<Int>?
     private(set) var hostname: Range<Int>?
-    /// Whether one of the texts has escapes.
+    /// Whether one of the texts contains escapes.
     private(set) var isEscaped = false
-    /// Whether the message of the journal is an array of byte numbers.
+    /// Whether the journal's message is an array of byte values, as for binary data.
     private(set) var hasMessageBytes = false
-    /// Whether there is a member `event`.
+    /// Whether the object has a member `event`.
     private(set) var isEvent = false
 
-    /// Nil: no object, or one that does not end.
+    /// Nil if it is not an object, or an unterminated one.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         var members = JSONMembers(range)
         while let member = members.next(bytes) {
@@ -44,7 +44,7 @@ struct LogObject {
         guard members.isComplete else { return nil }
     }
 
-    /// A string without its quotes, a number, or an array; nil for anything else.
+    /// The content of a string, a number or an array; nil for other values.
     private static func text(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Range<Int>? {
         switch bytes[value.lowerBound] {
         case UInt8(ascii: "\""): value.lowerBound + 1..<value.upperBound - 1
@@ -53,7 +53,7 @@ struct LogObject {
         }
     }
 
-    /// Keeps a text; false when the key is none of those that are wanted.
+    /// Stores a text; false if its key is not relevant.
     private mutating func keep(_ text: Range<Int>, of key: Range<Int>, _ bytes: Span<UInt8>) -> Bool {
         switch key.count {
         case 4 where bytes.equals("_PID", in: key): process = text
@@ -71,7 +71,7 @@ struct LogObject {
         return true
     }
 
-    /// Copies the texts with their escapes resolved and without ANSI sequences; the ranges are then places in the copy.
+    /// Copies the texts with resolved escapes and without ANSI sequences; the ranges then refer to the copy.
     mutating func unescape(_ bytes: Span<UInt8>, into output: inout [UInt8]) {
         output.removeAll(keepingCapacity: true)
         Self.copy(&eventMessage, bytes, to: &output)
@@ -100,7 +100,7 @@ struct LogObject {
         } else {
             JSONMembers.appendText(bytes, range, to: &output)
         }
-        if ANSISequences.areIn(output.span, start..<output.count) {
+        if ANSISequences.arePresent(output.span, start..<output.count) {
             let coloured = Array(output[start...])
             output.removeSubrange(start...)
             ANSISequences.appendPlain(coloured.span, 0..<coloured.count, to: &output)
@@ -109,18 +109,18 @@ struct LogObject {
     }
 }
 
-/// A member of an object: its key between the quotes, and its value as it stands.
-struct JSONMember {
+/// A member of an object: its key without quotes, and its raw value.
+private struct JSONMember {
     var key: Range<Int>
     var value: Range<Int>
     /// Whether the value is a string with escapes.
     var isEscaped: Bool
 }
 
-/// Walks over the members of one JSON object by its quotes and brackets, and judges nothing else.
-struct JSONMembers {
+/// Iterates over the members of one JSON object by its quotes and brackets, without validating anything else.
+private struct JSONMembers {
     private var cursor: LineCursor
-    private var hasBegun = false
+    private var hasStarted = false
     /// Whether the closing brace has been read.
     private(set) var isComplete = false
 
@@ -128,11 +128,11 @@ struct JSONMembers {
         cursor = LineCursor(range)
     }
 
-    /// The next member; nil behind the last one, and where the object is broken.
+    /// Returns the next member; nil after the last one, or if the object is malformed.
     mutating func next(_ bytes: Span<UInt8>) -> JSONMember? {
         cursor.skipSpaces(bytes)
-        if !hasBegun {
-            hasBegun = true
+        if !hasStarted {
+            hasStarted = true
             guard cursor.consume(UInt8(ascii: "{"), bytes) else { return nil }
         } else {
             _ = cursor.consume(UInt8(ascii: ","), bytes)
@@ -180,7 +180,7 @@ struct JSONMembers {
         }
     }
 
-    /// Moves to the next quote or backslash, or to the end.
+    /// Advances to the next quote or backslash, or to the end.
     @inline(__always)
     private mutating func skipPlainText(_ bytes: Span<UInt8>) {
         while cursor.position + 8 <= cursor.end {
@@ -225,7 +225,7 @@ struct JSONMembers {
         }
     }
 
-    /// Appends a string with its escapes resolved; one that is none stays as it is.
+    /// Appends a string with resolved escapes; anything else unchanged.
     static func appendText(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -250,7 +250,7 @@ struct JSONMembers {
         }
     }
 
-    /// Appends the scalar of one or two `\\uXXXX`; half a pair becomes the replacement character.
+    /// Appends the scalar of one or two `\\uXXXX`; an unpaired surrogate becomes the replacement character.
     private static func appendScalar(
         _ bytes: Span<UInt8>,
         at index: Int,
@@ -278,7 +278,7 @@ struct JSONMembers {
         return bytes.hexCodeUnit(at: index + 2)
     }
 
-    /// Appends the bytes of an array of numbers; what is no byte is left out.
+    /// Appends an array of byte values; other numbers are dropped.
     static func appendByteNumbers(_ bytes: Span<UInt8>, _ range: Range<Int>, to output: inout [UInt8]) {
         var cursor = LineCursor(range)
         while !cursor.isAtEnd {

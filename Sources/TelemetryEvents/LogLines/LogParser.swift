@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the lines of a log one by one: takes them out of their wrappers and reads their messages. What a line says does
-/// not depend on others here (but for the header of `logcat -v long`), so that one thread may parse while another binds.
+/// Parses the lines of a log: removes their wrappers and reads their messages.
+///
+/// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
+/// another binds.
 public struct LogParser: Sendable {
-    let options: LogDecoderOptions
-    let pseudonyms: any Pseudonymising
-    let identityKey: IdentityKey
+    private let options: LogDecoderOptions
+    private let pseudonyms: any Pseudonymising
+    private let identityKey: IdentityKey
 
     var unwrapper: LineUnwrapper
     private var messages: LogMessageReader
     private var parsed = ParsedLog()
-    /// The message that is read.
+    /// The message being read; reused.
     private var entry = ParsedMessage()
     private var scratch: [UInt8] = []
     private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
     private var readAt = Timestamp(microseconds: 0)
     private var pending = PendingEventLines()
     private var carriers: [LineCarrier] = []
-    /// The carrier of the line that is parsed.
+    /// The carrier of the current line.
     private var carrier = 0
 
-    /// The lines so far.
+    /// The lines parsed so far.
     public private(set) var counts = LogLineCounts()
-    /// The first unrecognised lines, as many as the options ask for.
+    /// The first unrecognised lines, up to the options' limit.
     public private(set) var unrecognised: [UnrecognisedLine] = []
 
-    /// Starts at the beginning of a log.
+    /// Creates a parser for the beginning of a log.
     ///
     /// - Parameters:
     ///   - options: how the log is read.
-    ///   - pseudonyms: what replaces identifying texts.
+    ///   - pseudonyms: replaces identifying texts.
     ///   - identityKey: the key of the events' identities.
     public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
         self.options = options
@@ -39,11 +41,11 @@ public struct LogParser: Sendable {
         messages = LogMessageReader(zone: options.zone)
     }
 
-    /// Parses whole lines; each ends with a line feed, but for the last one of the log.
+    /// Parses whole lines; each ends with a line feed, except the log's last.
     ///
     /// - Parameters:
-    ///   - readAt: the receiver's clock, which the limits on the timestamps of JSON events refer to.
-    ///   - carriers: what carried the lines, in their order; none for lines that stand for themselves.
+    ///   - readAt: the receiver's clock, the reference for the timestamp limits of JSON events.
+    ///   - carriers: the records that carried the lines, in order; empty for plain lines.
     public mutating func parse(
         _ bytes: Span<UInt8>,
         readAt: Timestamp,
@@ -111,18 +113,19 @@ public struct LogParser: Sendable {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
             entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
         }
-        if entry.message.hasTexts { moveTexts(bytes) }
+        if entry.message.hasTexts { copyTexts(bytes) }
         parsed.messages.append(entry)
     }
 
-    /// Takes what the line does not tell from what carried it.
+    /// Fills in what the line lacks from its carrier.
     private mutating func complete(with carrier: LineCarrier) {
         if entry.stamp == nil { entry.stamp = carrier.stamp }
         if entry.process == 0 { entry.process = carrier.stream }
     }
 
-    /// What a line that is told again is known by; 0 without a stamp of its own. Each eight bytes are multiplied in: whoever makes two
-    /// lines of one log collide leaves one of his own out.
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
+    ///
+    /// Not collision-resistant: whoever constructs two colliding lines in one log only hides one of their own.
     private func fingerprint(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> UInt64 {
         guard let stamp = line.stamp else { return 0 }
         var hash = identityKey.first ^ UInt64(bitPattern: stamp.wallMicroseconds)
@@ -148,8 +151,8 @@ public struct LogParser: Sendable {
         entry.deviceName = lastDevice.name
     }
 
-    /// Moves the texts that leave with an event, in the form in which they may.
-    private mutating func moveTexts(_ bytes: Span<UInt8>) {
+    /// Copies the texts that leave with an event, redacted.
+    private mutating func copyTexts(_ bytes: Span<UInt8>) {
         if !entry.message.error.isEmpty {
             let copy = parsed.texts.copy(bytes, entry.message.error)
             entry.message.error = parsed.texts.errorIdentifier(copy)
@@ -171,7 +174,7 @@ public struct LogParser: Sendable {
         return parsed.texts.hash(copy) ?? 0..<0
     }
 
-    /// The place of the current line in the log, from 0.
+    /// The index of the current line in the log, from 0.
     private var lineIndex: Int { Int(clamping: counts.read + parsed.lines.read) - 1 }
 
     private mutating func keepUnrecognised(_ problem: String, _ bytes: Span<UInt8>, _ text: Range<Int>) {
@@ -216,7 +219,7 @@ public struct LogParser: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The beginning of a text up to where values, quotes or lists begin, which may hold what a person wrote.
+    /// The leading words of a text, up to values, quotes or lists, which may contain user input.
     fileprivate func openingWords(_ range: Range<Int>) -> Range<Int> {
         var end = range.lowerBound
         let limit = Swift.min(range.upperBound, range.lowerBound + UnrecognisedLine.maximumText)
@@ -238,48 +241,47 @@ extension Span<UInt8> {
     }
 }
 
-/// What the lines of a piece of a log say, each by itself: not bound to streams, times and cycles yet.
+/// The parsed lines of a chunk, not yet bound to streams, times and cycles.
 public struct ParsedLog: Sendable {
-    /// The plugin's messages, in their order.
+    /// The plugin's messages, in order.
     var messages: [ParsedMessage] = []
-    /// What the texts of the messages are ranges of; redacted but for the names of schedules and devices, which only the
-    /// binder reads.
+    /// The bytes of the messages' texts; redacted except for schedule ids and device names, which only the binder
+    /// reads.
     var texts = EventTexts()
-    /// JSON events among the lines, each with the count of messages before them.
+    /// JSON events among the lines, each with the number of messages before them.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
-    /// The lines of the piece.
+    /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()
 
     init() {}
 }
 
-/// One message and what its wrapper says about it.
+/// A message with the metadata of its wrapper.
 struct ParsedMessage: Sendable {
     var message = LogMessage(LogRule.Form(meaning: .nothing, phase: .plugin, remainder: .nothing, idNamesTask: false))
     var stamp: LogStamp?
     var process: UInt64 = 0
-    /// The keyed hash of the device's name; 0 without one.
+    /// The keyed hash of the device's name; 0 for none.
     var device: UInt64 = 0
-    /// The device's name.
     var deviceName: Event.Text = 0..<0
-    /// The keyed hash of the schedule id; 0 without one.
+    /// The keyed hash of the schedule id; 0 for none.
     var schedule: UInt64 = 0
-    /// What a line that is told again is known by; 0 without a stamp of its own.
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
     var fingerprint: UInt64 = 0
-    /// The place of the line in the log, from 0.
+    /// The index of the line in the log, from 0.
     var line = 0
 }
 
-/// What carried some lines of a log, such as an entry of the journal, and what it tells about them.
+/// The record that carried some lines of a log, such as a journal entry, with its metadata.
 public struct LineCarrier: Hashable, Sendable {
-    /// Where its lines end in the bytes that are decoded; they begin where those of the carrier before it end.
+    /// The end of its lines in the decoded bytes; they begin where the previous carrier's lines end.
     public var end: Int
-    /// When it was written, which is the time of its lines that tell none themselves.
+    /// When it was written: the time of lines without a stamp of their own.
     public var writtenAt: Timestamp
-    /// Tells its stream from others, for lines that name no process; 0 for none.
+    /// Identifies its stream, for lines without a process id; 0 for none.
     public var stream: UInt64
 
-    /// Makes a carrier.
+    /// Creates a carrier.
     public init(end: Int, writtenAt: Timestamp, stream: UInt64) {
         self.end = end
         self.writtenAt = writtenAt
@@ -289,15 +291,15 @@ public struct LineCarrier: Hashable, Sendable {
     var stamp: LogStamp { LogStamp(wallMicroseconds: writtenAt.microseconds, offsetSeconds: 0) }
 }
 
-/// Lines after one another that are JSON events; they are decoded together.
-struct PendingEventLines: Sendable {
+/// Consecutive lines that are JSON events, collected to be decoded together.
+private struct PendingEventLines: Sendable {
     private(set) var range: Range<Int>?
     private(set) var lines = 0
     private(set) var first = 0
 
     var isEmpty: Bool { lines == 0 }
 
-    /// Whether nothing but the end of a line stands between these lines and a place.
+    /// Whether only a line end separates these lines from an index.
     func mayContinue(at place: Int, _ bytes: Span<UInt8>) -> Bool {
         guard let range else { return true }
         return (range.upperBound..<place).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }

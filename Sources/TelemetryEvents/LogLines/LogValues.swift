@@ -1,44 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Span<UInt8> {
-    /// Where a byte first stands in a range, looked for 16 bytes at a time.
-    @inline(__always)
-    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
-        let wanted = SIMD16<UInt8>(repeating: byte)
-        var position = range.lowerBound
-        while position + 16 <= range.upperBound {
-            let block = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: SIMD16<UInt8>.self)
-            let found = unsafe unsafeBitCast(block .== wanted, to: SIMD2<UInt64>.self)
-            if found[0] != 0 { return position + found[0].trailingZeroBitCount / 8 }
-            if found[1] != 0 { return position + 8 + found[1].trailingZeroBitCount / 8 }
-            position += 16
-        }
-        while position < range.upperBound {
-            if self[position] == byte { return position }
-            position += 1
-        }
-        return nil
-    }
 
-    /// Where one of two bytes first stands in a range; its end when neither does.
-    @inline(__always)
-    func firstIndex(of byte: UInt8, or other: UInt8, in range: Range<Int>) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        var position = range.lowerBound
-        while position + 8 <= range.upperBound {
-            let word = word(at: position)
-            let first = word ^ ones &* UInt64(byte)
-            let second = word ^ ones &* UInt64(other)
-            let found = ((first &- ones) & ~first | (second &- ones) & ~second) & highs
-            if found != 0 { return position + found.trailingZeroBitCount / 8 }
-            position += 8
-        }
-        while position < range.upperBound, self[position] != byte, self[position] != other { position += 1 }
-        return position
-    }
-
-    /// The key that ends before an equals sign: letters, digits, underscores and dots behind a space, a comma, a colon or a
+    /// The key before an equals sign: letters, digits, underscores and dots after a space, a comma, a colon or a
     /// parenthesis; empty for anything else, such as a URL's query.
     func key(endingAt end: Int, from start: Int) -> Range<Int> {
         var first = end
@@ -51,10 +15,10 @@ extension Span<UInt8> {
         }
     }
 
-    /// The value that begins at a position: what stands in quotes, or what ends before a comma, a closing parenthesis or
-    /// the next pair.
+    /// The value at an index: a quoted text, or what precedes a comma, a closing parenthesis or the next pair.
     ///
-    /// - Parameter isSentence: whether commas and parentheses belong to it; it then ends before the next known pair only.
+    /// - Parameter isSentence: whether commas and parentheses belong to the value, which then ends only before the next
+    ///   known pair.
     func value(from start: Int, to end: Int, isSentence: Bool) -> Range<Int> {
         if start < end, self[start] == UInt8(ascii: "\"") {
             if let closing = firstIndex(of: UInt8(ascii: "\""), in: start + 1..<end) { return start + 1..<closing }
@@ -75,7 +39,7 @@ extension Span<UInt8> {
         return start..<stop
     }
 
-    /// The first word of a range, which white space and closing brackets end.
+    /// The first word of a range; white space, a comma, a semicolon or a closing parenthesis ends it.
     func word(in range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
         while start < range.upperBound, self[start] == UInt8(ascii: " ") { start += 1 }
@@ -86,14 +50,14 @@ extension Span<UInt8> {
         return start..<end
     }
 
-    /// Whether a value was left out, as documents write it.
+    /// Whether the value is a `...` placeholder, as in documentation.
     func isPlaceholder(_ range: Range<Int>) -> Bool {
         let text = trimmed(range)
         return text.count >= 3 && equals("...", in: text.lowerBound..<text.lowerBound + 3)
     }
 
-    /// A counter's name with its label, where one stands behind it.
-    func counterName(at start: Int, end: Int) -> Range<Int> {
+    /// A counter's name, including its label if it has one.
+    private func counterName(at start: Int, end: Int) -> Range<Int> {
         var position = start
         while position < end, self[position].isPartOfKey { position += 1 }
         guard position < end, self[position] == UInt8(ascii: "{") else { return start..<position }
@@ -101,21 +65,10 @@ extension Span<UInt8> {
         guard let closing = firstIndex(of: UInt8(ascii: "}"), in: position..<limit) else { return start..<position }
         return start..<closing + 1
     }
-}
 
-extension UInt8 {
-    /// Digits and the point, then letters and the underscore, one bit each.
-    @inline(__always)
-    fileprivate var isPartOfKey: Bool {
-        let set: UInt64 = self < 64 ? 0x03FF_4000_0000_0000 : self < 128 ? 0x07FF_FFFE_87FF_FFFE : 0
-        return set >> UInt64(self & 63) & 1 == 1
-    }
-}
-
-extension Span<UInt8> {
-    /// The number that a value begins with, times ten to a power; a unit behind it is passed over: `180s`, `1.5s`, `2432ms`.
+    /// The number at the start of a value, times ten to a power; a unit after it is ignored: `180s`, `1.5s`, `2432ms`.
     ///
-    /// - Parameter power: 6 reads seconds as microseconds, and milliseconds where the unit says so.
+    /// - Parameter power: 6 reads seconds as microseconds, and milliseconds if the unit says so.
     func number(_ range: Range<Int>, power: Int = 0, _ allowed: ClosedRange<Int64>) -> Int64? {
         let text = trimmed(range)
         var number = JSONNumber()
@@ -144,7 +97,7 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// The hexadecimal digits that a value begins with; empty when letters follow.
+    /// The leading hexadecimal digits of a value; empty if other letters follow.
     func hash(_ range: Range<Int>) -> Event.Text {
         var end = range.lowerBound
         while end < range.upperBound, self[end].isHexDigit { end += 1 }
@@ -153,7 +106,7 @@ extension Span<UInt8> {
         return isWhole && (1...128).contains(digits.count) ? digits : 0..<0
     }
 
-    /// The counters of a snapshot: `name=value`, `name: value` or `name value`; a name without a value says nothing.
+    /// The counters of a snapshot: `name=value`, `name: value` or `name value`; names without a value are ignored.
     func counters(_ range: Range<Int>) -> ClientCounts {
         var counts = ClientCounts()
         var position = range.lowerBound
@@ -176,12 +129,21 @@ extension Span<UInt8> {
         return counts
     }
 
-    /// The counter of a name; the plugin's own snapshot writes `DNP-` in place of `dnp_`.
+    /// The counter of a name; the plugin's own snapshot writes `DNP-` instead of `dnp_`.
     private func counter(named name: Range<Int>) -> ClientCounter? {
         if let counter = EventVocabulary.shared.clientCounters.value(of: self, name) { return counter }
         return ClientCounter.allCases.first { counter in
             let known = counter.name.bytes.dropFirst(4)
             return known.count == name.count && zip(known, name).allSatisfy { $0 == self[$1] }
         }
+    }
+}
+
+extension UInt8 {
+    /// A bit set: digits and the point, then letters and the underscore.
+    @inline(__always)
+    fileprivate var isPartOfKey: Bool {
+        let set: UInt64 = self < 64 ? 0x03FF_4000_0000_0000 : self < 128 ? 0x07FF_FFFE_87FF_FFFE : 0
+        return set >> UInt64(self & 63) & 1 == 1
     }
 }

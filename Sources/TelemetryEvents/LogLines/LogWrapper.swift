@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A form in which the lines of a device log are wrapped (SPEC 3.3). The raw value is its word on the command line.
+/// The format in which a log tool wraps lines (docs/log-validation.md). The raw value is its name on the command line.
 public enum LogWrapper: String, CaseIterable, Sendable {
-    /// `[DNP-FETCH] text`, nothing in front of it.
+    /// `[DNP-FETCH] text` without a prefix.
     case bare
-    /// A bare line with a time in front of it: RFC 3339 or `yyyy-MM-dd HH:mm:ss`, with or without a zone.
+    /// A bare line after a time: RFC 3339 or `yyyy-MM-dd HH:mm:ss`, with or without a zone.
     case stamped
-    /// `log show` and `log stream` of Apple's unified logging, as they print without `--style`.
+    /// `log show` and `log stream` of Apple's unified logging in their default style.
     case appleDefault = "oslog-default"
     /// `log --style compact`.
     case appleCompact = "oslog-compact"
@@ -18,7 +18,7 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case idevicesyslog
     /// The console of Xcode.
     case xcode
-    /// `logcat -v threadtime`, which is its default.
+    /// `logcat -v threadtime`, the default.
     case logcatThreadtime = "logcat-threadtime"
     /// `logcat -v time`.
     case logcatTime = "logcat-time"
@@ -26,20 +26,20 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case logcatBrief = "logcat-brief"
     /// `logcat -v long`.
     case logcatLong = "logcat-long"
-    /// Syslog as RFC 3164 and its relatives write it.
+    /// Syslog in the format of RFC 3164 and its variants.
     case rfc3164
-    /// Syslog as RFC 5424 writes it.
+    /// Syslog in the format of RFC 5424.
     case rfc5424
-    /// `journalctl -o short-iso`, and the other short forms.
+    /// `journalctl -o short-iso` and the other short formats.
     case journalShortISO = "journal-short-iso"
     /// `journalctl -o json`.
     case journalJSON = "journal-json"
-    /// JSON events (SPEC 3.1), one a line.
+    /// JSON events, one per line.
     case events
 }
 
 extension LineUnwrapper {
-    /// Reads a line in the one wrapper that was asked for; where it does not fit, a marker alone counts.
+    /// Unwraps a line in the requested wrapper; a line that does not match is searched for a marker.
     mutating func takeForced(
         _ wrapper: LogWrapper,
         _ bytes: Span<UInt8>,
@@ -137,7 +137,7 @@ extension LineUnwrapper {
         return RFC3164Line.takeRest(bytes, cursor, into: &line)
     }
 
-    /// A header of `logcat -v long`, or a line of the message behind one.
+    /// Reads a header of `logcat -v long`, or a line of its message.
     private mutating func takeLong(
         _ bytes: Span<UInt8>,
         _ start: LineCursor,

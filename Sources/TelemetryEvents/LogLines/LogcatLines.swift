@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `11-15 05:40:00.000  4242  4260 I DNP-FETCH: message`; `-v uid` puts a user in front of the process id.
+/// `11-15 05:40:00.000  4242  4260 I DNP-FETCH: message`; `-v uid` adds a user before the process id.
 enum LogcatThreadtimeLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
@@ -37,10 +37,10 @@ enum LogcatThreadtimeLine {
 
 /// `11-15 05:40:00.000 I/DNP-FETCH( 4242): message`
 enum LogcatTimeLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
-        // The old debugger of Android writes a colon behind the time.
+        // The former Dalvik debug monitor writes a colon after the time.
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
         cursor.skipSpaces(bytes)
         return LogcatBriefLine.takeRest(bytes, cursor, into: &line)
@@ -49,7 +49,7 @@ enum LogcatTimeLine {
 
 /// `I/DNP-FETCH( 4242): message`, `-v tag`: `I/DNP-FETCH: message`, `-v process`: `I( 4242) message  (DNP-FETCH)`.
 enum LogcatBriefLine {
-    /// Takes a line, or what follows its time; false when it is in another wrapper.
+    /// Parses a line, or what follows its time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         guard LogcatTag.isPriority(cursor.peek(bytes)) else { return false }
@@ -98,7 +98,7 @@ enum LogcatBriefLine {
         return true
     }
 
-    /// What is in the brackets that end the text behind two spaces.
+    /// The content of the parentheses that end the text after two spaces.
     private static func lastGroup(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
         guard let last = range.last, bytes[last] == UInt8(ascii: ")") else { return nil }
         var index = last
@@ -114,7 +114,7 @@ enum LogcatBriefLine {
 
 /// `[ 11-15 05:40:00.000  4242: 4260 I/DNP-FETCH ]`, then the lines of the message, then an empty line.
 enum LogcatLongLine {
-    /// Takes what follows the time in a header; nil when it is none.
+    /// Parses what follows the time in a header; nil if it is none.
     static func header(_ bytes: Span<UInt8>, _ rest: LineCursor, stamp: LogStamp?) -> UnwrappedLine? {
         guard rest.end > rest.position, bytes[rest.end - 1] == UInt8(ascii: "]") else { return nil }
         var cursor = LineCursor(rest.position, rest.end - 1)
@@ -135,10 +135,10 @@ enum LogcatLongLine {
     }
 }
 
-/// What Android Studio's window shows of logcat: `4242-4260  DNP-FETCH  com.example.app  I  message`, before 2022
-/// `4242-4260/com.example.app I/DNP-FETCH: message`, both behind a time.
-enum AndroidStudioLine {
-    /// Takes what follows the process id, from the hyphen on; false when it is in another wrapper.
+/// Android Studio's view of logcat: `4242-4260  DNP-FETCH  com.example.app  I  message`, before 2022
+/// `4242-4260/com.example.app I/DNP-FETCH: message`, both after a time.
+private enum AndroidStudioLine {
+    /// Parses what follows the process id, from the hyphen on; false if the line has another format.
     static func takeRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
@@ -168,12 +168,12 @@ enum AndroidStudioLine {
     }
 }
 
-/// The tag of a logcat line, which stands in for the marker: `DNP-FETCH`, padded with spaces.
+/// The tag of a logcat line, which replaces the marker: `DNP-FETCH`, padded with spaces.
 enum LogcatTag {
-    /// How long a tag may be.
+    /// The maximum length of a tag.
     static let longest = 256
 
-    /// Whether the letter is one of logcat's priorities.
+    /// Whether the letter is a logcat priority.
     @inline(__always)
     static func isPriority(_ byte: UInt8) -> Bool {
         switch byte {
@@ -184,9 +184,10 @@ enum LogcatTag {
         }
     }
 
-    /// Takes `tag: message`; false when there is no colon.
+    /// Parses `tag: message`; false if there is no colon.
     @inline(__always)
-    static func takeTagged(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    fileprivate static func takeTagged(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool
+    {
         let start = rest.position
         let limit = Swift.min(rest.end, start + longest)
         var index = start
@@ -201,7 +202,7 @@ enum LogcatTag {
         return false
     }
 
-    /// Takes the component that the tag names.
+    /// Sets the component that the tag names.
     @inline(__always)
     static func take(_ tag: Range<Int>, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         guard bytes.hasMarkerHead(at: tag.lowerBound, end: tag.upperBound) else { return }
@@ -216,8 +217,8 @@ enum LogcatTag {
     }
 }
 
-/// The ids that logcat writes: the process, with a user in front of it or a thread behind it.
-struct LogcatProcess {
+/// The ids that logcat writes: the process, possibly after a user or before a thread.
+private struct LogcatProcess {
     /// The last id but one, if there are several.
     private(set) var first: UInt64?
     /// The last id.
@@ -236,7 +237,7 @@ struct LogcatProcess {
         guard cursor.consume(UInt8(ascii: ")"), bytes), count > 0 else { return nil }
     }
 
-    /// Consumes a number, or the name of a user, which is none of the ids; at most three.
+    /// Consumes a number, or a user name, which does not count as an id; at most three.
     mutating func takeNext(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         guard count < 3 else { return false }
         let start = cursor.position

@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The lines that came last, by which one that is told again is known: of a file that is read twice, or of two parts of a log
-/// that overlap.
+/// The fingerprints of recent lines, to detect repeated ones: a file read twice, or overlapping parts of a log.
 ///
-/// A line is known by its stamp, process and message. One that names its cycle is then a repetition; one that does not is so
-/// only behind the same line as the first time, since "Task completed" of two cycles in one second are two lines. The last
-/// 16,384 to 32,768 lines are remembered.
+/// A line's fingerprint covers its stamp, process and message. A line that names its cycle is a repetition if its
+/// fingerprint is known; one that does not must also follow the same line as before, since two cycles may both log
+/// "Task completed" in one second. The last 16,384 to 32,768 lines are remembered.
 struct RecentLines: Sendable {
     enum Novelty {
         case new
-        /// The same line was there, but behind another one.
+        /// The same line occurred, but after another one.
         case similar
         case repeated
     }
 
     private static let generation = 16_384
-    /// How many of them outlive a restart.
+    /// How many fingerprints survive a restart.
     static let kept = 1_024
 
     private var young = FingerprintTable()
     private var old = FingerprintTable()
     private(set) var previous: UInt64 = 0
-    /// The last ones in a ring, and where the next is put.
+    /// A ring of the last fingerprints, and the index of the next.
     private var ring: [UInt64] = []
     private var next = 0
 
     init() {}
 
-    /// Goes on after a restart.
+    /// Restores the fingerprints after a restart.
     init(latest: [UInt64], previous: UInt64) {
         for fingerprint in latest { _ = insert(fingerprint) }
         self.previous = previous
     }
 
-    /// The fingerprints that were entered last, the oldest first.
+    /// The last fingerprints, oldest first.
     var latest: [UInt64] { Array(ring[next...] + ring[..<next]) }
 
-    /// Whether a line was there before; it is from now on.
+    /// Records a line and returns whether it is a repetition.
     mutating func note(_ fingerprint: UInt64, namesItsCycle: Bool) -> Novelty {
         let pair = fingerprint ^ (previous &* 0x9E37_79B9_7F4A_7C15 | 1)
         previous = fingerprint
@@ -63,7 +62,7 @@ struct RecentLines: Sendable {
     }
 }
 
-/// A set of hashes that are random already: open addressing, at most half full.
+/// A set of values that are already hashes: open addressing, at most half full.
 private struct FingerprintTable: Sendable {
     private static let places = 65_536
 
@@ -75,7 +74,7 @@ private struct FingerprintTable: Sendable {
         return table[place(of: fingerprint)] == fingerprint
     }
 
-    /// Enters a fingerprint; true when it was there.
+    /// Inserts a fingerprint; true if it was already there.
     mutating func insert(_ fingerprint: UInt64) -> Bool {
         if table.isEmpty { table = [UInt64](repeating: 0, count: Self.places) }
         let place = place(of: fingerprint)

@@ -2,7 +2,7 @@
 
 /// `<165>1 2025-11-15T05:48:00.003Z host app 4242 ID47 [id name="value"] message`
 enum RFC5424Line {
-    /// Takes what follows the priority; false when it is in another wrapper.
+    /// Parses what follows the priority; false if the line has another format.
     static func takeRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
@@ -28,7 +28,7 @@ enum RFC5424Line {
         return true
     }
 
-    /// Takes what stands between the time and the message; false when it is broken.
+    /// Parses the fields between time and message; false if they are malformed.
     private static func takeHeader(
         _ bytes: Span<UInt8>,
         _ cursor: inout LineCursor,
@@ -45,7 +45,7 @@ enum RFC5424Line {
         return true
     }
 
-    /// Consumes a space and the field behind it.
+    /// Consumes a space and the field after it.
     private static func field(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Range<Int>? {
         guard cursor.consume(UInt8(ascii: " "), bytes) else { return nil }
         let word = cursor.word(bytes)
@@ -56,7 +56,7 @@ enum RFC5424Line {
         range.count == 1 && bytes[range.lowerBound] == UInt8(ascii: "-")
     }
 
-    /// Consumes `-` or the elements in brackets, whose values may hold escaped quotes and brackets.
+    /// Consumes `-` or the bracketed elements, whose values may contain escaped quotes and brackets.
     private static func skipStructuredData(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         if cursor.consume(UInt8(ascii: "-"), bytes) {
             cursor.skipSpaces(bytes)
@@ -92,9 +92,9 @@ enum RFC5424Line {
     }
 }
 
-/// `<13>Nov 15 05:48:00 host App[4242]: message`, with or without the priority, the host and the process id.
+/// `<13>Nov 15 05:48:00 host App[4242]: message`; priority, host and process id are optional.
 enum RFC3164Line {
-    /// Takes what follows the time; false when no host or application is there.
+    /// Parses what follows the time; false if there is no host or application.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
@@ -123,7 +123,7 @@ enum RFC3164Line {
         return true
     }
 
-    /// Consumes `<priority>`; false when none is there.
+    /// Consumes `<priority>`; false if there is none.
     static func skipPriority(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         var ahead = cursor
         guard ahead.consume(UInt8(ascii: "<"), bytes), let priority = ahead.digits(bytes), priority <= 191,
@@ -134,14 +134,14 @@ enum RFC3164Line {
     }
 }
 
-/// `2025-11-15T05:48:00+0000 host app[4242]: message`, and the other short forms of journalctl.
+/// `2025-11-15T05:48:00+0000 host app[4242]: message`, and the other short formats of journalctl.
 enum JournalShortLine {
-    /// Takes what follows the time; false when it is in another wrapper.
+    /// Parses what follows the time; false if the line has another format.
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         RFC3164Line.takeRest(bytes, rest, into: &line)
     }
 
-    /// Consumes the day of the week that `short-full` writes in front of the date.
+    /// Consumes the weekday that `short-full` writes before the date.
     static func skipWeekday(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         guard cursor.peek(bytes, 3) == UInt8(ascii: " "), cursor.peek(bytes, 4).isDigit else { return false }
         switch bytes.paddedWord(at: cursor.position) & 0xFF_FFFF | 0x20_2020 {
@@ -155,7 +155,7 @@ enum JournalShortLine {
 
 /// `{"MESSAGE":"message","__REALTIME_TIMESTAMP":"1763185680000000","_PID":"4242","_HOSTNAME":"host"}`
 enum JournalJSONLine {
-    /// Takes an object whose texts have no escapes. An event in the message is one of our own entries.
+    /// Reads an object whose texts have no escapes. A message that is an event is one of the service's own entries.
     static func take(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         guard let message = object.message else { return }
         if let time = object.sourceRealtime ?? object.realtime {
@@ -181,7 +181,7 @@ enum JournalJSONLine {
 
 /// `2025-11-15T05:48:00Z [DNP-FETCH] message`, `[2025-11-15 05:48:00.123] INFO [DNP-FETCH] message`
 enum StampedLine {
-    /// Takes what follows the time: the marker stands anywhere near.
+    /// Parses what follows the time: the marker is anywhere near.
     @inline(__always)
     static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) {
         var cursor = rest

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A line taken out of its wrapper. It is foreign when it has no component, no unknown marker and is no event.
+/// A line without its wrapper. It is foreign if it has no component, no unknown marker and is no event.
 ///
-/// The ranges are places in the bytes that were read, or in the scratch space where `isInScratch` says so.
+/// The ranges refer to the input, or to the scratch buffer if `isInScratch` is set.
 struct UnwrappedLine: Equatable, Sendable {
-    /// When the line says that it was written.
+    /// When the line was written, if it says so.
     var stamp: LogStamp?
-    /// Which part of the plugin wrote it.
+    /// The component of the plugin that wrote it.
     var component: LogComponent?
-    /// Whether it has a marker `[DNP-...]` whose name is none of the components.
+    /// Whether it has a marker `[DNP-...]` with an unknown name.
     var hasUnknownMarker = false
-    /// The name of the host or the device; empty where the wrapper has none.
+    /// The name of the host or device; empty if the wrapper has none.
     var device = 0..<0
-    /// The process id; 0 where the wrapper has none.
+    /// The process id; 0 if the wrapper has none.
     var process: UInt64 = 0
-    /// The message without its marker and without white space around it; the object of an event.
+    /// The message without its marker and surrounding white space; for an event, the object.
     var text = 0..<0
-    /// Whether `device` and `text` are in the scratch space: ANSI sequences were taken out, or JSON escapes resolved.
+    /// Whether `device` and `text` refer to the scratch buffer, because ANSI sequences were removed or JSON escapes
+    /// resolved.
     var isInScratch = false
-    /// Whether the text is a JSON event (SPEC 3.1).
+    /// Whether the text is a JSON event.
     var isEvent = false
 
     /// Whether the plugin did not write it.
@@ -26,7 +27,7 @@ struct UnwrappedLine: Equatable, Sendable {
 }
 
 extension UnwrappedLine {
-    /// Takes the marker that stands anywhere in text of unknown form, and the message behind it.
+    /// Finds a marker anywhere in text of unknown format, and the message after it.
     @inline(__always)
     mutating func takeAnywhere(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
@@ -38,7 +39,7 @@ extension UnwrappedLine {
         }
     }
 
-    /// Takes the message of a known wrapper: a marker begins it, or a tag or category has already told the component.
+    /// Reads the message of a known wrapper: a marker begins it, or a tag or category has already set the component.
     @inline(__always)
     mutating func takeMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
         var cursor = message
@@ -54,7 +55,7 @@ extension UnwrappedLine {
         }
     }
 
-    /// Takes a marker and the message behind it.
+    /// Reads the message after a marker.
     @inline(__always)
     mutating func take(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
         component = marker.component
@@ -66,14 +67,15 @@ extension UnwrappedLine {
     }
 }
 
-/// What loggers put between a wrapper and a marker: levels, groups in brackets, names with a colon, times, punctuation.
+/// What loggers write between a wrapper and a marker: levels, groups in brackets, names with a colon, times,
+/// punctuation.
 ///
-/// Prose in front of a marker is none: such a line speaks about the plugin and is not written by it.
+/// Prose is not a preamble: such a line mentions the plugin but was not written by it.
 enum LogPreamble {
-    /// Whether nothing but a preamble is in the range.
+    /// Whether the range contains nothing but a preamble.
     ///
-    /// - Parameter plainWords: how many other words may be in it, such as the name of a program.
-    static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>, plainWords: Int = 0) -> Bool {
+    /// - Parameter plainWords: how many other words are allowed, such as the name of a program.
+    fileprivate static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>, plainWords: Int = 0) -> Bool {
         var cursor = LineCursor(range)
         var plainWords = plainWords
         cursor.skipSpaces(bytes)
@@ -91,7 +93,7 @@ enum LogPreamble {
         return true
     }
 
-    /// Whether the word is the name of a level.
+    /// Whether the word is a log level.
     static func isLevel(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
         switch word.count {
         case 4: bytes.equalsIgnoringCase("info", in: word) || bytes.equalsIgnoringCase("warn", in: word)
@@ -133,7 +135,7 @@ enum LogPreamble {
 }
 
 extension LineCursor {
-    /// Moves behind the next such byte; false when there is none, and the position stays.
+    /// Advances past the next such byte; false if there is none, without moving.
     mutating func skip(through byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
         var index = position
         while index < end {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The offsets of a time zone through the years: tells what a wall clock's time is in UTC.
+/// The UTC offsets of a time zone over the years, to convert wall-clock times to UTC.
 ///
-/// A time that the clocks skip in spring counts with the offset before the change, one that they show twice in autumn
-/// is the first of the two.
+/// A time skipped in spring uses the offset before the change; a time repeated in autumn is the first of the two.
 public struct ZoneOffsets: Hashable, Sendable {
-    /// A change that no calendar reaches is cut off here, so that no sum overflows.
+    /// Transitions are clamped to this range, so that no sum overflows.
     private static let farthest: Int64 = 1 << 42
 
-    /// From which wall-clock second on the offset of the same index holds; ascending.
+    /// The wall-clock second from which the offset with the same index applies; ascending.
     private var wallSeconds: [Int64] = []
     private var offsets: [Int32] = []
     private let first: Int32
@@ -16,14 +15,14 @@ public struct ZoneOffsets: Hashable, Sendable {
     /// UTC itself.
     public static let utc = ZoneOffsets(fixed: 0)
 
-    /// A zone that is always so many seconds east of UTC.
+    /// A zone with a fixed offset in seconds east of UTC.
     public init(fixed seconds: Int32) {
         first = seconds
     }
 
-    /// A zone with changes of its offset, each from a second of UTC since 1970 on.
+    /// A zone with transitions, each effective from a UTC second since 1970.
     ///
-    /// - Parameter before: the offset before the first change, in seconds east of UTC.
+    /// - Parameter before: the offset before the first transition, in seconds east of UTC.
     public init(transitions: [(utcSeconds: Int64, offset: Int32)], before: Int32) {
         first = before
         wallSeconds.reserveCapacity(transitions.count)
@@ -39,12 +38,12 @@ public struct ZoneOffsets: Hashable, Sendable {
         }
     }
 
-    /// The time in UTC of a wall clock's time, both in microseconds since 1970.
+    /// Converts a wall-clock time to UTC, both in microseconds since 1970.
     public func utcMicroseconds(wall: Int64) -> Int64 {
         wall &- Int64(offset(wallSeconds: wall.flooredDivision(by: 1_000_000))) * 1_000_000
     }
 
-    /// How far the wall clock is east of UTC when it shows this second. O(log changes).
+    /// The offset in effect at a wall-clock second. O(log transitions).
     private func offset(wallSeconds wall: Int64) -> Int32 {
         var low = 0
         var high = wallSeconds.count

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A cumulative counter that a client may send in `telemetry` (SPEC 5.3).
+/// A cumulative counter that a client may send in `telemetry` (docs/lifecycle.md).
 ///
 /// Raw values are stored in the ledger.
 public enum ClientCounter: UInt8, CaseIterable, Sendable {
@@ -56,14 +56,14 @@ extension EventTexts {
     }
 }
 
-/// The client's cumulative counters as an event carries them: pairs of a `ClientCounter` and its value.
+/// The encoding of the client's cumulative counters inside an event: pairs of a `ClientCounter` and its value.
 enum ClientCountersRecord {
     static func append(_ counter: ClientCounter, _ value: UInt64, to output: inout [UInt8]) {
         output.append(counter.rawValue)
         output.appendVarint(value)
     }
 
-    static func forEach(
+    fileprivate static func forEach(
         _ bytes: Span<UInt8>,
         _ range: Event.Text,
         _ body: (ClientCounter, UInt64) -> Void
@@ -80,7 +80,7 @@ enum ClientCountersRecord {
 }
 
 extension Event {
-    /// Calls `body` with each cumulative counter that the client sent along, in the client's order.
+    /// Calls `body` with each cumulative counter of the client, in stored order.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func forEachClientCounter(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field of an event as clients send it (SPEC 3.1).
+/// A field of an event as clients send it (docs/events.md).
 public enum EventField: UInt8, CaseIterable, Sendable {
     case event
     case scheduleId
@@ -30,7 +30,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
     case events
     case sentAt
 
-    /// Every name a client may use for the field; the first is the canonical one.
+    /// The accepted names of the field; the first is the canonical one.
     public var names: [StaticString] {
         switch self {
         case .event: ["event"]
@@ -66,7 +66,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
     /// The canonical name.
     public var name: StaticString { names[0] }
 
-    /// What a value of the field must be, in words for the sender of a bad one.
+    /// What a value of the field must be, for error messages to the sender.
     public var expectation: StaticString {
         switch self {
         case .event: "the kind of event as a string, such as \"prefetch_success\""
@@ -91,7 +91,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The names that the decoders look up.
+/// The lookup tables of the decoders.
 final class EventVocabulary: Sendable {
     static let shared = EventVocabulary()
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened: the closed vocabulary of events (SPEC 3.2).
+/// The kind of an event, from a closed vocabulary (docs/events.md).
 ///
 /// Raw values are stored in the ledger. They are never reused or renumbered.
 public enum EventKind: UInt8, CaseIterable, Sendable {
@@ -57,7 +57,7 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the event belongs to one cycle, so that it must name its schedule or its notification time.
+    /// Whether the event belongs to one cycle, so that it must have a schedule id or a notification time.
     public var belongsToCycle: Bool {
         switch self {
         case .prefetchRegistered, .prefetchScheduleFailed, .contentCacheFailed, .notificationDenied, .timezoneChanged,

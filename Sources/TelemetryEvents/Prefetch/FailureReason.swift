@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a prefetch failed: the closed label set of `dnp_prefetch_failure_total` (SPEC 3.4).
+/// Why a prefetch failed: the closed label set of `dnp_prefetch_failure_total` (docs/events.md).
 ///
 /// Raw values are stored in the ledger.
 public enum FailureReason: UInt8, CaseIterable, Sendable {
@@ -21,7 +21,7 @@ public enum FailureReason: UInt8, CaseIterable, Sendable {
 }
 
 extension FailureReason {
-    /// The reason that a client named, in any letter case; nil for a word outside the set.
+    /// The reason with this name, ignoring case; nil for a word outside the set.
     init?(named bytes: Span<UInt8>, _ range: Range<Int>) {
         for reason in FailureReason.allCases where bytes.equalsIgnoringCase(reason.name, in: range) {
             self = reason
@@ -30,7 +30,7 @@ extension FailureReason {
         return nil
     }
 
-    /// The reason that an HTTP status tells (SPEC 3.4): 401 and 403, or 0, 408, 429 and 5xx.
+    /// The reason implied by an HTTP status: 401 and 403 are AUTH; 0, 408, 429 and 5xx are NETWORK.
     init?(httpStatus: Int64) {
         switch httpStatus {
         case 401, 403: self = .auth
@@ -39,18 +39,18 @@ extension FailureReason {
         }
     }
 
-    /// The reason that an error text tells by the domain, type or code it contains (SPEC 3.4).
+    /// The reason implied by the domain, type or code in an error text.
     init?(error bytes: Span<UInt8>, _ range: Range<Int>) {
-        for (word, reason) in Self.tellingWords where bytes.containsIgnoringCase(word, in: range) {
+        for (word, reason) in Self.errorMarkers where bytes.containsIgnoringCase(word, in: range) {
             self = reason
             return
         }
         return nil
     }
 
-    /// Looked for in this order: a storage or permission error may mention the network that it cut off, not the reverse; and
-    /// every error may call itself an exception.
-    private static let tellingWords: [(StaticString, FailureReason)] = [
+    /// Ordered by precedence: a storage or permission error may mention the network, but not vice versa, and any error
+    /// may call itself an exception.
+    private static let errorMarkers: [(StaticString, FailureReason)] = [
         ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("unauthorised", .auth),
         ("authentication", .auth), ("forbidden", .auth), ("token expired", .auth), ("expired token", .auth),
         ("invalid token", .auth), ("bad_token", .auth),
@@ -67,7 +67,7 @@ extension FailureReason {
     ]
 }
 
-/// An error of the plugin itself: the closed label set of `dnp_plugin_errors_total` (SPEC 3.5).
+/// An error of the plugin itself: the closed label set of `dnp_plugin_errors_total` (docs/events.md).
 ///
 /// Raw values are stored in checkpoints.
 public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
@@ -90,8 +90,8 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The code that an event counts under: a denial its own, a failed scheduling the one that its error names or
-    /// `other`; nil for events of other kinds.
+    /// The code of an event: a denial has its own, a failed scheduling the one in its error or else `other`; nil for
+    /// other kinds.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public init?(_ event: borrowing Event, in bytes: Span<UInt8>) {

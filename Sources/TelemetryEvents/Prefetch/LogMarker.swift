@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of the plugin: what stands in `[DNP-...]`, in a logcat tag or in an Apple logging category.
+/// A component of the plugin, as named in `[DNP-...]`, in a logcat tag or in an Apple logging category.
 public enum LogComponent: UInt8, CaseIterable, Sendable {
     /// `[DNP-FETCH]`
     case fetch
@@ -12,40 +12,24 @@ public enum LogComponent: UInt8, CaseIterable, Sendable {
     case storage
 }
 
-/// `[DNP-FETCH]` and its like, found in a line.
+/// A marker such as `[DNP-FETCH]` in a line.
 struct LogMarker {
-    /// How far into the unknown text in front of it a marker is looked for.
+    /// How far into text of unknown format a marker is searched.
     static let reach = 1_024
-    /// How long a name may be.
-    static let longestName = 32
+    /// The maximum length of a name.
+    fileprivate static let longestName = 32
 
-    /// Nil: the name is none of the components.
+    /// Nil if the name is no known component.
     var component: LogComponent?
-    /// The opening bracket.
+    /// The index of the opening bracket.
     var start: Int
-    /// Behind the closing bracket.
+    /// The index after the closing bracket.
     var end: Int
 }
 
 extension Span<UInt8> {
-    /// Eight bytes as one word, the first the lowest; zeros behind the end of the bytes.
-    @inline(__always)
-    func paddedWord(at index: Int) -> UInt64 {
-        index + 8 <= count ? word(at: index) : wordAtEnd(at: index)
-    }
 
-    @inline(never)
-    private func wordAtEnd(at index: Int) -> UInt64 {
-        var word: UInt64 = 0
-        var place = count - 1
-        while place >= index {
-            word = word << 8 | UInt64(self[place])
-            place -= 1
-        }
-        return word
-    }
-
-    /// The component whose name stands here in any letter case, and how long the name is. What follows is not looked at.
+    /// The component whose name begins here, ignoring case, and the name's length. Does not check what follows.
     @inline(__always)
     func componentName(at index: Int, end: Int) -> (component: LogComponent, length: Int)? {
         let word = paddedWord(at: index) | 0x2020_2020_2020_2020
@@ -66,7 +50,7 @@ extension Span<UInt8> {
         return index + found.length <= end ? found : nil
     }
 
-    /// Whether `DNP-` stands here in any letter case.
+    /// Whether `DNP-` begins here, ignoring case.
     @inline(__always)
     func hasMarkerHead(at index: Int, end: Int) -> Bool {
         index + 4 < end && (paddedWord(at: index) | 0x0020_2020) & 0xFFFF_FFFF == 0x2D70_6E64
@@ -94,7 +78,7 @@ extension Span<UInt8> {
         return LogMarker(component: nil, start: name - 5, end: close + 1)
     }
 
-    /// Where a name ends that may stand in a marker: a letter, then letters, digits, `_` and `-`.
+    /// The end of a possible marker name: a letter, then letters, digits, `_` and `-`.
     func endOfMarkerName(at start: Int, end: Int) -> Int {
         var index = start
         let limit = Swift.min(end, start + LogMarker.longestName)
@@ -104,7 +88,7 @@ extension Span<UInt8> {
         return index > start && self[start].isDigit ? start : index
     }
 
-    /// The first marker in text of unknown form, within the reach, that stands by itself and in no quotes.
+    /// The first marker in text of unknown format that is within reach, separate and unquoted.
     func firstMarker(in range: Range<Int>) -> LogMarker? {
         let end = Swift.min(range.upperBound, range.lowerBound + LogMarker.reach)
         var index = range.lowerBound
@@ -137,7 +121,7 @@ extension Span<UInt8> {
         return quotes % 2 == 1
     }
 
-    /// Where the first `[` is, eight bytes at a time.
+    /// The index of the first `[`, scanning eight bytes at a time.
     @inline(__always)
     private func firstBracket(from start: Int, to end: Int) -> Int? {
         var index = start
@@ -154,29 +138,19 @@ extension Span<UInt8> {
     }
 }
 
-extension UInt64 {
-    /// The high bit of each byte that equals the given one; bytes above the first such may be marked wrongly.
-    @inline(__always)
-    func bytes(equalTo byte: UInt8) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let difference = self ^ ones &* UInt64(byte)
-        return (difference &- ones) & ~difference & 0x8080_8080_8080_8080
-    }
-}
-
-/// The subsystem and the categories under which the plugin logs to Apple's unified logging.
+/// The subsystem and categories of the plugin in Apple's unified logging.
 enum AppleSubsystem {
-    /// How long `subsystem:category` may be.
+    /// The maximum length of `subsystem:category`.
     static let reach = 256
 
-    /// The component of `subsystem:category`; nil where either is another.
+    /// The component of `subsystem:category`; nil if either is not the plugin's.
     static func component(_ bytes: Span<UInt8>, _ range: Range<Int>) -> LogComponent? {
         let colon = range.lowerBound + 32
         guard colon < range.upperBound, bytes[colon] == UInt8(ascii: ":") else { return nil }
         return component(bytes, subsystem: range.lowerBound..<colon, category: colon + 1..<range.upperBound)
     }
 
-    /// The component of a category in a subsystem; nil where either is another.
+    /// The component of a category in a subsystem; nil if either is not the plugin's.
     static func component(_ bytes: Span<UInt8>, subsystem: Range<Int>, category: Range<Int>) -> LogComponent? {
         guard bytes.equals("com.timesafari.dailynotification", in: subsystem),
             let name = bytes.componentName(at: category.lowerBound, end: category.upperBound),
@@ -187,7 +161,7 @@ enum AppleSubsystem {
 }
 
 extension UnwrappedLine {
-    /// Takes a message with `(library)` and `[subsystem:category]` or `[category]` in front of it, where they are there.
+    /// Reads a message after an optional `(library)` and `[subsystem:category]` or `[category]`.
     mutating func takeAppleMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
         var cursor = message
         cursor.skipSpaces(bytes)

@@ -1,65 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a message of a known form says. Its texts are ranges of the bytes that it was read from.
+/// The content of a message of a known form. Its texts are ranges of the bytes that it was read from.
 struct LogMessage {
     var form: LogRule.Form
     var scheduleId: Event.Text = 0..<0
-    /// When the notification is due.
+    /// The notification's due time.
     var due: Timestamp?
-    /// The earliest time of the task.
+    /// The task's earliest begin time.
     var begin: Timestamp?
-    /// Microseconds.
+    /// In microseconds.
     var duration: Int64?
-    /// Microseconds.
+    /// In microseconds.
     var age: Int64?
     var byteCount: Int64?
     var itemCount: Int64?
-    /// Seconds.
+    /// In seconds.
     var ttl: Int32?
     var status: Int16?
     var reason: FailureReason?
-    /// What a reason outside the set tells: `OTHER` when nothing.
-    var hintedReason: FailureReason?
+    /// The reason derived from words outside the closed set; `OTHER` if not recognised.
+    var impliedReason: FailureReason?
     var willRetry: Bool?
     /// Whether the attempt, or in a summary the cycle, was successful.
     var isSuccessful: Bool?
     var usedCached: Bool?
-    /// Whether the message tells where the content came from, and that it was not the prefetch.
+    /// Whether the message names a source of the content other than the prefetch.
     var isFromElsewhere = false
     var error: Event.Text = 0..<0
     var contentHash: Event.Text = 0..<0
     var scheduleHash: Event.Text = 0..<0
-    /// Where the counters of a snapshot stand.
+    /// The counters of a snapshot, unparsed.
     var counters: Event.Text = 0..<0
 
-    /// Whether it has texts beside the schedule id.
+    /// Whether it has texts other than the schedule id.
     var hasTexts: Bool { !error.isEmpty || !contentHash.isEmpty || !scheduleHash.isEmpty || !counters.isEmpty }
 
     init(_ form: LogRule.Form) {
         self.form = form
     }
 
-    /// Derives what the form and the fields leave to derive (SPEC 3.4).
+    /// Derives the failure reason and what else the form implies (docs/events.md).
     mutating func complete(_ bytes: Span<UInt8>) {
-        error = error.prefix(Self.readError)
+        error = error.prefix(Self.maximumErrorBytes)
         switch form.kind {
         case .prefetchFailure:
             reason =
                 form.reason ?? reason ?? status.flatMap { FailureReason(httpStatus: Int64($0)) }
-                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error)) ?? hintedReason
+                ?? (error.isEmpty ? nil : FailureReason(error: bytes, error)) ?? impliedReason
         case .prefetchExpired: reason = .system
-        case .prefetchCompleted: reason = isSuccessful == false ? reason ?? hintedReason ?? form.reason : nil
+        case .prefetchCompleted: reason = isSuccessful == false ? reason ?? impliedReason ?? form.reason : nil
         case .contentCacheFailed where form.reason != nil: usedCached = false
         default: break
         }
     }
 
-    /// How much of an error's text is looked at.
-    private static let readError = 1_024
+    /// How many bytes of an error's text are inspected.
+    private static let maximumErrorBytes = 1_024
 }
 
 extension Span<UInt8> {
-    /// The range without the white space around it, and without one leading byte.
+    /// The range without surrounding white space, and without leading occurrences of a byte.
     func trimmed(_ range: Range<Int>, alsoLeading byte: UInt8? = nil) -> Range<Int> {
         var start = range.lowerBound
         var end = range.upperBound
@@ -69,7 +69,7 @@ extension Span<UInt8> {
     }
 }
 
-/// Reads messages of the known forms: their opening, then the `key=value` pairs, the time or the sentence behind it.
+/// Reads messages of the known forms: the opening, then `key=value` pairs, a time or a sentence.
 struct LogMessageReader: Sendable {
     static let secondsInTenYears: Int64 = 315_360_000
     static let microsecondsInADay: Int64 = 86_400_000_000
@@ -81,12 +81,12 @@ struct LogMessageReader: Sendable {
     private let zone: ZoneOffsets
     private var times = LogStampReader()
 
-    /// - Parameter zone: of times that name none.
+    /// - Parameter zone: the zone of times without one.
     init(zone: ZoneOffsets) {
         self.zone = zone
     }
 
-    /// Reads a message into one that is used again, which saves copying it; false when no rule fits.
+    /// Reads a message into a reused one, which avoids a copy; false if no rule matches.
     mutating func read(_ bytes: Span<UInt8>, _ text: Range<Int>, into message: inout LogMessage) -> Bool {
         guard let (form, rest) = grammar.match(bytes, text) else { return false }
         message = LogMessage(form)
@@ -105,7 +105,7 @@ struct LogMessageReader: Sendable {
         return true
     }
 
-    /// Reads the pairs of a list, and a hash behind `MD5:`. What is no pair of a known key is passed over.
+    /// Reads the pairs of a list, and a hash after `MD5:`. Unknown keys are ignored.
     private mutating func readFields(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
         var position = range.lowerBound
         while let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: position..<range.upperBound) {
@@ -147,7 +147,7 @@ struct LogMessageReader: Sendable {
         case .error: message.error = bytes.isPlaceholder(range) ? 0..<0 : range
         case .reason:
             message.reason = FailureReason(named: bytes, bytes.word(in: range))
-            if message.reason == nil { message.hintedReason = told(by: range, bytes) }
+            if message.reason == nil { message.impliedReason = inferredReason(from: range, bytes) }
         case .willRetry: message.willRetry = bytes.boolean(range)
         case .success, .fetched: message.isSuccessful = bytes.boolean(range)
         case .usedCached: message.usedCached = bytes.boolean(range)
@@ -157,8 +157,8 @@ struct LogMessageReader: Sendable {
         }
     }
 
-    /// The reason that words outside the set tell, `OTHER` when they tell nothing.
-    private func told(by range: Range<Int>, _ bytes: Span<UInt8>) -> FailureReason? {
+    /// The reason derived from words outside the closed set; `OTHER` if not recognised.
+    private func inferredReason(from range: Range<Int>, _ bytes: Span<UInt8>) -> FailureReason? {
         let text = bytes.trimmed(range)
         if text.isEmpty || bytes.isPlaceholder(text) { return nil }
         return FailureReason(error: bytes, text.prefix(256)) ?? .other
@@ -172,7 +172,7 @@ struct LogMessageReader: Sendable {
         message.contentHash = bytes.hash(bytes.trimmed(text.lowerBound + 4..<text.upperBound))
     }
 
-    /// Reads the `id` that follows free text: the last one that stands behind a comma.
+    /// Reads the `id` after free text: the last one that follows a comma.
     private func readLastIdentifier(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
         var position = range.upperBound - 3
         while position >= range.lowerBound + 2 {
@@ -185,8 +185,8 @@ struct LogMessageReader: Sendable {
         }
     }
 
-    /// A planned time inside the limits of SPEC 3.1, in the forms that Swift and Kotlin print: RFC 3339, or a date with a
-    /// space before the time and before the offset, with or without a zone, perhaps inside `Optional(...)`.
+    /// Parses a planned time within the accepted range, as Swift and Kotlin print it: RFC 3339, or a date with a space
+    /// before time and offset, with or without a zone, optionally inside `Optional(...)`.
     private mutating func time(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Timestamp? {
         var cursor = LineCursor(range)
         return time(bytes, &cursor)
@@ -228,7 +228,7 @@ enum LogField: UInt8, CaseIterable, Sendable {
     case duration
     case contentHash
     case scheduleHash
-    /// Free text that ends the list, since it may hold anything.
+    /// Free text, which ends the list because it may contain anything.
     case freeText
 
     var names: [StaticString] {

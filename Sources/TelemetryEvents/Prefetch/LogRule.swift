@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One form of the plugin's log lines: how its message begins and what it says.
+/// One form of the plugin's log lines: its opening and its meaning.
 struct LogRule: Sendable {
-    /// What a line tells.
+    /// The meaning of a line.
     enum Meaning: Equatable, Sendable {
         /// An event of this kind.
         case event(EventKind)
-        /// Which cycle the lines around it are about; no event.
+        /// Context: identifies the cycle of the surrounding lines, but is no event.
         case cycle
-        /// Nothing that counts.
+        /// Recognised, but without effect.
         case nothing
     }
 
-    /// The part of the lifecycle in which the line is written; a line without an id of its own is about the cycle that its
-    /// stream is in there.
+    /// The phase of the lifecycle in which the line is written. A line without an id belongs to its stream's current
+    /// cycle of that phase.
     enum Phase: UInt8, Sendable {
         case plugin
         case scheduling
@@ -22,35 +22,34 @@ struct LogRule: Sendable {
         case summary
     }
 
-    /// How the text behind the opening is read.
+    /// How the text after the opening is read.
     enum Remainder: Sendable {
         case nothing
-        /// `key=value` pairs, in parentheses, behind a colon or between words.
+        /// `key=value` pairs, in parentheses, after a colon or between words.
         case fields
         /// A time, or else fields.
         case notificationTime
-        /// A sentence that tells an error.
+        /// A sentence that describes an error.
         case error
         /// Names of counters and their values.
         case counters
     }
 
-    /// How the message begins, in any letter case.
+    /// How the message begins, ignoring case.
     let opening: StaticString
-    /// What it says.
     let form: Form
 
-    /// What a message of one opening says.
+    /// The meaning of messages with one opening.
     struct Form: Sendable {
         var meaning: Meaning
         var phase: Phase
         var remainder: Remainder
-        /// Whether `id` names the task and not the schedule.
+        /// Whether `id` is the task's instead of the schedule's.
         var idNamesTask: Bool
-        /// The reason that the form itself tells.
+        /// The failure reason that the form implies.
         var reason: FailureReason?
 
-        /// The kind of event; nil for a line that makes none.
+        /// The kind of event; nil for a line that is none.
         var kind: EventKind? {
             if case .event(let kind) = meaning { kind } else { nil }
         }
@@ -76,8 +75,9 @@ struct LogRule: Sendable {
 }
 
 extension LogGrammar {
-    /// Every form of the plugin's log lines (SPEC 3.2, 3.3). A new form is a new row; of two openings that both fit a line
-    /// the longer one wins.
+    /// Every form of the plugin's log lines (docs/log-validation.md).
+    ///
+    /// A new form is a new row; if two openings match a line, the longer one wins.
     static let rules: [LogRule] = [
         LogRule("Registering BGTaskScheduler task", .event(.prefetchRegistered), .plugin, idNamesTask: true),
         LogRule("Registered BGTaskScheduler", .event(.prefetchRegistered), .plugin, idNamesTask: true),
