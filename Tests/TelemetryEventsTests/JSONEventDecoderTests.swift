@@ -3,18 +3,18 @@
 import TelemetryEvents
 import Testing
 
-@Suite("JSON in every shape that clients send")
+@Suite("Decoding JSON in every shape that clients send")
 struct JSONShapesTests {
     let one = #"{"event":"prefetch_executed","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
     let two = #"{"event":"prefetch_success","id":"a","timestamp":"2025-11-15T05:48:33+00:00"}"#
 
-    @Test("one object is one event")
-    func object() throws {
+    @Test("a JSON object decodes to one event")
+    func objectIsOneEvent() throws {
         #expect(try canonical(decode(one)) == [one])
     }
 
-    @Test("an array, an envelope, NDJSON and concatenated objects hold the same two events")
-    func shapes() throws {
+    @Test("an array, an envelope, NDJSON and concatenated objects decode to the same events")
+    func shapesDecodeAlike() throws {
         let expected = [one, #"{"event":"prefetch_success","scheduleId":"a","timestamp":"2025-11-15T05:48:33Z"}"#]
         #expect(try canonical(decode("[\(one), \(two)]")) == expected)
         #expect(try canonical(decode(#"{"events":[\#(one),\#(two)]}"#)) == expected)
@@ -28,8 +28,8 @@ struct JSONShapesTests {
         #expect(try canonical(decode(#"{"events":[\#(one)]}"# + "\n" + two, as: .lines)) == expected)
     }
 
-    @Test("an empty list holds nothing and refuses nothing")
-    func emptyList() {
+    @Test("an empty list decodes to no event and no rejection")
+    func emptyListIsNoEvent() {
         for text in ["[]", #"{"events":[]}"#, "", "\n\n"] {
             for framing in [JSONEventDecoder.Framing.document, .lines] {
                 let decoded = decode(text, as: framing)
@@ -39,8 +39,8 @@ struct JSONShapesTests {
         }
     }
 
-    @Test("sentAt gives every event of the envelope its clock skew, wherever it stands", arguments: [true, false])
-    func clockSkew(first: Bool) throws {
+    @Test("sentAt gives every event of its envelope the clock skew, wherever it is", arguments: [true, false])
+    func sentAtGivesClockSkew(first: Bool) throws {
         let sentAt = #""sentAt":"2025-11-15T09:46:39.5Z""#
         let text = first ? #"{\#(sentAt),"events":[\#(one),\#(two)]}"# : #"{"events":[\#(one),\#(two)],\#(sentAt)}"#
         let decoded = decode(text)
@@ -52,8 +52,8 @@ struct JSONShapesTests {
         #expect(decoded.unknownFields == 0)
     }
 
-    @Test("a sentAt that is no time costs the skew and no event")
-    func badSentAt() throws {
+    @Test("an invalid sentAt costs the clock skew but no event")
+    func invalidSentAtCostsNoEvent() throws {
         for sentAt in [#""yesterday""#, "7", "null"] {
             let decoded = decode(#"{"events":[\#(one)],"sentAt":\#(sentAt)}"#)
             #expect(try canonical(decoded) == [one])
@@ -63,10 +63,10 @@ struct JSONShapesTests {
     }
 
     @Test(
-        "what else an envelope says costs none of its events",
+        "other fields of an envelope cost none of its events",
         arguments: [#""timestamp":7"#, #""platform":{"os":[1]}"#]
     )
-    func otherFieldsOfEnvelope(field: String) throws {
+    func envelopeFieldsCostNoEvent(field: String) throws {
         for text in [#"{\#(field),"events":[\#(one),\#(one)]}"#, #"{"events":[\#(one),\#(one)],\#(field)}"#] {
             let decoded = decode(text)
             #expect(try canonical(decoded) == [one, one])
@@ -74,15 +74,15 @@ struct JSONShapesTests {
         }
     }
 
-    @Test("unknown fields are dropped and counted, whatever they hold")
-    func unknownFields() throws {
+    @Test("unknown fields are dropped and counted, whatever their value")
+    func unknownFieldsAreCounted() throws {
         let decoded = decode(event(with: #""title":"Your daily update","extra":{"a":[1,{"b":null}]},"n":-1.5e3"#))
         #expect(decoded.unknownFields == 3)
         #expect(try canonical(decoded).first?.contains("daily") == false)
     }
 
-    @Test("both dialects of the field names say the same")
-    func dialects() throws {
+    @Test("both dialects of the field names decode alike")
+    func fieldNameDialectsDecodeAlike() throws {
         let plugin = decode(
             event(
                 with: #"""
@@ -101,8 +101,8 @@ struct JSONShapesTests {
         #expect(plugin.events.count == 1)
     }
 
-    @Test("the last of two members with one name counts, and escapes in names and values are resolved")
-    func repeatedAndEscaped() throws {
+    @Test("the last of two equal member names counts, and escapes in names and values are resolved")
+    func lastMemberWinsAndEscapesResolve() throws {
         let text =
             #"{"event":"prefetch_executed","event":"prefetch_succ\u0065ss","schedule\u0049d":"\u00e4\ud83d\ude00\n","timestamp":"2025-11-15T05:48:32Z"}"#
         #expect(
@@ -112,8 +112,8 @@ struct JSONShapesTests {
         )
     }
 
-    @Test("every kind is known by its name and survives its record")
-    func kinds() throws {
+    @Test("every event kind is decoded by its name and survives its record")
+    func everyKindDecodes() throws {
         for kind in EventKind.allCases {
             let line = #"{"event":"\#(kind.name)","scheduleId":"s","timestamp":"2025-11-15T05:48:32.000001Z"}"#
             let expected =
@@ -124,8 +124,8 @@ struct JSONShapesTests {
         }
     }
 
-    @Test("every field comes back in the canonical form")
-    func everyField() throws {
+    @Test("every field reappears in the canonical JSON")
+    func everyFieldIsCanonical() throws {
         let text = #"""
             {"deviceModel":"iPhone15,2","osVersion":"17.1","appVersion":"1.2.3","platform":"ios","eventId":"e-1",
              "deviceId":"phone","telemetry":{"dnp_prefetch_executed_total":2,"dnp_prefetch_failure_total{reason=\"AUTH\"}":3},
@@ -143,5 +143,93 @@ struct JSONShapesTests {
             + #""installation":"00000000065b3d6e0000000000000005","eventId":"e-1","platform":"ios","appVersion":"1.2.3","#
             + #""osVersion":"17.1","deviceModel":"iPhone15,2"}"#
         #expect(try canonical(decode(text)) == [expected])
+    }
+}
+
+@Suite("The fast path for JSON events")
+struct PlainLinesTests {
+    private let plain = event(with: #""ttl":1"#)
+
+    @Test("an unknown field counts once, whatever follows the event on its line")
+    func unknownFieldCountsOncePerLine() {
+        let unknown = event(with: #""x":[1,{"y":2}]"#)
+        for line in [unknown, unknown + "\r", unknown + " 1", unknown + "}", unknown + "  \(plain)"] {
+            let decoded = decode(line + "\n" + plain, as: .lines)
+            #expect(decoded.unknownFields == 1, "\(line)")
+        }
+        #expect(decode("\(unknown)\(unknown)\n", as: .lines).unknownFields == 2)
+        #expect(decode("[\(unknown),\(unknown.dropLast())]", as: .document).unknownFields == 2)
+    }
+
+    @Test(
+        "an NDJSON event never extends past its line",
+        arguments: [
+            #""ttl":"# + "\n1", "\n" + #""ttl":1"#, #""ttl""# + "\n:1", #""x":[1,"# + "\n2]", #""error":"a"# + "\n\"",
+            #""telemetry":{"# + "\n}",
+        ]
+    )
+    func eventEndsWithItsLine(_ member: String) {
+        let decoded = decode(plain + "\n" + event(with: member) + "\n" + plain + "\n", as: .lines)
+        #expect(decoded.events.count == 2)
+        #expect(decoded.rejections.first?.reason == .truncated)
+        #expect(decode(event(with: member)).events.count == (member.contains("error") ? 0 : 1))
+    }
+
+    @Test("white space counts towards the maximum line length")
+    func whiteSpaceCountsTowardsLineLength() {
+        let spaces = String(repeating: " ", count: JSONLimits.eventBytes - plain.utf8.count)
+        #expect(decode(plain + spaces + "\n" + plain, as: .lines).events.count == 2)
+        let decoded = decode(plain + spaces + " \n" + plain, as: .lines)
+        #expect(decoded.events.count == 1)
+        #expect(decoded.rejections.map(\.reason) == [.tooLong])
+        #expect(decode("  " + plain + spaces, as: .lines).events.count == 1)
+    }
+
+    @Test("a redacted text leaves the texts before and after it unchanged")
+    func redactionLeavesOtherTexts() throws {
+        let members = [
+            #""eventId":"one","contentHash":"ABC","appVersion":"1.2""#,
+            #""eventId":"o\u006ee","contentHash":"abc","appVersion":"1.2""#,
+            #""appVersion":"1.2","contentHash":"aBc","eventId":"one""#,
+        ]
+        let lines = try members.map { try canonical(decode(event(with: $0), as: .lines)) }
+        #expect(lines[0].first?.contains(#""contentHash":"abc","eventId":"one","appVersion":"1.2""#) == true)
+        #expect(lines[1] == lines[0])
+        #expect(lines[2] == lines[0])
+    }
+
+    @Test("every time is parsed with its own date, whatever date was cached")
+    func dateCacheKeepsDatesApart() throws {
+        let dates = ["2025-11-15", "2025-11-15", "2025-11-14", "2024-02-29", "2025-11-15", "2025-11-35", "2025-11-15"]
+        let lines = dates.map { event(with: #""timestamp":"\#($0)T23:59:59.5Z","scheduledFor":"\#($0)t00:00:00z""#) }
+        let decoded = decode(lines.joined(separator: "\n"), as: .lines)
+        #expect(decoded.rejections.map(\.index) == [5])
+        let times = try canonical(decoded).map { $0.dropFirst(#"{"event":"prefetch_success","scheduleId":"a","#.count) }
+        for (time, date) in zip(times, dates[..<5] + dates[6...]) {
+            #expect(
+                time == #""timestamp":"\#(date)T23:59:59.500000Z","scheduledFor":"\#(date)T00:00:00Z"}"#
+            )
+        }
+    }
+
+    @Test("every installation keeps its own pseudonym, however many and however similar they are")
+    func pseudonymCacheKeepsInstallationsApart() throws {
+        let ids = (0..<3_000).map { index in
+            switch index % 3 {
+            case 0: "8f14e45f-ceea-467f-a0d3-\(1_000_000_000_00 + index)"
+            case 1: "same-head-\(index)-same-tail"
+            default: "\(index)"
+            }
+        }
+        let again = ids + ids.reversed() + ids.flatMap { [$0, $0] }
+        let lines = again.map { event(with: #""installationId":"\#($0)""#) }.joined(separator: "\n")
+        let decoded = decode(lines, as: .lines)
+        let bytes = decoded.events.bytes
+        var cursor = EventCursor()
+        for id in again {
+            let event = try #require(try cursor.next(in: bytes.span))
+            let expected = PlainPseudonyms().pseudonym(of: Array(id.utf8).span)
+            #expect(event.installation == expected, "\(id)")
+        }
     }
 }

@@ -3,10 +3,10 @@
 import TelemetryEvents
 import Testing
 
-@Suite("Lines find the cycle that they are about")
+@Suite("Binding log lines to cycles")
 struct LogBindingTests {
-    @Test("lines before the one that names the schedule bind to it")
-    func laterName() throws {
+    @Test("lines before the one that names the schedule bind to its cycle")
+    func lineBindsToLaterScheduleId() throws {
         let reading = try LogReading(
             """
             [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
@@ -27,8 +27,8 @@ struct LogBindingTests {
         #expect(reading.events.count == 4)
     }
 
-    @Test("a schedule that keeps its id is another cycle each day")
-    func daily() throws {
+    @Test("a schedule that keeps its id is a new cycle each day")
+    func dailyScheduleIsANewCycle() throws {
         func day(_ day: Int) -> String {
             """
             2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
@@ -48,8 +48,8 @@ struct LogBindingTests {
         #expect(reading.events.count == 15)
     }
 
-    @Test("the next day's task that is scheduled inside an attempt does not take the attempt's lines")
-    func nextDayScheduledInside() throws {
+    @Test("the next day's task, scheduled during an attempt, does not take over the attempt's lines")
+    func nextDaysTaskDuringAnAttempt() throws {
         let reading = try LogReading(
             """
             2025-11-14T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
@@ -80,7 +80,7 @@ struct LogBindingTests {
     }
 
     @Test("an execution waits for the line that names its cycle")
-    func executionIsNamedLater() throws {
+    func executionWaitsForItsCycle() throws {
         let reading = try LogReading(
             """
             [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
@@ -97,7 +97,7 @@ struct LogBindingTests {
     }
 
     @Test("two processes with the same notification time are two cycles")
-    func interleavedProcesses() throws {
+    func interleavedProcessesAreTwoCycles() throws {
         let lines = [
             "Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
             "BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
@@ -122,8 +122,8 @@ struct LogBindingTests {
         }
     }
 
-    @Test("an app that is started anew for its task goes on with the cycle that it had")
-    func relaunch() throws {
+    @Test("an app relaunched for its task continues its cycle")
+    func relaunchContinuesTheCycle() throws {
         let reading = try LogReading(
             """
             2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
@@ -139,8 +139,8 @@ struct LogBindingTests {
         #expect(reading.bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") })
     }
 
-    @Test("a log of the test harness, which names neither schedule nor time, is one cycle an attempt")
-    func harness() throws {
+    @Test("a test harness log without schedule and time is one cycle per attempt")
+    func harnessLogIsOneCyclePerAttempt() throws {
         let reading = try LogReading(
             """
             2025-11-15T05:41:00Z [DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch
@@ -159,8 +159,8 @@ struct LogBindingTests {
         #expect(cycles.mapValues(\.count).values.sorted() == [1, 4])
     }
 
-    @Test("a task that is scheduled again after its window was missed belongs to its cycle")
-    func rescheduled() throws {
+    @Test("a task rescheduled after its missed window belongs to its cycle")
+    func rescheduledTaskKeepsItsCycle() throws {
         let reading = try LogReading(
             """
             2025-11-15T05:41:00Z [DNP-FETCH] Prefetch scheduled 5 minutes before notification (notificationTime=2025-11-15T05:53:00Z)
@@ -172,8 +172,8 @@ struct LogBindingTests {
         #expect(reading.events.count == 3)
     }
 
-    @Test("a task binds to the cycle whose time it fits when its line comes first")
-    func taskBeforeItsCycle() throws {
+    @Test("a task whose line comes first binds to the cycle that its time fits")
+    func taskBindsToCycleByTime() throws {
         let reading = try LogReading(
             """
             2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
@@ -184,8 +184,8 @@ struct LogBindingTests {
         #expect(reading.bound.contains("prefetch_scheduled a 2025-11-15T05:53:00Z"))
     }
 
-    @Test("a log that is told twice says nothing more")
-    func toldTwice() throws {
+    @Test("a log read twice adds no events")
+    func repeatedLogAddsNoEvents() throws {
         func day(_ day: Int) -> String {
             """
             2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
@@ -209,8 +209,8 @@ struct LogBindingTests {
         }
     }
 
-    @Test("lines without a device are those of the only one that others name")
-    func deviceNamedLater() throws {
+    @Test("lines without a device belong to the only named device")
+    func lineWithoutDeviceBelongsToTheOnlyOne() throws {
         let reading = try LogReading(
             """
             2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
@@ -224,8 +224,8 @@ struct LogBindingTests {
         #expect(reading.events.count == 3)
     }
 
-    @Test("processes that live side by side are installations of their own")
-    func sideBySide() throws {
+    @Test("concurrent processes of a device are separate installations")
+    func concurrentProcessesAreSeparate() throws {
         var log = ""
         for (minute, process, id) in [(0, 100, "a"), (0, 200, "b"), (1, 100, "c"), (1, 200, "d")] {
             let due = "2025-11-15T06:0\(minute):0\(process / 100)Z"
@@ -243,8 +243,8 @@ struct LogBindingTests {
         #expect(installations.count == 2)
     }
 
-    @Test("where the pieces of a log are cut changes nothing, nor does a restart between them")
-    func pieces() throws {
+    @Test("neither chunk boundaries nor a restart between chunks change the events")
+    func chunksAndRestartsChangeNothing() throws {
         let log = """
             [DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)
             11-15 05:41:00.000  4242  4260 I DNP-FETCH: Startup complete (hasPendingSchedules=false)
@@ -282,8 +282,8 @@ struct LogBindingTests {
         }
     }
 
-    @Test("a damaged state, and one of another key, are refused")
-    func damagedState() throws {
+    @Test("a damaged decoder state and one of another key are refused")
+    func damagedStateIsRefused() throws {
         var decoder = logDecoder()
         let log = Array(
             """
@@ -320,8 +320,8 @@ struct LogBindingTests {
         #expect(restore(state) != nil)
     }
 
-    @Test("an id that grows when its bad bytes are replaced stays within an id's length")
-    func longBadIdentifier() {
+    @Test("an id that grows when invalid UTF-8 is replaced stays within the length limit")
+    func replacedIdentifierStaysInLimit() {
         var decoder = logDecoder()
         var log = Array("[DNP-FETCH] Cached content for scheduleId=n".utf8)
         log += [UInt8](repeating: 0xFF, count: 120)
@@ -329,8 +329,8 @@ struct LogBindingTests {
         #expect(events.map { LogReading.value(of: "scheduleId", in: $0)?.utf8.count } == [127])
     }
 
-    @Test("of too many devices the one that was not heard of for longest gives way")
-    func leastRecentDevice() throws {
+    @Test("the least recently used of too many devices is evicted")
+    func leastRecentDeviceIsEvicted() throws {
         func line(_ device: String, _ text: String) -> String {
             "<13>Nov 15 05:48:00 \(device) App[1]: [DNP-FETCH] \(text)"
         }
@@ -344,8 +344,8 @@ struct LogBindingTests {
         #expect(reading.bound.last { $0.hasPrefix("prefetch_executed") }?.hasSuffix(" 2025-11-15T05:53:00Z") == true)
     }
 
-    @Test("what waits at the end of a long piece survives a restart")
-    func lateEventInState() throws {
+    @Test("an event held at the end of a long chunk survives a restart")
+    func heldEventSurvivesARestart() throws {
         var decoder = logDecoder()
         let log = Array(repeating: "\n", count: 2 << 20).joined() + "[DNP-FETCH] Fetch failed error="
         _ = decoder.decode(Array(log.utf8).span, readAt: readingTime)
@@ -358,8 +358,8 @@ struct LogBindingTests {
         #expect(second.flush(readAt: readingTime).events.count == 1)
     }
 
-    @Test("an event of before 1970 that waits is no damage")
-    func oldEventInState() throws {
+    @Test("a held event before 1970 does not count as a damaged state")
+    func oldHeldEventIsNoDamage() throws {
         var decoder = logDecoder()
         let log = Array("0001-01-01T00:00:00Z [DNP-FETCH] BGTask handler invoked\n".utf8)
         _ = decoder.decode(log.span, readAt: readingTime)
@@ -373,8 +373,8 @@ struct LogBindingTests {
         #expect(second.flush(readAt: readingTime).rejections.map(\.reason) == [.timestampTooOld])
     }
 
-    @Test("cycles and events that wait are bounded; the oldest give way and none is lost")
-    func bounded() throws {
+    @Test("cycles and held events are bounded, and evicting the oldest loses no event")
+    func evictionLosesNoEvent() throws {
         var log = ""
         for index in 0..<500 {
             let minute = index % 60 < 10 ? "0\(index % 60)" : "\(index % 60)"

@@ -4,11 +4,11 @@ import Testing
 
 @testable import TelemetryEvents
 
-@Suite("Lines that something carried")
+@Suite("Log lines from journal entries")
 struct LineCarrierTests {
     private static let time = Timestamp(seconds: 1_763_300_000)
 
-    /// Decodes lines, each carried by itself, one second after the other, in the streams given.
+    /// Decodes lines with a carrier each, one second apart, in the given streams.
     private func decode(_ lines: [(text: String, stream: UInt64)]) throws -> [String] {
         var bytes: [UInt8] = []
         var carriers: [LineCarrier] = []
@@ -22,8 +22,8 @@ struct LineCarrierTests {
         return try canonical(decoded) + canonical(decoder.flush(readAt: readingTime))
     }
 
-    @Test("have its time where they tell none, and their own where they do")
-    func times() throws {
+    @Test("a carried line has its carrier's time unless it has its own")
+    func carriedLineTakesCarrierTime() throws {
         let events = try decode([
             ("foreign", 1),
             ("[DNP-FETCH] BGTask handler invoked (id=one)", 1),
@@ -37,14 +37,14 @@ struct LineCarrierTests {
         )
     }
 
-    @Test("equal lines of several entries are several lines")
-    func repeated() throws {
+    @Test("equal lines of several journal entries are not repetitions")
+    func equalLinesOfEntriesAreSeparate() throws {
         let line = "[DNP-FETCH] Fetch success (scheduleId=one, status=200)"
         #expect(try decode([(line, 1), (line, 1), (line, 1)]).count == 3)
     }
 
-    @Test("several lines of one entry share what it tells")
-    func severalLines() throws {
+    @Test("several lines of one journal entry share its metadata")
+    func linesOfAnEntryShareMetadata() throws {
         let text = "[DNP-FETCH] Cached content for scheduleId=a\n[DNP-FETCH] Cached content for scheduleId=b"
         let events = try decode([("x", 1), (text, 1)])
         #expect(
@@ -54,8 +54,8 @@ struct LineCarrierTests {
         )
     }
 
-    @Test("lines of two streams bind to the cycles of their own")
-    func streams() throws {
+    @Test("carried lines of two streams bind to their own cycles")
+    func carriedStreamsBindSeparately() throws {
         let events = try decode([
             ("[DNP-FETCH] Starting fetch (scheduleId=one)", 1),
             ("[DNP-FETCH] Starting fetch (scheduleId=two)", 2),
@@ -67,5 +67,63 @@ struct LineCarrierTests {
                 String($0.split(separator: " ")[1])
             } == ["one", "two"]
         )
+    }
+}
+
+@Suite("JSON events among log lines")
+struct LogEventLinesTests {
+    private let event = #"{"event":"prefetch_executed","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
+
+    @Test("a line is unrecognised if an event on it is rejected, whatever else it holds")
+    func lineWithRejectedEventIsUnrecognised() throws {
+        let reading = try LogReading(
+            """
+            {"events":[{"event":"x"},{"event":"y"},{"event":"z"}]}
+            \(event)
+            \(event) \(event)
+            {"event":"prefetch_su
+
+            """,
+            LogDecoderOptions(wrapper: .events)
+        )
+        #expect(reading.events.count == 3)
+        #expect(reading.rejections.count == 4)
+        #expect(reading.lines.recognised == 2)
+        #expect(reading.lines.unrecognised == 2)
+    }
+
+    @Test("byte order marks and control characters before an event are ignored")
+    func eventLineIsTrimmed() throws {
+        let reading = try LogReading("\(event)\n\u{1}\(event)\n\u{FEFF}\(event)\r\n \0\(event)\n")
+        #expect(reading.events.count == 4)
+        #expect(reading.lines.recognised == 4)
+    }
+}
+
+@Suite("Logs of a single device")
+struct SingleDeviceTests {
+    private let log = """
+        11-14 05:48:00.123  4211  4230 I DNP-FETCH: BGTask handler invoked (id=notif-1)
+        Nov 14 05:48:02 phone App[77]: [DNP-FETCH] Fetch success (id=notif-1, status=200, bytes=1234, ttl=86400)
+        {"event":"content_cached","scheduleId":"notif-1","timestamp":"2025-11-14T05:48:03Z"}
+        {"event":"content_cached","scheduleId":"notif-1","timestamp":"2025-11-14T05:48:04Z","deviceId":"d"}
+
+        """
+
+    @Test("a log of a given installation is one installation, whatever hosts and processes it names")
+    func givenInstallationOverridesDevices() throws {
+        var options = LogDecoderOptions()
+        options.installation = Pseudonym(high: 7, low: 8)
+        let events = try LogReading(log, options).events
+        let installations = events.map { LogReading.value(of: "installation", in: $0) }
+        #expect(events.count == 4)
+        #expect(installations.filter { $0 == "00000000000000070000000000000008" }.count == 3)
+        #expect(installations.allSatisfy { $0 != nil })
+    }
+
+    @Test("a log without a given installation is split by its devices")
+    func devicesSplitALog() throws {
+        let events = try LogReading(log).events
+        #expect(Set(events.map { LogReading.value(of: "installation", in: $0) }).count > 2)
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+import Foundation
 import Testing
 
-@Suite("The forms of the plugin's log lines")
+@testable import TelemetryEvents
+
+@Suite("Forms of the plugin's log lines")
 struct LogGrammarTests {
-    /// A line, and the members of the event that it makes beside kind and time.
+    /// A line, and the members of its event except kind and time.
     static let lines: [(line: String, event: String)] = [
         (
             "[DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)",
@@ -129,8 +131,8 @@ struct LogGrammarTests {
         ),
     ]
 
-    @Test("every form makes the event that it tells of", arguments: lines.indices)
-    func form(index: Int) throws {
+    @Test("every form of log line yields its event", arguments: lines.indices)
+    func everyFormYieldsItsEvent(index: Int) throws {
         let (line, expected) = Self.lines[index]
         let reading = try LogReading("2025-11-14T05:50:00Z \(line)\n")
         #expect(reading.lines.recognised == 1)
@@ -143,7 +145,7 @@ struct LogGrammarTests {
     }
 
     @Test(
-        "a reason is the one that is given, then what the status tells, then the error, then other words",
+        "a failure's reason comes from the reason, then the status, then the error, then other words",
         arguments: [
             ("Fetch failed (reason=bad_token, httpStatus=401, willRetry=false)", "AUTH"),
             ("Fetch failed (error=X, reason=http_error, httpStatus=503)", "NETWORK"),
@@ -156,21 +158,21 @@ struct LogGrammarTests {
             ("Task completed success=false reason=NETWORK", "NETWORK"),
         ]
     )
-    func reasons(line: String, reason: String) throws {
+    func reasonPrecedenceInLogLines(line: String, reason: String) throws {
         let reading = try LogReading("2025-11-14T05:50:00Z [DNP-FETCH] \(line)")
         #expect(LogReading.value(of: "reason", in: reading.events.first ?? "") == reason)
     }
 
     @Test(
-        "an opening ends where a word ends",
+        "an opening only matches up to the end of a word",
         arguments: ["Fetch successful retry", "Task completedness", "BGTask missed windows"]
     )
-    func wordEnd(line: String) throws {
+    func openingEndsAtAWord(line: String) throws {
         #expect(try LogReading("[DNP-FETCH] \(line)").lines.unrecognised == 1)
     }
 
-    @Test("what stands behind a notification time is read too")
-    func detailBehindTime() throws {
+    @Test("fields after a notification time are read")
+    func fieldsAfterNotificationTime() throws {
         let reading = try LogReading(
             "[DNP-FETCH] Using cached content for notification at 2025-11-14T05:53:00Z (age=90000s, source=prefetch)"
         )
@@ -179,25 +181,25 @@ struct LogGrammarTests {
         #expect(try LogReading(elsewhere).events.isEmpty)
     }
 
-    @Test("an unrecognised line shows no more than its first words, since a person may have written the rest")
-    func explainedWords() throws {
+    @Test("an unrecognised line is shown by its first words only, since the rest may be user input")
+    func unrecognisedLineShowsFirstWords() throws {
         let reading = try LogReading("[DNP-SCHEDULER] Notification queued (id=a, title=Secret, body=Secret)")
         #expect(reading.unrecognised.first?.text == "Notification queued ...")
     }
 
     @Test(
-        "a line that speaks about the plugin is foreign",
+        "a line that mentions the plugin in prose is foreign",
         arguments: [
             "2025-11-15T05:50:00Z note to self: I saw [DNP-FETCH] Fetch success (status=200)",
             "<14>Nov 15 05:50:00 host root searched for [DNP-FETCH] Fetch success",
         ]
     )
-    func prose(line: String) throws {
+    func proseIsForeign(line: String) throws {
         #expect(try LogReading(line).lines.foreign == 1)
     }
 
     @Test(
-        "lines that only tell what the others are about make no event",
+        "context lines yield no event",
         arguments: [
             "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z",
             "[DNP-FETCH] Scheduling BGAppRefreshTask (earliestBeginDate=2025-11-14T05:48:00Z)",
@@ -215,14 +217,14 @@ struct LogGrammarTests {
             "[DNP-FETCH] Force rescheduling all tasks and notifications",
         ]
     )
-    func context(line: String) throws {
+    func contextLinesYieldNoEvent(line: String) throws {
         let reading = try LogReading(line)
         #expect(reading.lines.recognised == 1)
         #expect(reading.events.isEmpty)
     }
 
-    @Test("the plugin's lines of other forms are unrecognised and kept with their number and a reason")
-    func unrecognised() throws {
+    @Test("the plugin's lines of unknown forms are kept with their number and a reason")
+    func unknownFormsAreKept() throws {
         let reading = try LogReading("some line\n\n[DNP-FETCH] Something new\n[DNP-NEWS] Fetch success\n[DNP-FETCH]\n")
         #expect(reading.lines.read == 5)
         #expect(reading.lines.foreign == 2)
@@ -232,8 +234,8 @@ struct LogGrammarTests {
         #expect(reading.unrecognised.allSatisfy { !$0.problem.isEmpty })
     }
 
-    @Test("what a user wrote into a title cannot name another schedule")
-    func hostileTitle() throws {
+    @Test("user input in a title cannot name another schedule")
+    func titleCannotNameASchedule() throws {
         let reading = try LogReading(
             """
             2025-11-14T05:53:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-14T05:53:00Z
@@ -244,8 +246,8 @@ struct LogGrammarTests {
         #expect(reading.bound == ["notification_delivered good 2025-11-14T05:53:00Z"])
     }
 
-    @Test("a line may be cut anywhere and nothing stops")
-    func cut() throws {
+    @Test("a log line truncated anywhere does not stop decoding")
+    func truncatedLineDoesNotStopDecoding() throws {
         for (line, _) in Self.lines {
             let bytes = Array(line.utf8)
             for end in bytes.indices {
@@ -254,4 +256,60 @@ struct LogGrammarTests {
             }
         }
     }
+}
+
+@Suite("The documented log lines match the decoder")
+struct DocumentedLogLinesTests {
+    let rows: [String]
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let article = root.appending(path: "Sources/TelemetryEvents/TelemetryEvents.docc/LogLines.md")
+        rows = try String(contentsOf: article, encoding: .utf8).split(separator: "\n").map { String($0) }
+            .filter { $0.hasPrefix("| `") }
+    }
+
+    @Test("the documented log forms match the rules")
+    func documentedFormsMatchTheRules() {
+        let forms = LogGrammar.rules.map(\.row)
+        #expect(rows.filter { $0.count(of: "|") == 5 } == forms, "the table is:\n\(forms.joined(separator: "\n"))")
+    }
+
+    @Test("the documented wrappers match the command line's names")
+    func documentedWrappersMatchTheNames() {
+        let words = rows.filter { $0.count(of: "|") == 3 }.map { $0.split(separator: "`")[1] }
+        #expect(words.map { String($0) } == LogWrapper.allCases.map(\.rawValue))
+    }
+
+    @Test("the documented keys match the accepted names")
+    func documentedKeysMatchTheNames() {
+        let keys = LogField.allCases.map { field in "| \(field.names.map { "`\($0)`" }.joined(separator: ", ")) |" }
+        #expect(rows.filter { $0.count(of: "|") == 2 } == keys, "the table is:\n\(keys.joined(separator: "\n"))")
+    }
+}
+
+extension LogRule {
+    fileprivate var row: String {
+        let meaning =
+            switch form.meaning {
+            case .event(let kind): "`\(kind.name)`"
+            case .cycle: "identifies its cycle"
+            case .nothing: "no effect"
+            }
+        let rest =
+            switch form.remainder {
+            case .nothing: ""
+            case .fields: form.idNamesTask ? "keys; `id` is the task's" : "keys"
+            case .notificationTime: "the notification time, or keys"
+            case .error: "an error"
+            case .counters: "counters"
+            }
+        let reason = form.reason.map { " with reason \($0.name)" } ?? ""
+        return "| `\(opening)` | \(meaning)\(reason) | \(form.phase) | \(rest) |"
+    }
+}
+
+extension String {
+    fileprivate func count(of character: Character) -> Int { filter { $0 == character }.count }
 }
