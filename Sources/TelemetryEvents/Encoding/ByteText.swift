@@ -101,10 +101,10 @@ extension Span<UInt8> {
     @inline(never)
     private func wordAtEnd(at index: Int) -> UInt64 {
         var word: UInt64 = 0
-        var place = count - 1
-        while place >= index {
-            word = word << 8 | UInt64(self[place])
-            place -= 1
+        var position = count - 1
+        while position >= index {
+            word = word << 8 | UInt64(self[position])
+            position -= 1
         }
         return word
     }

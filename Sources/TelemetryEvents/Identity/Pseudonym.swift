@@ -104,10 +104,10 @@ struct PseudonymCache {
         if count >= 8 {
             while offset < count {
                 // The last word overlaps the one before it.
-                let place = min(offset, count &- 8)
+                let wordStart = min(offset, count &- 8)
                 guard
-                    let word = known.wordIfInBounds(at: start &+ place),
-                    word == bytes.wordIfInBounds(at: id.lowerBound &+ place)
+                    let word = known.wordIfInBounds(at: start &+ wordStart),
+                    word == bytes.wordIfInBounds(at: id.lowerBound &+ wordStart)
                 else { return false }
                 offset &+= 8
             }

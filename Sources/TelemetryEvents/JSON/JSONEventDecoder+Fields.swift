@@ -248,8 +248,8 @@ extension JSONEventDecoder {
     @inline(__always)
     mutating func installation(_ id: Event.Text, _ bytes: Span<UInt8>) -> Pseudonym {
         guard hasOwnTexts else { return installations.pseudonym(of: bytes, id, pseudonyms) }
-        let held = texts.bytes
-        return installations.pseudonym(of: held.span, id, pseudonyms)
+        let copied = texts.bytes
+        return installations.pseudonym(of: copied.span, id, pseudonyms)
     }
 
     mutating func hash(

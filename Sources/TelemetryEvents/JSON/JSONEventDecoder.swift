@@ -191,8 +191,8 @@ public struct JSONEventDecoder {
     ) throws(JSONFault) {
         guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
         if hasOwnTexts {
-            let held = texts.bytes
-            add(draft, held.span)
+            let copied = texts.bytes
+            add(draft, copied.span)
         } else {
             add(draft, bytes)
         }
@@ -211,7 +211,7 @@ public struct JSONEventDecoder {
     }
 
     /// The parser state inside an array of events.
-    private enum Place {
+    private enum ArrayState {
         case first
         case separator
         case element
@@ -224,23 +224,23 @@ public struct JSONEventDecoder {
     @discardableResult
     mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         scanner.position += 1
-        var place = Place.first
+        var state = ArrayState.first
         while let next = scanner.peek(bytes) {
             switch next {
             case UInt8(ascii: "]"):
                 scanner.position += 1
-                if place == .element { reject(JSONFault(.malformedJSON)) }
+                if state == .element { reject(JSONFault(.malformedJSON)) }
                 return true
             case UInt8(ascii: ","):
                 scanner.position += 1
-                if place == .first || place == .element { reject(JSONFault(.malformedJSON)) }
-                place = .element
+                if state == .first || state == .element { reject(JSONFault(.malformedJSON)) }
+                state = .element
             default:
-                if place == .separator, next == UInt8(ascii: "{") { reject(JSONFault(.malformedJSON)) }
-                place = element(next, &scanner, bytes) ? .separator : .afterBroken
+                if state == .separator, next == UInt8(ascii: "{") { reject(JSONFault(.malformedJSON)) }
+                state = element(next, &scanner, bytes) ? .separator : .afterBroken
             }
         }
-        if place != .afterBroken { reject(JSONFault(.truncated)) }
+        if state != .afterBroken { reject(JSONFault(.truncated)) }
         return false
     }
 

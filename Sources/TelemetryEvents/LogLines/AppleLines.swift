@@ -3,7 +3,7 @@
 /// `2025-11-15 05:48:00.123456+0000 0x1f2e  Default  0x0  4242  0  App: (Library) [subsystem:category] message`
 enum AppleDefaultLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
         guard skipHexadecimal(bytes, &cursor) else { return false }
@@ -21,7 +21,7 @@ enum AppleDefaultLine {
         line.process = process
         while cursor.skip(through: UInt8(ascii: ":"), bytes) {
             if cursor.peek(bytes) == UInt8(ascii: " ") {
-                line.takeAppleMessage(bytes, cursor)
+                line.readAppleMessage(bytes, cursor)
                 break
             }
         }
@@ -39,23 +39,23 @@ enum AppleDefaultLine {
 /// `2025-11-15 05:48:00.123 Df App[4242:1f2e] (Library) [subsystem:category] message`
 enum AppleCompactLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
-        XcodeLine.takeRest(bytes, rest, into: &line)
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        XcodeLine.readRest(bytes, rest, into: &line)
     }
 }
 
 /// `2025-11-15 05:48:00.123456+0000  localhost App[4242]: (Library) [subsystem:category] message`
 enum AppleSyslogLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
         guard let heading = ProcessHeading(bytes, cursor) else { return false }
-        return take(heading, bytes, cursor.end, into: &line)
+        return read(heading, bytes, cursor.end, into: &line)
     }
 
     /// Parses what follows the process; false if the line has another format.
-    static func take(
+    static func read(
         _ heading: ProcessHeading,
         _ bytes: Span<UInt8>,
         _ end: Int,
@@ -65,7 +65,7 @@ enum AppleSyslogLine {
         guard !heading.hasThread, heading.skipSeparator(bytes, &cursor) else { return false }
         line.process = heading.process
         line.device = heading.device(bytes)
-        line.takeAppleMessage(bytes, cursor)
+        line.readAppleMessage(bytes, cursor)
         return true
     }
 }
@@ -73,15 +73,15 @@ enum AppleSyslogLine {
 /// `2025-11-15 05:48:00.123456+0000 App[4242:123456] [category] message`
 enum XcodeLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
         guard let heading = ProcessHeading(bytes, cursor) else { return false }
-        return take(heading, bytes, cursor.end, into: &line)
+        return read(heading, bytes, cursor.end, into: &line)
     }
 
     /// Parses what follows the process; false if the line has another format.
-    static func take(
+    static func read(
         _ heading: ProcessHeading,
         _ bytes: Span<UInt8>,
         _ end: Int,
@@ -91,7 +91,7 @@ enum XcodeLine {
         line.process = heading.process
         var cursor = LineCursor(heading.end, end)
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
-        line.takeAppleMessage(bytes, cursor)
+        line.readAppleMessage(bytes, cursor)
         return true
     }
 }
@@ -99,7 +99,7 @@ enum XcodeLine {
 /// `Nov 15 05:48:00 iPhone App(Library)[4242] <Notice>: message`; without the device if the time has decimals.
 enum IDeviceSyslogLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(
+    static func readRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
         hasDecimals: Bool,
@@ -112,7 +112,7 @@ enum IDeviceSyslogLine {
         else { return false }
         line.process = heading.process
         if !hasDecimals { line.device = heading.device(bytes) }
-        line.takeAppleMessage(bytes, cursor)
+        line.readAppleMessage(bytes, cursor)
         return true
     }
 
@@ -124,7 +124,7 @@ enum IDeviceSyslogLine {
 /// `{"eventMessage":"message","subsystem":"...","category":"fetch","timestamp":"...","processID":4242}`
 enum AppleNDJSONLine {
     /// Reads an object whose texts have no escapes.
-    static func take(
+    static func read(
         _ object: LogObject,
         _ bytes: Span<UInt8>,
         stamps: inout LogStampReader,
@@ -142,7 +142,7 @@ enum AppleNDJSONLine {
         if let subsystem = object.subsystem, let category = object.category {
             line.component = AppleSubsystem.component(bytes, subsystem: subsystem, category: category)
         }
-        line.takeMessage(bytes, LineCursor(bytes.trimmedLine(message)))
+        line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
 }
 
@@ -209,5 +209,29 @@ struct ProcessHeading {
             return true
         }
         return cursor.consume(UInt8(ascii: ":"), bytes)
+    }
+}
+
+extension UnwrappedLine {
+    /// Reads a message after an optional `(library)` and `[subsystem:category]` or `[category]`.
+    mutating func readAppleMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+        var cursor = message
+        cursor.skipSpaces(bytes)
+        if cursor.peek(bytes) == UInt8(ascii: "(") {
+            var ahead = cursor
+            if ahead.skip(through: UInt8(ascii: ")"), bytes), ahead.peek(bytes) == UInt8(ascii: " ") {
+                ahead.skipSpaces(bytes)
+                cursor = ahead
+            }
+        }
+        if cursor.peek(bytes) == UInt8(ascii: "["), bytes.marker(at: cursor.position, end: cursor.end) == nil {
+            let group = cursor.position + 1
+            var ahead = LineCursor(group, Swift.min(cursor.end, group + AppleSubsystem.reach))
+            if ahead.skip(through: UInt8(ascii: "]"), bytes) {
+                component = AppleSubsystem.component(bytes, group..<ahead.position - 1)
+                cursor.position = ahead.position
+            }
+        }
+        readMessage(bytes, cursor)
     }
 }

@@ -77,9 +77,9 @@ struct LineUnwrapper: Sendable {
     ) -> UnwrappedLine {
         var line = UnwrappedLine()
         if let wrapper {
-            takeForced(wrapper, bytes, range, scratch: &scratch, into: &line)
+            readForced(wrapper, bytes, range, scratch: &scratch, into: &line)
         } else {
-            takeUnknown(bytes, range, scratch: &scratch, into: &line)
+            readDetected(bytes, range, scratch: &scratch, into: &line)
         }
         return line
     }
@@ -88,125 +88,125 @@ struct LineUnwrapper: Sendable {
 
     /// Detects a line's wrapper by its first bytes.
     @inline(__always)
-    private mutating func takeUnknown(
+    private mutating func readDetected(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) {
         let cursor = LineCursor(range)
-        if header != nil, takeBehindHeader(bytes, cursor, into: &line) { return }
+        if header != nil, readAfterHeader(bytes, cursor, into: &line) { return }
         let first = cursor.peek(bytes)
         if first.isDigit {
-            takeNumber(bytes, cursor, into: &line)
+            readNumber(bytes, cursor, into: &line)
         } else if first == UInt8(ascii: "[") {
-            takeBracket(bytes, cursor, into: &line)
+            readBracket(bytes, cursor, into: &line)
         } else if first == UInt8(ascii: "{") {
-            takeObject(bytes, range, scratch: &scratch, into: &line)
+            readObject(bytes, range, scratch: &scratch, into: &line)
         } else {
-            takeWord(bytes, cursor, first, into: &line)
+            readWord(bytes, cursor, first, into: &line)
         }
     }
 
     /// Reads a line that begins with a number, usually a time.
     @inline(__always)
-    private mutating func takeNumber(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    private mutating func readNumber(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         if stamps.logcatTime(bytes, &cursor, &line.stamp) {
-            takeAfterTime(bytes, cursor, into: &line)
+            readAfterTime(bytes, cursor, into: &line)
         } else {
-            takeFramed(bytes, start, into: &line)
+            readFramed(bytes, start, into: &line)
         }
     }
 
     /// Reads what follows a date and a time.
     @inline(__always)
-    private mutating func takeAfterTime(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    private mutating func readAfterTime(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
-            line.take(marker, bytes, cursor.end)
+            line.read(marker, bytes, cursor.end)
             return
         }
         let first = cursor.peek(bytes)
-        let isTaken =
+        let isRead =
             if first.isDigit {
                 if cursor.peek(bytes, 1) == UInt8(ascii: "x") {
-                    AppleDefaultLine.takeRest(bytes, cursor, into: &line)
+                    AppleDefaultLine.readRest(bytes, cursor, into: &line)
                 } else {
-                    LogcatThreadtimeLine.takeRest(bytes, cursor, into: &line)
+                    LogcatThreadtimeLine.readRest(bytes, cursor, into: &line)
                 }
             } else if cursor.peek(bytes, 1) == UInt8(ascii: "/") || first == UInt8(ascii: ":") {
-                LogcatTimeLine.takeRest(bytes, cursor, into: &line)
+                LogcatTimeLine.readRest(bytes, cursor, into: &line)
             } else {
-                takeNamed(bytes, cursor, into: &line)
+                readNamed(bytes, cursor, into: &line)
             }
-        if !isTaken { StampedLine.takeRest(bytes, cursor, into: &line) }
+        if !isRead { StampedLine.readRest(bytes, cursor, into: &line) }
     }
 
     /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
-    private func takeNamed(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    private func readNamed(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) -> Bool {
         guard cursor.peek(bytes) != UInt8(ascii: "["), cursor.peek(bytes) != UInt8(ascii: "]") else { return false }
         guard let heading = ProcessHeading(bytes, cursor) else {
-            return LogcatThreadtimeLine.takeRest(bytes, cursor, into: &line)
+            return LogcatThreadtimeLine.readRest(bytes, cursor, into: &line)
         }
         return heading.hasThread
-            ? XcodeLine.take(heading, bytes, cursor.end, into: &line)
-            : AppleSyslogLine.take(heading, bytes, cursor.end, into: &line)
+            ? XcodeLine.read(heading, bytes, cursor.end, into: &line)
+            : AppleSyslogLine.read(heading, bytes, cursor.end, into: &line)
     }
 
     /// Reads a line that begins with a bracket: a marker, a time in brackets, or a header of `logcat -v long`.
     @inline(__always)
-    private mutating func takeBracket(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    private mutating func readBracket(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         if let marker = bytes.marker(at: start.position, end: start.end) {
-            line.take(marker, bytes, start.end)
+            line.read(marker, bytes, start.end)
             return
         }
         var cursor = LineCursor(start.position + 1, start.end)
         cursor.skipSpaces(bytes)
         guard cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &line.stamp) else {
-            line.takeAnywhere(bytes, start)
+            line.findMessage(bytes, start)
             return
         }
         header = LogcatLongLine.header(bytes, cursor, stamp: line.stamp)
         if header == nil {
             _ = cursor.consume(UInt8(ascii: "]"), bytes)
-            takeAfterTime(bytes, cursor, into: &line)
+            readAfterTime(bytes, cursor, into: &line)
         }
     }
 
     /// Reads a line that begins with a letter or a sign.
-    private mutating func takeWord(
+    private mutating func readWord(
         _ bytes: Span<UInt8>,
         _ start: LineCursor,
         _ first: UInt8,
         into line: inout UnwrappedLine
     ) {
         if first == UInt8(ascii: "<") {
-            if takeSyslog(bytes, start, into: &line) { return }
+            if readSyslog(bytes, start, into: &line) { return }
         } else if LogcatTag.isPriority(first),
             start.peek(bytes, 1) == UInt8(ascii: "/") || start.peek(bytes, 1) == UInt8(ascii: "(")
         {
-            if LogcatBriefLine.takeRest(bytes, start, into: &line) { return }
+            if LogcatBriefLine.readRest(bytes, start, into: &line) { return }
         } else if start.peek(bytes, 3) == UInt8(ascii: " ") {
             var cursor = start
-            if takeMonth(bytes, start, into: &line) { return }
+            if readMonth(bytes, start, into: &line) { return }
             if JournalShortLine.skipWeekday(bytes, &cursor) {
                 line.stamp = stamps.dateAndTime(bytes, &cursor)
                 if line.stamp != nil {
-                    takeWeekdayRest(bytes, cursor, into: &line)
+                    readAfterWeekday(bytes, cursor, into: &line)
                     return
                 }
             }
         }
         line = UnwrappedLine()
-        line.takeAnywhere(bytes, start)
+        line.findMessage(bytes, start)
     }
 
     /// Reads a line after a header of `logcat -v long`.
     ///
     /// - Returns: whether the line belongs to its message or ends it.
-    private mutating func takeBehindHeader(
+    private mutating func readAfterHeader(
         _ bytes: Span<UInt8>,
         _ cursor: LineCursor,
         into line: inout UnwrappedLine
@@ -224,64 +224,64 @@ struct LineUnwrapper: Sendable {
             return false
         }
         line = header
-        line.takeMessage(bytes, cursor)
+        line.readMessage(bytes, cursor)
         return true
     }
 
     // MARK: Syslog
 
     /// Reads a syslog line that begins with its priority.
-    mutating func takeSyslog(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    mutating func readSyslog(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = start
         guard RFC3164Line.skipPriority(bytes, &cursor) else { return false }
-        if RFC5424Line.takeRest(bytes, cursor, stamps: &stamps, into: &line) { return true }
-        if takeMonth(bytes, cursor, into: &line) { return true }
+        if RFC5424Line.readRest(bytes, cursor, stamps: &stamps, into: &line) { return true }
+        if readMonth(bytes, cursor, into: &line) { return true }
         line.stamp = stamps.dateAndTime(bytes, &cursor)
-        if line.stamp == nil || !RFC3164Line.takeRest(bytes, cursor, into: &line) {
-            StampedLine.takeRest(bytes, cursor, into: &line)
+        if line.stamp == nil || !RFC3164Line.readRest(bytes, cursor, into: &line) {
+            StampedLine.readRest(bytes, cursor, into: &line)
         }
         return true
     }
 
     /// Reads a line that begins with the name of a month: syslog or idevicesyslog.
-    mutating func takeMonth(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    mutating func readMonth(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = start
         guard let stamp = stamps.namedMonth(bytes, &cursor) else { return false }
         line.stamp = stamp
         let hasDecimals = bytes.contains(UInt8(ascii: "."), in: start.position..<cursor.position)
-        if !IDeviceSyslogLine.takeRest(bytes, cursor, hasDecimals: hasDecimals, into: &line),
-            !RFC3164Line.takeRest(bytes, cursor, into: &line)
+        if !IDeviceSyslogLine.readRest(bytes, cursor, hasDecimals: hasDecimals, into: &line),
+            !RFC3164Line.readRest(bytes, cursor, into: &line)
         {
-            StampedLine.takeRest(bytes, cursor, into: &line)
+            StampedLine.readRest(bytes, cursor, into: &line)
         }
         return true
     }
 
     /// Reads what follows the time of `journalctl -o short-full`, which names the zone.
-    mutating func takeWeekdayRest(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    mutating func readAfterWeekday(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         cursor.skipSpaces(bytes)
         if line.stamp?.offsetSeconds == nil {
             _ = cursor.word(bytes)
         }
-        if !RFC3164Line.takeRest(bytes, cursor, into: &line) { StampedLine.takeRest(bytes, cursor, into: &line) }
+        if !RFC3164Line.readRest(bytes, cursor, into: &line) { StampedLine.readRest(bytes, cursor, into: &line) }
     }
 
     /// Reads a syslog message with octet counting (RFC 6587).
-    private mutating func takeFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+    private mutating func readFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
         var cursor = start
         if cursor.digits(bytes) != nil, cursor.consume(UInt8(ascii: " "), bytes),
-            cursor.peek(bytes) == UInt8(ascii: "<"), takeSyslog(bytes, cursor, into: &line)
+            cursor.peek(bytes) == UInt8(ascii: "<"), readSyslog(bytes, cursor, into: &line)
         {
             return
         }
-        line.takeAnywhere(bytes, start)
+        line.findMessage(bytes, start)
     }
 
     // MARK: JSON objects
 
     /// Reads a line that is a JSON object: of Apple's log, of the journal, or an event.
-    mutating func takeObject(
+    mutating func readObject(
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
         scratch: inout [UInt8],
@@ -295,17 +295,17 @@ struct LineUnwrapper: Sendable {
         } else if object.isEscaped || object.hasMessageBytes {
             object.unescape(bytes, into: &scratch)
             line.isInScratch = true
-            take(object, scratch.span, into: &line)
+            read(object, scratch.span, into: &line)
         } else {
-            take(object, bytes, into: &line)
+            read(object, bytes, into: &line)
         }
     }
 
-    private mutating func take(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+    private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         if object.eventMessage != nil, wrapper == nil || wrapper == .appleNDJSON {
-            AppleNDJSONLine.take(object, bytes, stamps: &stamps, into: &line)
+            AppleNDJSONLine.read(object, bytes, stamps: &stamps, into: &line)
         } else if object.message != nil, wrapper == nil || wrapper == .journalJSON {
-            JournalJSONLine.take(object, bytes, into: &line)
+            JournalJSONLine.read(object, bytes, into: &line)
         }
     }
 }

@@ -10,9 +10,9 @@ extension LogBinder {
     }
 
     /// Emits the events that waited for the id of a cycle that now has one.
-    mutating func releaseNamed(_ device: Int, _ place: Int) {
-        guard !binding.devices[device].held.isEmpty, binding.devices[device].cycles[place].isBound else { return }
-        release(device, ofCycle: binding.devices[device].cycles[place].serial)
+    mutating func releaseNamed(_ device: Int, _ cycleIndex: Int) {
+        guard !binding.devices[device].held.isEmpty, binding.devices[device].cycles[cycleIndex].isBound else { return }
+        release(device, ofCycle: binding.devices[device].cycles[cycleIndex].serial)
     }
 
     /// Assigns the tentative execution to the cycle that a later line named; without one it keeps its cycle.
@@ -22,9 +22,9 @@ extension LogBinder {
         else { return }
         binding.devices[device].held[waiting].isTentative = false
         if let serial { binding.devices[device].held[waiting].cycle = serial }
-        if let place = binding.devices[device].index(of: binding.devices[device].held[waiting].cycle) {
-            binding.devices[device].cycles[place].execute()
-            releaseNamed(device, place)
+        if let cycleIndex = binding.devices[device].index(of: binding.devices[device].held[waiting].cycle) {
+            binding.devices[device].cycles[cycleIndex].execute()
+            releaseNamed(device, cycleIndex)
         }
     }
 
@@ -41,7 +41,7 @@ extension LogBinder {
             binding.devices[device].held[index].yearless = nil
         }
         release(device, ofCycle: 0)
-        for place in binding.devices[device].cycles.indices { releaseNamed(device, place) }
+        for cycleIndex in binding.devices[device].cycles.indices { releaseNamed(device, cycleIndex) }
     }
 
     /// Evicts a cycle of a full device: a delivered one, or else the oldest.
@@ -80,37 +80,37 @@ extension LogBinder {
             held.timestamp = fallbackTime(stamp)
             held.yearless = nil
         }
-        var place = binding.devices[device].index(of: held.cycle)
-        if place == nil, held.belongsToCycle {
-            place = binding.devices[device].open(process: held.process)
+        var cycleIndex = binding.devices[device].index(of: held.cycle)
+        if cycleIndex == nil, held.belongsToCycle {
+            cycleIndex = binding.devices[device].open(process: held.process)
         }
-        if let place {
-            if held.isTentative { binding.devices[device].cycles[place].execute() }
-            binding.devices[device].cycles[place].release(at: held.timestamp, identityKey)
+        if let cycleIndex {
+            if held.isTentative { binding.devices[device].cycles[cycleIndex].execute() }
+            binding.devices[device].cycles[cycleIndex].release(at: held.timestamp, identityKey)
         }
-        emit(held, device, place)
+        emit(held, device, cycleIndex)
     }
 
     /// Emits the events of a cycle that wait for nothing else, in order; serial 0 means events without a cycle.
     private mutating func release(_ device: Int, ofCycle serial: UInt32) {
-        let place = binding.devices[device].index(of: serial)
+        let cycleIndex = binding.devices[device].index(of: serial)
         var index = 0
         while index < binding.devices[device].held.count {
             guard binding.devices[device].held[index].isReady(ofCycle: serial) else {
                 index += 1
                 continue
             }
-            emit(binding.devices[device].held.remove(at: index), device, place)
+            emit(binding.devices[device].held.remove(at: index), device, cycleIndex)
         }
     }
 
-    private mutating func emit(_ held: HeldEvent, _ device: Int, _ place: Int?) {
+    private mutating func emit(_ held: HeldEvent, _ device: Int, _ cycleIndex: Int?) {
         texts = EventTexts(held.texts)
         emit(
             held.message,
             held.timestamp,
             isTimeAssumed: held.isTimeAssumed,
-            place,
+            cycleIndex,
             device,
             line: held.line
         )

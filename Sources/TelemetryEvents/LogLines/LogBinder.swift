@@ -45,7 +45,7 @@ public struct LogBinder: Sendable {
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
             let novelty = novelty(of: parsed.messages[index])
-            take(parsed.messages[index], bytes, novelty)
+            bindMessage(parsed.messages[index], bytes, novelty)
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()
@@ -96,7 +96,7 @@ public struct LogBinder: Sendable {
     /// - Parameters:
     ///   - bytes: the bytes that the message's texts are ranges of.
     ///   - novelty: a repeated line contributes only its time; a similar one opens no cycle.
-    private mutating func take(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
+    private mutating func bindMessage(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
@@ -115,7 +115,7 @@ public struct LogBinder: Sendable {
         if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
             id = identifier(bytes, parsed.message.scheduleId)
         }
-        let place = binding.cycle(
+        let cycleIndex = binding.cycle(
             of: parsed.message,
             stream: stream,
             device: device,
@@ -124,35 +124,35 @@ public struct LogBinder: Sendable {
             time: time.known,
             mayOpen: novelty == .new
         )
-        if place == nil, novelty == .similar { return }
-        if let place { note(parsed.message, place, device, process) }
-        if parsed.message.form.meaning != .cycle { emitOrHold(parsed, place, device, process, time, bytes) }
-        if let place, !binding.devices[device].held.isEmpty { releaseNamed(device, place) }
+        if cycleIndex == nil, novelty == .similar { return }
+        if let cycleIndex { update(with: parsed.message, cycleIndex, device, process) }
+        if parsed.message.form.meaning != .cycle { emitOrHold(parsed, cycleIndex, device, process, time, bytes) }
+        if let cycleIndex, !binding.devices[device].held.isEmpty { releaseNamed(device, cycleIndex) }
     }
 
     /// Updates the cycle with what a message says about it.
-    private mutating func note(_ message: LogMessage, _ place: Int, _ device: Int, _ process: UInt64) {
-        if let begin = message.begin { binding.devices[device].cycles[place].begin = begin }
+    private mutating func update(with message: LogMessage, _ cycleIndex: Int, _ device: Int, _ process: UInt64) {
+        if let begin = message.begin { binding.devices[device].cycles[cycleIndex].begin = begin }
         if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
             !binding.devices[device].held.isEmpty
         {
-            confirmExecution(device, process, binding.devices[device].cycles[place].serial)
+            confirmExecution(device, process, binding.devices[device].cycles[cycleIndex].serial)
         }
         switch message.form.kind {
         case .prefetchScheduled:
-            binding.devices[device].cycles[place].progress.insert(.scheduled)
-            binding.devices[device].cycles[place].progress.remove(.missed)
+            binding.devices[device].cycles[cycleIndex].progress.insert(.scheduled)
+            binding.devices[device].cycles[cycleIndex].progress.remove(.missed)
         case .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted:
-            binding.devices[device].cycles[place].progress.insert(.ended)
-        case .prefetchMissed: binding.devices[device].cycles[place].progress.insert(.missed)
-        case .notificationDelivered: binding.devices[device].cycles[place].progress.insert(.delivered)
+            binding.devices[device].cycles[cycleIndex].progress.insert(.ended)
+        case .prefetchMissed: binding.devices[device].cycles[cycleIndex].progress.insert(.missed)
+        case .notificationDelivered: binding.devices[device].cycles[cycleIndex].progress.insert(.delivered)
         default: break
         }
     }
 
     private mutating func emitOrHold(
         _ parsed: ParsedMessage,
-        _ place: Int?,
+        _ cycleIndex: Int?,
         _ device: Int,
         _ process: UInt64,
         _ time: LineTime,
@@ -162,11 +162,11 @@ public struct LogBinder: Sendable {
         if kind == .prefetchUsedForNotification, parsed.message.isFromElsewhere { return }
         texts.removeAll()
         guard parsed.message.hasTexts else {
-            return emitOrHold(parsed, parsed.message, kind, place, device, process, time)
+            return emitOrHold(parsed, parsed.message, kind, cycleIndex, device, process, time)
         }
         var message = parsed.message
         copyTexts(of: &message, bytes)
-        emitOrHold(parsed, message, kind, place, device, process, time)
+        emitOrHold(parsed, message, kind, cycleIndex, device, process, time)
     }
 
     /// Emits or holds a message whose texts are ranges of `texts`.
@@ -174,16 +174,18 @@ public struct LogBinder: Sendable {
         _ parsed: ParsedMessage,
         _ message: LogMessage,
         _ kind: EventKind,
-        _ place: Int?,
+        _ cycleIndex: Int?,
         _ device: Int,
         _ process: UInt64,
         _ time: LineTime
     ) {
         let isTentative = kind == .prefetchExecuted && parsed.schedule == 0
-        if kind == .prefetchExecuted, !isTentative, let place { binding.devices[device].cycles[place].execute() }
-        let isBound = place.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
+        if kind == .prefetchExecuted, !isTentative, let cycleIndex {
+            binding.devices[device].cycles[cycleIndex].execute()
+        }
+        let isBound = cycleIndex.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
         if isBound, !isTentative, let known = time.any {
-            return emit(message, known, isTimeAssumed: time.isAssumed, place, device, line: parsed.line)
+            return emit(message, known, isTimeAssumed: time.isAssumed, cycleIndex, device, line: parsed.line)
         }
         var yearless: YearlessStamp?
         if case .yearless(let stamp) = time { yearless = stamp }
@@ -193,7 +195,7 @@ public struct LogBinder: Sendable {
                 timestamp: time.any ?? .earliestAccepted,
                 isTimeAssumed: time.isAssumed,
                 texts: texts.bytes,
-                cycle: place.map { binding.devices[device].cycles[$0].serial } ?? 0,
+                cycle: cycleIndex.map { binding.devices[device].cycles[$0].serial } ?? 0,
                 yearless: yearless,
                 process: process,
                 isTentative: isTentative,
@@ -225,7 +227,7 @@ public struct LogBinder: Sendable {
         _ message: LogMessage,
         _ time: Timestamp,
         isTimeAssumed: Bool,
-        _ place: Int?,
+        _ cycleIndex: Int?,
         _ device: Int,
         line: Int
     ) {
@@ -236,7 +238,7 @@ public struct LogBinder: Sendable {
         }
         var event = Event(kind: kind, timestamp: time)
         event.isTimeAssumed = isTimeAssumed
-        event.installation = installation(place, device)
+        event.installation = installation(cycleIndex, device)
         event.scheduledFor = message.due
         event.earliestBeginDate = message.begin
         event.duration = message.duration
@@ -253,11 +255,11 @@ public struct LogBinder: Sendable {
         event.contentHash = message.contentHash
         event.scheduleHash = message.scheduleHash
         event.clientCounters = message.counters
-        if let place {
-            event.scheduleId = texts.append(binding.devices[device].cycles[place].id)
-            event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[place].due
+        if let cycleIndex {
+            event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id)
+            event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
             if kind == .prefetchScheduled, event.earliestBeginDate == nil {
-                event.earliestBeginDate = binding.devices[device].cycles[place].begin
+                event.earliestBeginDate = binding.devices[device].cycles[cycleIndex].begin
             }
         }
         let held = texts.bytes
@@ -267,12 +269,12 @@ public struct LogBinder: Sendable {
     }
 
     /// The pseudonym of the device, or of one of several processes that run on it concurrently.
-    private func installation(_ place: Int?, _ device: Int) -> Pseudonym? {
+    private func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
-        guard let place, binding.devices[device].cycles[place].progress.contains(.concurrent) else {
+        guard let cycleIndex, binding.devices[device].cycles[cycleIndex].progress.contains(.concurrent) else {
             return binding.devices[device].installation
         }
-        return identityKey.process(binding.devices[device].cycles[place].process, of: binding.devices[device].name)
+        return identityKey.process(binding.devices[device].cycles[cycleIndex].process, of: binding.devices[device].name)
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {

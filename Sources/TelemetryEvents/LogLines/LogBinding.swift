@@ -41,32 +41,32 @@ struct LogBinding {
         let context = devices[device].index(of: streams[stream][phase])
         let found: Int?
         if idHash != 0 {
-            found = named(idHash, due, phase, context, device, stream)
+            found = cycleNamed(idHash, due, phase, context, device, stream)
         } else if let due {
-            found = timed(due, phase, context, device, stream)
+            found = cycleDue(due, phase, context, device, stream)
         } else {
-            found = ordered(message, phase, context, device, stream, time)
+            found = cycleInOrder(message, phase, context, device, stream, time)
         }
-        let opened = found == nil && mayOpen ? opened(by: message, idHash, due, device, stream) : nil
-        guard var place = found ?? opened else { return nil }
-        var hasLearned = false
-        if idHash != 0, devices[device].cycles[place].idHash == 0 {
-            devices[device].cycles[place].id = id.isEmpty ? devices[device].id(of: idHash) : id
-            devices[device].cycles[place].idHash = idHash
-            hasLearned = true
+        let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
+        guard var cycleIndex = found ?? opened else { return nil }
+        var hasChanged = false
+        if idHash != 0, devices[device].cycles[cycleIndex].idHash == 0 {
+            devices[device].cycles[cycleIndex].id = id.isEmpty ? devices[device].id(of: idHash) : id
+            devices[device].cycles[cycleIndex].idHash = idHash
+            hasChanged = true
         }
-        if let due, devices[device].cycles[place].due == nil {
-            devices[device].cycles[place].due = due
-            hasLearned = true
+        if let due, devices[device].cycles[cycleIndex].due == nil {
+            devices[device].cycles[cycleIndex].due = due
+            hasChanged = true
         }
-        if hasLearned { place = merged(place, device) }
-        streams[stream][phase] = devices[device].cycles[place].serial
+        if hasChanged { cycleIndex = mergeTwin(cycleIndex, device) }
+        streams[stream][phase] = devices[device].cycles[cycleIndex].serial
         if phase == .summary || phase == .delivery {
             streams[stream].phase = .delivery
         } else {
             streams[stream].phase = phase
         }
-        return place
+        return cycleIndex
     }
 
     /// The phase of a line: its rule's, except for lines that are written in two phases.
@@ -77,7 +77,7 @@ struct LogBinding {
 
     // MARK: By schedule id
 
-    private func named(
+    private func cycleNamed(
         _ idHash: UInt64,
         _ due: Timestamp?,
         _ phase: LogRule.Phase,
@@ -85,24 +85,24 @@ struct LogBinding {
         _ device: Int,
         _ stream: Int
     ) -> Int? {
-        let cycles = devices[device]
-        let isContextPast = phase == .delivery && context.map { cycles.cycles[$0].isDelivered } == true
-        if let context, !isContextPast, cycles.cycles[context].idHash == idHash, agrees(cycles.cycles[context], due) {
+        let state = devices[device]
+        let isContextPast = phase == .delivery && context.map { state.cycles[$0].isDelivered } == true
+        if let context, !isContextPast, state.cycles[context].idHash == idHash, agrees(state.cycles[context], due) {
             return context
         }
         let process = streams[stream].process
         let sameId =
             sameSchedule(idHash, due, device) { $0.process == process }
             ?? sameSchedule(idHash, due, device) {
-                phase != .scheduling || !self.lifetimes.overlap(device: cycles.name, $0.process, process)
+                phase != .scheduling || !self.lifetimes.overlap(device: state.name, $0.process, process)
             }
         if let sameId { return sameId }
-        if let context, !isContextPast, cycles.cycles[context].idHash == 0, agrees(cycles.cycles[context], due) {
+        if let context, !isContextPast, state.cycles[context].idHash == 0, agrees(state.cycles[context], due) {
             return context
         }
         guard let due else { return nil }
-        return cycles.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
-            ?? cycles.lastIndex { $0.idHash == 0 && $0.due == due }
+        return state.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
+            ?? state.lastIndex { $0.idHash == 0 && $0.due == due }
     }
 
     /// The cycle of a schedule: with this notification time, else an undelivered one, else the last one.
@@ -112,10 +112,10 @@ struct LogBinding {
         _ device: Int,
         _ isEligible: (KnownCycle) -> Bool
     ) -> Int? {
-        let cycles = devices[device]
-        return cycles.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && isEligible($0) }
-            ?? cycles.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && isEligible($0) }
-            ?? cycles.lastIndex { $0.idHash == idHash && self.agrees($0, due) && isEligible($0) }
+        let state = devices[device]
+        return state.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && isEligible($0) }
+            ?? state.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && isEligible($0) }
+            ?? state.lastIndex { $0.idHash == idHash && self.agrees($0, due) && isEligible($0) }
     }
 
     private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
@@ -124,25 +124,25 @@ struct LogBinding {
 
     // MARK: By notification time
 
-    private func timed(
+    private func cycleDue(
         _ due: Timestamp,
         _ phase: LogRule.Phase,
         _ context: Int?,
         _ device: Int,
         _ stream: Int
     ) -> Int? {
-        let cycles = devices[device]
+        let state = devices[device]
         let process = streams[stream].process
-        if let context, cycles.cycles[context].due == due { return context }
-        if let own = cycles.lastIndex(where: { $0.due == due && $0.process == process }) { return own }
+        if let context, state.cycles[context].due == due { return context }
+        if let own = state.lastIndex(where: { $0.due == due && $0.process == process }) { return own }
         if phase != .scheduling {
             let other =
-                cycles.lastIndex { $0.due == due && $0.isWaiting } ?? cycles.lastIndex { $0.due == due }
+                state.lastIndex { $0.due == due && $0.isWaiting } ?? state.lastIndex { $0.due == due }
             if let other { return other }
         }
-        if let context, cycles.cycles[context].due == nil, mayBeDue(cycles.cycles[context], at: due) { return context }
+        if let context, state.cycles[context].due == nil, mayBeDue(state.cycles[context], at: due) { return context }
         guard phase != .scheduling else { return nil }
-        return cycles.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
+        return state.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
     }
 
     /// Whether a cycle without a notification time may have this one: its task must begin within the day before.
@@ -159,7 +159,7 @@ struct LogBinding {
 
     // MARK: By order
 
-    private func ordered(
+    private func cycleInOrder(
         _ message: LogMessage,
         _ phase: LogRule.Phase,
         _ context: Int?,
@@ -169,7 +169,7 @@ struct LogBinding {
     ) -> Int? {
         switch phase {
         case .plugin: return nil
-        case .scheduling: return orderedScheduling(message, context, device, time)
+        case .scheduling: return scheduledCycleInOrder(message, context, device, time)
         case .execution:
             if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
             return context ?? devices[device].lastIndex {
@@ -185,28 +185,28 @@ struct LogBinding {
         }
     }
 
-    private func orderedScheduling(
+    private func scheduledCycleInOrder(
         _ message: LogMessage,
         _ context: Int?,
         _ device: Int,
         _ time: Timestamp?
     ) -> Int? {
-        let cycles = devices[device]
+        let state = devices[device]
         if message.form.kind == .prefetchMissed {
             return nearest(device, time) { $0.isWaiting } ?? context
         }
         let begin = message.begin
         guard let context else {
             guard let begin else { return nil }
-            return cycles.lastIndex { $0.begin == begin && $0.isWaiting }
-                ?? cycles.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
+            return state.lastIndex { $0.begin == begin && $0.isWaiting }
+                ?? state.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
         }
-        let cycle = cycles.cycles[context]
+        let cycle = state.cycles[context]
         if let begin, mayBegin(cycle, at: begin) { return context }
         if cycle.isDelivered { return nil }
         if cycle.progress.contains(.missed) { return context }
         if let begin, let due = cycle.due, begin > due { return nil }
-        let isRunning = cycles.held.contains { $0.isTentative && $0.cycle == cycle.serial }
+        let isRunning = state.held.contains { $0.isTentative && $0.cycle == cycle.serial }
         if begin != nil, cycle.due == nil, isRunning || cycle.progress.contains(.executed) { return nil }
         return context
     }
@@ -242,8 +242,8 @@ struct LogBinding {
 
     // MARK: Opening and merging
 
-    private mutating func opened(
-        by message: LogMessage,
+    private mutating func openCycle(
+        for message: LogMessage,
         _ idHash: UInt64,
         _ due: Timestamp?,
         _ device: Int,
@@ -257,20 +257,20 @@ struct LogBinding {
             }
         }
         let process = streams[stream].process
-        let place = devices[device].open(process: process)
-        devices[device].cycles[place].due = due
+        let cycleIndex = devices[device].open(process: process)
+        devices[device].cycles[cycleIndex].due = due
         if lifetimes.overlapsAnother(device: devices[device].name, process) {
-            devices[device].cycles[place].progress.insert(.concurrent)
+            devices[device].cycles[cycleIndex].progress.insert(.concurrent)
         }
-        return place
+        return cycleIndex
     }
 
     /// Merges a cycle that has just got its id or due time with another one of the same identity.
-    private mutating func merged(_ place: Int, _ device: Int) -> Int {
-        let cycle = devices[device].cycles[place]
-        guard cycle.idHash != 0 else { return place }
+    private mutating func mergeTwin(_ cycleIndex: Int, _ device: Int) -> Int {
+        let cycle = devices[device].cycles[cycleIndex]
+        guard cycle.idHash != 0 else { return cycleIndex }
         let twin = devices[device].cycles.indices.last { other in
-            other != place && devices[device].cycles[other].idHash == cycle.idHash
+            other != cycleIndex && devices[device].cycles[other].idHash == cycle.idHash
                 && devices[device].cycles[other].due == cycle.due
                 && !lifetimes.overlap(
                     device: devices[device].name,
@@ -278,9 +278,9 @@ struct LogBinding {
                     cycle.process
                 )
         }
-        guard let twin else { return place }
-        let kept = min(place, twin)
-        let dropped = max(place, twin)
+        guard let twin else { return cycleIndex }
+        let kept = min(cycleIndex, twin)
+        let dropped = max(cycleIndex, twin)
         let lost = devices[device].cycles[dropped]
         devices[device].cycles[kept].progress.formUnion(lost.progress)
         devices[device].cycles[kept].begin = lost.begin ?? devices[device].cycles[kept].begin

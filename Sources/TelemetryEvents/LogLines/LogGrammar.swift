@@ -5,7 +5,7 @@
 struct LogGrammar: Sendable {
     static let shared = LogGrammar(rules)
 
-    private static let places = 256
+    private static let slotCount = 256
 
     let forms: [LogRule.Form]
     /// The case-folded openings, concatenated, and the start of each.
@@ -24,17 +24,17 @@ struct LogGrammar: Sendable {
         }
         var openings: [UInt8] = []
         var starts = [0]
-        var words = [UInt64](repeating: 0, count: Self.places)
-        var firstRule = [UInt8](repeating: 0, count: Self.places)
+        var words = [UInt64](repeating: 0, count: Self.slotCount)
+        var firstRule = [UInt8](repeating: 0, count: Self.slotCount)
         for (index, rule) in rules.enumerated() {
             openings += rule.folded
             let word = openings.span.word(at: starts[index])
             starts.append(openings.count)
-            var place = Self.home(of: word)
-            while words[place] != 0, words[place] != word { place = (place + 1) % Self.places }
-            guard words[place] == 0 else { continue }
-            words[place] = word
-            firstRule[place] = UInt8(index)
+            var slot = Self.firstSlot(of: word)
+            while words[slot] != 0, words[slot] != word { slot = (slot + 1) % Self.slotCount }
+            guard words[slot] == 0 else { continue }
+            words[slot] = word
+            firstRule[slot] = UInt8(index)
         }
         forms = rules.map(\.form)
         self.openings = openings
@@ -47,12 +47,12 @@ struct LogGrammar: Sendable {
     func match(_ bytes: Span<UInt8>, _ text: Range<Int>) -> (form: LogRule.Form, rest: Int)? {
         guard text.count >= 8 else { return nil }
         let word = bytes.word(at: text.lowerBound) | UInt64.foldingBits
-        var place = Self.home(of: word)
-        while words[place] != word {
-            guard words[place] != 0 else { return nil }
-            place = (place + 1) % Self.places
+        var slot = Self.firstSlot(of: word)
+        while words[slot] != word {
+            guard words[slot] != 0 else { return nil }
+            slot = (slot + 1) % Self.slotCount
         }
-        var rule = Int(firstRule[place])
+        var rule = Int(firstRule[slot])
         repeat {
             if let end = endOfOpening(rule, bytes, text) { return (forms[rule], end) }
             rule += 1
@@ -86,7 +86,7 @@ struct LogGrammar: Sendable {
         return end
     }
 
-    private static func home(of word: UInt64) -> Int {
+    private static func firstSlot(of word: UInt64) -> Int {
         Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 56)
     }
 }

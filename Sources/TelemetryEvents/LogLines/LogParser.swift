@@ -80,11 +80,11 @@ public struct LogParser: Sendable {
         }
         if !pending.isEmpty { decodePendingEvents(bytes) }
         guard unwrapped.isInScratch else { return read(unwrapped, bytes) }
-        let held = scratch
+        let unescaped = scratch
         if unwrapped.isEvent {
-            decodeEvents(held.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
+            decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
         } else {
-            read(unwrapped, held.span)
+            read(unwrapped, unescaped.span)
         }
     }
 
@@ -300,9 +300,9 @@ private struct PendingEventLines: Sendable {
     var isEmpty: Bool { lines == 0 }
 
     /// Whether only a line end separates these lines from an index.
-    func mayContinue(at place: Int, _ bytes: Span<UInt8>) -> Bool {
+    func mayContinue(at index: Int, _ bytes: Span<UInt8>) -> Bool {
         guard let range else { return true }
-        return (range.upperBound..<place).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
+        return (range.upperBound..<index).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
     }
 
     mutating func add(_ text: Range<Int>, line: Int) {

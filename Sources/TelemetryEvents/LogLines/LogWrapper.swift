@@ -40,19 +40,19 @@ public enum LogWrapper: String, CaseIterable, Sendable {
 
 extension LineUnwrapper {
     /// Unwraps a line in the requested wrapper; a line that does not match is searched for a marker.
-    mutating func takeForced(
+    mutating func readForced(
         _ wrapper: LogWrapper,
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) {
-        if takeFitting(wrapper, bytes, range, scratch: &scratch, into: &line) { return }
+        if readMatching(wrapper, bytes, range, scratch: &scratch, into: &line) { return }
         line = UnwrappedLine()
-        line.takeAnywhere(bytes, LineCursor(range))
+        line.findMessage(bytes, LineCursor(range))
     }
 
-    private mutating func takeFitting(
+    private mutating func readMatching(
         _ wrapper: LogWrapper,
         _ bytes: Span<UInt8>,
         _ range: Range<Int>,
@@ -64,30 +64,30 @@ extension LineUnwrapper {
         case .bare:
             return false
         case .stamped:
-            return takeStamped(bytes, cursor, into: &line)
+            return readStamped(bytes, cursor, into: &line)
         case .appleDefault, .appleCompact, .appleSyslog, .xcode:
             guard let stamp = stamps.dateAndTime(bytes, &cursor) else { return false }
             line.stamp = stamp
             return switch wrapper {
-            case .appleDefault: AppleDefaultLine.takeRest(bytes, cursor, into: &line)
-            case .appleCompact: AppleCompactLine.takeRest(bytes, cursor, into: &line)
-            case .appleSyslog: AppleSyslogLine.takeRest(bytes, cursor, into: &line)
-            default: XcodeLine.takeRest(bytes, cursor, into: &line)
+            case .appleDefault: AppleDefaultLine.readRest(bytes, cursor, into: &line)
+            case .appleCompact: AppleCompactLine.readRest(bytes, cursor, into: &line)
+            case .appleSyslog: AppleSyslogLine.readRest(bytes, cursor, into: &line)
+            default: XcodeLine.readRest(bytes, cursor, into: &line)
             }
         case .logcatThreadtime, .logcatTime:
             guard stamps.logcatTime(bytes, &cursor, &line.stamp) else { return false }
             return wrapper == .logcatTime
-                ? LogcatTimeLine.takeRest(bytes, cursor, into: &line)
-                : LogcatThreadtimeLine.takeRest(bytes, cursor, into: &line)
+                ? LogcatTimeLine.readRest(bytes, cursor, into: &line)
+                : LogcatThreadtimeLine.readRest(bytes, cursor, into: &line)
         case .logcatBrief:
-            return LogcatBriefLine.takeRest(bytes, cursor, into: &line)
+            return LogcatBriefLine.readRest(bytes, cursor, into: &line)
         case .logcatLong:
-            return takeLong(bytes, cursor, into: &line)
+            return readLong(bytes, cursor, into: &line)
         case .idevicesyslog, .rfc3164, .rfc5424, .journalShortISO:
-            return takeFittingSyslog(wrapper, bytes, cursor, into: &line)
+            return readMatchingSyslog(wrapper, bytes, cursor, into: &line)
         case .appleNDJSON, .journalJSON:
             guard cursor.peek(bytes) == UInt8(ascii: "{") else { return false }
-            takeObject(bytes, range, scratch: &scratch, into: &line)
+            readObject(bytes, range, scratch: &scratch, into: &line)
             return true
         case .events:
             guard cursor.peek(bytes) == UInt8(ascii: "{") else { return false }
@@ -97,7 +97,7 @@ extension LineUnwrapper {
         }
     }
 
-    private mutating func takeStamped(
+    private mutating func readStamped(
         _ bytes: Span<UInt8>,
         _ start: LineCursor,
         into line: inout UnwrappedLine
@@ -105,11 +105,11 @@ extension LineUnwrapper {
         var cursor = start
         if cursor.consume(UInt8(ascii: "["), bytes) { cursor.skipSpaces(bytes) }
         guard cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &line.stamp) else { return false }
-        StampedLine.takeRest(bytes, cursor, into: &line)
+        StampedLine.readRest(bytes, cursor, into: &line)
         return true
     }
 
-    private mutating func takeFittingSyslog(
+    private mutating func readMatchingSyslog(
         _ wrapper: LogWrapper,
         _ bytes: Span<UInt8>,
         _ start: LineCursor,
@@ -123,22 +123,22 @@ extension LineUnwrapper {
                     cursor = start
                 }
             }
-            if cursor.peek(bytes) == UInt8(ascii: "<") { return takeSyslog(bytes, cursor, into: &line) }
+            if cursor.peek(bytes) == UInt8(ascii: "<") { return readSyslog(bytes, cursor, into: &line) }
         case .journalShortISO:
             if JournalShortLine.skipWeekday(bytes, &cursor), let stamp = stamps.dateAndTime(bytes, &cursor) {
                 line.stamp = stamp
-                takeWeekdayRest(bytes, cursor, into: &line)
+                readAfterWeekday(bytes, cursor, into: &line)
                 return true
             }
         default: break
         }
-        if takeMonth(bytes, cursor, into: &line) { return true }
+        if readMonth(bytes, cursor, into: &line) { return true }
         guard cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &line.stamp) else { return false }
-        return RFC3164Line.takeRest(bytes, cursor, into: &line)
+        return RFC3164Line.readRest(bytes, cursor, into: &line)
     }
 
     /// Reads a header of `logcat -v long`, or a line of its message.
-    private mutating func takeLong(
+    private mutating func readLong(
         _ bytes: Span<UInt8>,
         _ start: LineCursor,
         into line: inout UnwrappedLine
@@ -160,7 +160,7 @@ extension LineUnwrapper {
         }
         guard let header else { return false }
         line = header
-        line.takeMessage(bytes, start)
+        line.readMessage(bytes, start)
         return true
     }
 }

@@ -3,7 +3,7 @@
 /// `11-15 05:40:00.000  4242  4260 I DNP-FETCH: message`; `-v uid` adds a user before the process id.
 enum LogcatThreadtimeLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
         if !cursor.peek(bytes).isDigit {
@@ -18,7 +18,7 @@ enum LogcatThreadtimeLine {
             thread = number
             numbers += 1
             if numbers == 1, cursor.peek(bytes) == UInt8(ascii: "-") {
-                return AndroidStudioLine.takeRest(bytes, cursor, process: number, into: &line)
+                return AndroidStudioLine.readRest(bytes, cursor, process: number, into: &line)
             }
             _ = cursor.consume(UInt8(ascii: ":"), bytes)
             guard cursor.consume(UInt8(ascii: " "), bytes) else { return false }
@@ -29,7 +29,7 @@ enum LogcatThreadtimeLine {
         }
         cursor.position += 2
         cursor.skipSpaces(bytes)
-        guard LogcatTag.takeTagged(bytes, cursor, into: &line) else { return false }
+        guard LogcatTag.readTagged(bytes, cursor, into: &line) else { return false }
         line.process = process
         return true
     }
@@ -38,23 +38,23 @@ enum LogcatThreadtimeLine {
 /// `11-15 05:40:00.000 I/DNP-FETCH( 4242): message`
 enum LogcatTimeLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         // The former Dalvik debug monitor writes a colon after the time.
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
         cursor.skipSpaces(bytes)
-        return LogcatBriefLine.takeRest(bytes, cursor, into: &line)
+        return LogcatBriefLine.readRest(bytes, cursor, into: &line)
     }
 }
 
 /// `I/DNP-FETCH( 4242): message`, `-v tag`: `I/DNP-FETCH: message`, `-v process`: `I( 4242) message  (DNP-FETCH)`.
 enum LogcatBriefLine {
     /// Parses a line, or what follows its time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         guard LogcatTag.isPriority(cursor.peek(bytes)) else { return false }
         cursor.position += 1
-        if cursor.peek(bytes) == UInt8(ascii: "(") { return takeProcessLine(bytes, cursor, into: &line) }
+        if cursor.peek(bytes) == UInt8(ascii: "(") { return readProcessLine(bytes, cursor, into: &line) }
         guard cursor.consume(UInt8(ascii: "/"), bytes) else { return false }
         let start = cursor.position
         while !cursor.isAtEnd, cursor.position - start < LogcatTag.longest {
@@ -63,14 +63,14 @@ enum LogcatBriefLine {
                 var ahead = cursor
                 if let ids = LogcatProcess(bytes, &ahead), ahead.consume(UInt8(ascii: ":"), bytes) {
                     line.process = ids.last
-                    LogcatTag.take(start..<cursor.position, bytes, into: &line)
-                    line.takeMessage(bytes, ahead)
+                    LogcatTag.read(start..<cursor.position, bytes, into: &line)
+                    line.readMessage(bytes, ahead)
                     return true
                 }
             case UInt8(ascii: ":") where cursor.position + 1 >= cursor.end || cursor.peek(bytes, 1) == 0x20:
-                LogcatTag.take(start..<cursor.position, bytes, into: &line)
+                LogcatTag.read(start..<cursor.position, bytes, into: &line)
                 cursor.position += 1
-                line.takeMessage(bytes, cursor)
+                line.readMessage(bytes, cursor)
                 return true
             default: break
             }
@@ -80,7 +80,7 @@ enum LogcatBriefLine {
     }
 
     /// `( 4242) message  (TAG)`, or `( 4242: 4260) message` of `-v thread`, which has no tag.
-    private static func takeProcessLine(
+    private static func readProcessLine(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
         into line: inout UnwrappedLine
@@ -92,9 +92,9 @@ enum LogcatBriefLine {
         if let tag = lastGroup(bytes, cursor.rest) {
             line.process = ids.last
             end = tag.lowerBound - 3
-            LogcatTag.take(tag, bytes, into: &line)
+            LogcatTag.read(tag, bytes, into: &line)
         }
-        line.takeMessage(bytes, LineCursor(cursor.position, end))
+        line.readMessage(bytes, LineCursor(cursor.position, end))
         return true
     }
 
@@ -121,7 +121,7 @@ enum LogcatLongLine {
         cursor.skipSpaces(bytes)
         var ids = LogcatProcess()
         while !(LogcatTag.isPriority(cursor.peek(bytes)) && cursor.peek(bytes, 1) == UInt8(ascii: "/")) {
-            guard ids.takeNext(bytes, &cursor) else { return nil }
+            guard ids.readNext(bytes, &cursor) else { return nil }
             _ = cursor.consume(UInt8(ascii: ":"), bytes)
             cursor.skipSpaces(bytes)
         }
@@ -130,7 +130,7 @@ enum LogcatLongLine {
         var header = UnwrappedLine()
         header.stamp = stamp
         header.process = process
-        LogcatTag.take(cursor.rest, bytes, into: &header)
+        LogcatTag.read(cursor.rest, bytes, into: &header)
         return header
     }
 }
@@ -139,7 +139,7 @@ enum LogcatLongLine {
 /// `4242-4260/com.example.app I/DNP-FETCH: message`, both after a time.
 private enum AndroidStudioLine {
     /// Parses what follows the process id, from the hyphen on; false if the line has another format.
-    static func takeRest(
+    static func readRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
         process: UInt64,
@@ -150,7 +150,7 @@ private enum AndroidStudioLine {
         if cursor.consume(UInt8(ascii: "/"), bytes) {
             _ = cursor.word(bytes)
             cursor.skipSpaces(bytes)
-            guard LogcatBriefLine.takeRest(bytes, cursor, into: &line) else { return false }
+            guard LogcatBriefLine.readRest(bytes, cursor, into: &line) else { return false }
             line.process = process
             return true
         }
@@ -162,8 +162,8 @@ private enum AndroidStudioLine {
         guard LogcatTag.isPriority(cursor.peek(bytes)), cursor.peek(bytes, 1) == UInt8(ascii: " ") else { return false }
         cursor.position += 2
         line.process = process
-        LogcatTag.take(tag, bytes, into: &line)
-        line.takeMessage(bytes, cursor)
+        LogcatTag.read(tag, bytes, into: &line)
+        line.readMessage(bytes, cursor)
         return true
     }
 }
@@ -186,15 +186,15 @@ enum LogcatTag {
 
     /// Parses `tag: message`; false if there is no colon.
     @inline(__always)
-    fileprivate static func takeTagged(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool
+    fileprivate static func readTagged(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool
     {
         let start = rest.position
         let limit = Swift.min(rest.end, start + longest)
         var index = start
         while index < limit {
             if bytes[index] == UInt8(ascii: ":"), index + 1 == rest.end || bytes[index + 1] == UInt8(ascii: " ") {
-                take(start..<index, bytes, into: &line)
-                line.takeMessage(bytes, LineCursor(index + 1, rest.end))
+                read(start..<index, bytes, into: &line)
+                line.readMessage(bytes, LineCursor(index + 1, rest.end))
                 return true
             }
             index += 1
@@ -204,7 +204,7 @@ enum LogcatTag {
 
     /// Sets the component that the tag names.
     @inline(__always)
-    static func take(_ tag: Range<Int>, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+    static func read(_ tag: Range<Int>, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         guard bytes.hasMarkerHead(at: tag.lowerBound, end: tag.upperBound) else { return }
         var end = tag.upperBound
         while end > tag.lowerBound, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
@@ -232,13 +232,13 @@ private struct LogcatProcess {
         guard cursor.consume(UInt8(ascii: "("), bytes) else { return nil }
         repeat {
             cursor.skipSpaces(bytes)
-            guard takeNext(bytes, &cursor) else { return nil }
+            guard readNext(bytes, &cursor) else { return nil }
         } while cursor.consume(UInt8(ascii: ":"), bytes)
         guard cursor.consume(UInt8(ascii: ")"), bytes), count > 0 else { return nil }
     }
 
     /// Consumes a number, or a user name, which does not count as an id; at most three.
-    mutating func takeNext(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
+    mutating func readNext(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         guard count < 3 else { return false }
         let start = cursor.position
         if let number = cursor.digits(bytes), !isName(cursor.peek(bytes)) {

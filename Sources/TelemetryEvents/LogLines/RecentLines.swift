@@ -64,22 +64,22 @@ struct RecentLines: Sendable {
 
 /// A set of values that are already hashes: open addressing, at most half full.
 private struct FingerprintTable: Sendable {
-    private static let places = 65_536
+    private static let slotCount = 65_536
 
     private var table: [UInt64] = []
     private(set) var count = 0
 
     func contains(_ fingerprint: UInt64) -> Bool {
         guard !table.isEmpty else { return false }
-        return table[place(of: fingerprint)] == fingerprint
+        return table[slot(of: fingerprint)] == fingerprint
     }
 
     /// Inserts a fingerprint; true if it was already there.
     mutating func insert(_ fingerprint: UInt64) -> Bool {
-        if table.isEmpty { table = [UInt64](repeating: 0, count: Self.places) }
-        let place = place(of: fingerprint)
-        if table[place] == fingerprint { return true }
-        table[place] = fingerprint
+        if table.isEmpty { table = [UInt64](repeating: 0, count: Self.slotCount) }
+        let slot = slot(of: fingerprint)
+        if table[slot] == fingerprint { return true }
+        table[slot] = fingerprint
         count += 1
         return false
     }
@@ -89,9 +89,9 @@ private struct FingerprintTable: Sendable {
         count = 0
     }
 
-    private func place(of fingerprint: UInt64) -> Int {
-        var place = Int(truncatingIfNeeded: fingerprint) & (Self.places - 1)
-        while table[place] != 0, table[place] != fingerprint { place = (place + 1) & (Self.places - 1) }
-        return place
+    private func slot(of fingerprint: UInt64) -> Int {
+        var slot = Int(truncatingIfNeeded: fingerprint) & (Self.slotCount - 1)
+        while table[slot] != 0, table[slot] != fingerprint { slot = (slot + 1) & (Self.slotCount - 1) }
+        return slot
     }
 }

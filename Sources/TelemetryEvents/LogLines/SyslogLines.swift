@@ -3,7 +3,7 @@
 /// `<165>1 2025-11-15T05:48:00.003Z host app 4242 ID47 [id name="value"] message`
 enum RFC5424Line {
     /// Parses what follows the priority; false if the line has another format.
-    static func takeRest(
+    static func readRest(
         _ bytes: Span<UInt8>,
         _ rest: LineCursor,
         stamps: inout LogStampReader,
@@ -20,16 +20,16 @@ enum RFC5424Line {
             line.stamp = stamp
         }
         let header = cursor
-        if takeHeader(bytes, &cursor, into: &line) {
-            line.takeMessage(bytes, cursor)
+        if readHeader(bytes, &cursor, into: &line) {
+            line.readMessage(bytes, cursor)
         } else {
-            line.takeAnywhere(bytes, header)
+            line.findMessage(bytes, header)
         }
         return true
     }
 
     /// Parses the fields between time and message; false if they are malformed.
-    private static func takeHeader(
+    private static func readHeader(
         _ bytes: Span<UInt8>,
         _ cursor: inout LineCursor,
         into line: inout UnwrappedLine
@@ -95,30 +95,30 @@ enum RFC5424Line {
 /// `<13>Nov 15 05:48:00 host App[4242]: message`; priority, host and process id are optional.
 enum RFC3164Line {
     /// Parses what follows the time; false if there is no host or application.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
         var cursor = rest
         cursor.skipSpaces(bytes)
         if let heading = ProcessHeading(bytes, cursor), !heading.hasThread {
             line.process = heading.process
             line.device = heading.device(bytes)
             if !heading.skipSeparator(bytes, &cursor) { cursor.position = heading.end }
-            line.takeAppleMessage(bytes, cursor)
+            line.readAppleMessage(bytes, cursor)
             return true
         }
         guard cursor.peek(bytes) != UInt8(ascii: "[") else { return false }
         let first = cursor.word(bytes)
         guard let last = first.last else { return false }
         if bytes[last] == UInt8(ascii: ":") {
-            line.takeMessage(bytes, cursor)
+            line.readMessage(bytes, cursor)
             return true
         }
         line.device = first
         cursor.skipSpaces(bytes)
         var ahead = cursor
         if let last = ahead.word(bytes).last, bytes[last] == UInt8(ascii: ":") {
-            line.takeMessage(bytes, ahead)
+            line.readMessage(bytes, ahead)
         } else {
-            line.takeAnywhere(bytes, cursor)
+            line.findMessage(bytes, cursor)
         }
         return true
     }
@@ -137,8 +137,8 @@ enum RFC3164Line {
 /// `2025-11-15T05:48:00+0000 host app[4242]: message`, and the other short formats of journalctl.
 enum JournalShortLine {
     /// Parses what follows the time; false if the line has another format.
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
-        RFC3164Line.takeRest(bytes, rest, into: &line)
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        RFC3164Line.readRest(bytes, rest, into: &line)
     }
 
     /// Consumes the weekday that `short-full` writes before the date.
@@ -156,7 +156,7 @@ enum JournalShortLine {
 /// `{"MESSAGE":"message","__REALTIME_TIMESTAMP":"1763185680000000","_PID":"4242","_HOSTNAME":"host"}`
 enum JournalJSONLine {
     /// Reads an object whose texts have no escapes. A message that is an event is one of the service's own entries.
-    static func take(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+    static func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         guard let message = object.message else { return }
         if let time = object.sourceRealtime ?? object.realtime {
             var cursor = LineCursor(time)
@@ -174,7 +174,7 @@ enum JournalJSONLine {
             line.isEvent = true
             line.text = cursor.rest
         } else {
-            line.takeMessage(bytes, cursor)
+            line.readMessage(bytes, cursor)
         }
     }
 }
@@ -183,10 +183,10 @@ enum JournalJSONLine {
 enum StampedLine {
     /// Parses what follows the time: the marker is anywhere near.
     @inline(__always)
-    static func takeRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) {
+    static func readRest(_ bytes: Span<UInt8>, _ rest: LineCursor, into line: inout UnwrappedLine) {
         var cursor = rest
         _ = cursor.consume(UInt8(ascii: "]"), bytes)
         cursor.skipSpaces(bytes)
-        line.takeAnywhere(bytes, cursor)
+        line.findMessage(bytes, cursor)
     }
 }

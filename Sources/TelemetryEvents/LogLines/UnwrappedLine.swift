@@ -29,35 +29,35 @@ struct UnwrappedLine: Equatable, Sendable {
 extension UnwrappedLine {
     /// Finds a marker anywhere in text of unknown format, and the message after it.
     @inline(__always)
-    mutating func takeAnywhere(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
+    mutating func findMessage(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
-            take(marker, bytes, cursor.end)
+            read(marker, bytes, cursor.end)
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
         {
-            take(marker, bytes, cursor.end)
+            read(marker, bytes, cursor.end)
         }
     }
 
     /// Reads the message of a known wrapper: a marker begins it, or a tag or category has already set the component.
     @inline(__always)
-    mutating func takeMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+    mutating func readMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
         var cursor = message
         cursor.skipSpaces(bytes)
         if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
-            take(marker, bytes, cursor.end)
+            read(marker, bytes, cursor.end)
         } else if component != nil || hasUnknownMarker {
             text = cursor.rest
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start)
         {
-            take(marker, bytes, cursor.end)
+            read(marker, bytes, cursor.end)
         }
     }
 
     /// Reads the message after a marker.
     @inline(__always)
-    mutating func take(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
+    mutating func read(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
         component = marker.component
         hasUnknownMarker = marker.component == nil
         var cursor = LineCursor(marker.end, end)

@@ -117,7 +117,7 @@ extension Span<UInt8> {
 
     private func isInQuotes(_ index: Int, from start: Int) -> Bool {
         var quotes = 0
-        for place in start..<index where self[place] == UInt8(ascii: "\"") { quotes += 1 }
+        for position in start..<index where self[position] == UInt8(ascii: "\"") { quotes += 1 }
         return quotes % 2 == 1
     }
 
@@ -157,29 +157,5 @@ enum AppleSubsystem {
             name.length == category.count
         else { return nil }
         return name.component
-    }
-}
-
-extension UnwrappedLine {
-    /// Reads a message after an optional `(library)` and `[subsystem:category]` or `[category]`.
-    mutating func takeAppleMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
-        var cursor = message
-        cursor.skipSpaces(bytes)
-        if cursor.peek(bytes) == UInt8(ascii: "(") {
-            var ahead = cursor
-            if ahead.skip(through: UInt8(ascii: ")"), bytes), ahead.peek(bytes) == UInt8(ascii: " ") {
-                ahead.skipSpaces(bytes)
-                cursor = ahead
-            }
-        }
-        if cursor.peek(bytes) == UInt8(ascii: "["), bytes.marker(at: cursor.position, end: cursor.end) == nil {
-            let group = cursor.position + 1
-            var ahead = LineCursor(group, Swift.min(cursor.end, group + AppleSubsystem.reach))
-            if ahead.skip(through: UInt8(ascii: "]"), bytes) {
-                component = AppleSubsystem.component(bytes, group..<ahead.position - 1)
-                cursor.position = ahead.position
-            }
-        }
-        takeMessage(bytes, cursor)
     }
 }
