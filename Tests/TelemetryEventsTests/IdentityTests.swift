@@ -14,8 +14,8 @@ struct IdentityTests {
         return (key.identity(of: event, in: bytes.span), key.cycle(of: event, in: bytes.span))
     }
 
-    @Test("each part of an event's identity makes it another event")
-    func identity() throws {
+    @Test("every part of an event's identity changes the identity hash")
+    func identityCoversItsParts() throws {
         let base = try hashes(event(with: #""ttl":1"#))
         #expect(try hashes(event(with: #""ttl":2,"reason":"AUTH""#)).identity == base.identity)
         for other in [
@@ -26,8 +26,8 @@ struct IdentityTests {
         }
     }
 
-    @Test("a cycle is an installation's schedule id, or its notification time without one")
-    func cycle() throws {
+    @Test("a cycle is identified by installation and schedule id, or else by its notification time")
+    func cycleIdentity() throws {
         let base = try hashes(event(with: #""scheduledFor":"2025-11-15T05:53:00Z""#))
         #expect(try hashes(event(with: #""event":"prefetch_executed""#)).cycle == base.cycle)
         #expect(try hashes(event(with: #""installationId":"1""#)).cycle != base.cycle)
@@ -38,8 +38,8 @@ struct IdentityTests {
         #expect(try hashes(#"{"event":"plugin_started","timestamp":"2025-11-15T05:48:32Z"}"#).cycle == nil)
     }
 
-    @Test("another key gives other identities")
-    func keyed() throws {
+    @Test("another key gives other identity hashes")
+    func identityDependsOnTheKey() throws {
         let bytes = decode(event(with: #""ttl":1"#)).events.bytes
         var cursor = EventCursor()
         let event = try #require(try cursor.next(in: bytes.span))

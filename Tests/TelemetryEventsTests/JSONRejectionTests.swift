@@ -3,7 +3,7 @@
 import TelemetryEvents
 import Testing
 
-@Suite("Broken events are refused one by one")
+@Suite("Invalid JSON events are rejected one by one")
 struct JSONRejectionTests {
     static let valid = event(with: #""ttl":1"#)
 
@@ -62,16 +62,16 @@ struct JSONRejectionTests {
         Case("nonsense", .malformedJSON),
     ]
 
-    @Test("each names its reason and field as a line between two good ones", arguments: cases)
-    func line(_ broken: Case) {
+    @Test("an invalid line between two valid ones is rejected alone, with reason and field", arguments: cases)
+    func invalidLineIsRejectedAlone(_ broken: Case) {
         guard broken.text != "[1,2]" else { return }
         let decoded = decode("\(Self.valid)\n\(broken.text)\n\(Self.valid)\n", as: .lines)
         #expect(decoded.events.count == 2)
         #expect(decoded.rejections == [Rejection(index: 1, reason: broken.reason, field: broken.field)])
     }
 
-    @Test("each names its reason and field as an element between two good ones", arguments: cases)
-    func element(_ broken: Case) {
+    @Test("an invalid array element between two valid ones is rejected alone, with reason and field", arguments: cases)
+    func invalidElementIsRejectedAlone(_ broken: Case) {
         guard !broken.text.hasSuffix("more") else { return }
         let decoded = decode("[\(Self.valid),\(broken.text),\(Self.valid)]")
         #expect(decoded.events.count == 2)
@@ -80,24 +80,24 @@ struct JSONRejectionTests {
         #expect(decoded.rejections == [Rejection(index: 1, reason: reason, field: alone ? broken.field : nil)])
     }
 
-    @Test("a refused object costs no other on its line", arguments: cases)
-    func sameLine(_ broken: Case) {
+    @Test("an invalid object costs no other object on its line", arguments: cases)
+    func invalidObjectCostsNoNeighbour(_ broken: Case) {
         guard broken.text.hasSuffix("}"), broken.reason != .tooLong else { return }
         let decoded = decode("\(Self.valid)\(broken.text) \(Self.valid)\n", as: .lines)
         #expect(decoded.events.count == 2)
         #expect(decoded.rejections == [Rejection(index: 1, reason: broken.reason, field: broken.field)])
     }
 
-    @Test("an input cut short loses only the event that was cut", arguments: [40, 90, 100, 120])
-    func truncated(length: Int) {
+    @Test("a truncated input loses only the truncated event", arguments: [40, 90, 100, 120])
+    func truncatedInputLosesOneEvent(length: Int) {
         let text = "[\(Self.valid),\(Self.valid)"
         let decoded = decode(String(text.prefix(Self.valid.utf8.count + 2 + length)))
         #expect(decoded.events.count == (length >= Self.valid.utf8.count ? 2 : 1))
         #expect(decoded.rejections.map(\.reason) == [.truncated])
     }
 
-    @Test("bytes that are no UTF-8 are refused, their neighbours are not")
-    func invalidUTF8() {
+    @Test("an event with invalid UTF-8 is rejected and its neighbours are accepted")
+    func invalidUTF8IsRejectedAlone() {
         for bad: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82]] {
             let head = Array(#"{"event":"prefetch_success","timestamp":"2025-11-15T05:48:32Z","scheduleId":""#.utf8)
             let bytes = Array(Self.valid.utf8) + [0x0A] + head + bad + Array("\"}\n".utf8) + Array(Self.valid.utf8)
@@ -107,8 +107,8 @@ struct JSONRejectionTests {
         }
     }
 
-    @Test("a missing quote costs the line it stands on and no other")
-    func missingQuote() {
+    @Test("a missing quote costs its own line and no other")
+    func missingQuoteCostsOneLine() {
         let broken = #"{"event":"prefetch_success","scheduleId":"a,"timestamp":"2025-11-15T05:48:32Z"}"#
         for text in ["\(broken)\n\(Self.valid)\n\(Self.valid)", "\(Self.valid)\n\(broken)\n\(Self.valid)"] {
             #expect(decode(text, as: .lines).events.count == 2)
@@ -117,20 +117,20 @@ struct JSONRejectionTests {
         #expect(decode("[\n\(Self.valid),\n\(broken),\n\(Self.valid)\n]").events.count == 2)
     }
 
-    @Test("a missing brace in NDJSON that came as a document hides no later line")
-    func missingBrace() {
+    @Test("a missing brace in NDJSON sent as a document costs no later line")
+    func missingBraceCostsNoLaterLine() {
         let decoded = decode("{\"event\":\"prefetch_success\",\n\(Self.valid)\n\(Self.valid)")
         #expect(decoded.events.count == 2)
     }
 
-    @Test("a refused object with others inside on their own lines is one refusal")
-    func refusedObject() {
+    @Test("an invalid object that contains objects on their own lines is one rejection")
+    func nestedObjectsAreOneRejection() {
         let decoded = decode("{\"event\":\"x\",\"telemetry\":\n{\"a\":1}}")
         #expect(decoded.rejections == [Rejection(index: 0, reason: .unknownKind, field: .event)])
     }
 
-    @Test("what a rejection says names the field and never repeats the input")
-    func descriptions() {
+    @Test("a rejection's description names the field and never repeats the input")
+    func descriptionNeverRepeatsInput() {
         let secret = "someone@example.org"
         let decoded = decode(event(with: #""ttl":"\#(secret)""#))
         #expect(
@@ -140,27 +140,26 @@ struct JSONRejectionTests {
         #expect(!"\(decoded.rejections)".contains(secret))
     }
 
-    @Test("rejections are counted past the number that is named")
-    func manyRejections() {
+    @Test("rejections are counted beyond the number that is listed")
+    func rejectionsBeyondTheLimitAreCounted() {
         let decoded = decode(String(repeating: "x\n", count: JSONLimits.namedRejections + 5), as: .lines)
         #expect(decoded.rejections.count == JSONLimits.namedRejections)
         #expect(decoded.rejected == JSONLimits.namedRejections + 5)
     }
 }
 
-@Suite("Hostile inputs cost no more than their size")
+@Suite("Decoding hostile JSON in linear time")
 struct JSONCostTests {
-    /// Inputs of one shape in two sizes; the work is counted by what the decoder finds, and a quadratic decoder would
-    /// not come to the end of the larger one within the time limit.
+    /// Inputs of one shape in two sizes. A quadratic decoder would not finish the larger one within the time limit.
     @Test(
-        "whatever is repeated",
+        "hostile repetition is decoded in linear time",
         .timeLimit(.minutes(1)),
         arguments: [
             "{[\n", "{}", "[]", "[", "{\"events\":[", "{\"a\n", "x{", "{\"events\":[}", "[{\"a\":[", "{}\n[", "\"",
             "{\"a\":\"\\",
         ]
     )
-    func repeated(piece: String) {
+    func hostileRepetitionIsLinear(piece: String) {
         let text = String(repeating: piece, count: 500_000 / piece.utf8.count)
         for framing in [JSONEventDecoder.Framing.document, .lines] {
             let decoded = decode(text, as: framing)
@@ -168,8 +167,8 @@ struct JSONCostTests {
         }
     }
 
-    @Test("a text of brackets in every field", .timeLimit(.minutes(1)))
-    func texts() {
+    @Test("brackets in every text field are decoded in linear time", .timeLimit(.minutes(1)))
+    func bracketsInTextsAreLinear() {
         let brackets = String(repeating: "(", count: 60_000)
         let line = event(with: #""error":"\#(brackets)""#)
         let decoded = decode(String(repeating: line + "\n", count: 200), as: .lines)

@@ -3,7 +3,7 @@
 import TelemetryEvents
 import Testing
 
-@Suite("Nothing personal leaves the decoder")
+@Suite("Redaction")
 struct RedactionTests {
     static let personal = [
         "someone@example.org", "0041791234567", "call +1 415 555 0123", "(415) 555-0123", "415-555-0123",
@@ -12,19 +12,19 @@ struct RedactionTests {
     ]
 
     @Test(
-        "in no text field",
+        "no text field lets personal data out of the decoder",
         arguments: personal,
         ["scheduleId", "eventId", "error", "appVersion", "platform", "deviceModel"]
     )
-    func texts(secret: String, field: String) throws {
+    func textFieldsAreRedacted(secret: String, field: String) throws {
         let lines = try canonical(decode(event(with: #""\#(field)":"\#(secret)""#)))
         #expect(lines.count == 1)
         #expect(!lines[0].contains(secret))
         for word in ["someone", "555", "0041", "0x0123", "eyJ", "abcdef"] { #expect(!lines[0].contains(word)) }
     }
 
-    @Test("not in unknown fields, reasons or the sentences behind an error code")
-    func dropped() throws {
+    @Test("unknown fields, reasons and sentences after an error code never leave the decoder")
+    func sentencesAndUnknownFieldsAreDropped() throws {
         let line = try canonical(
             decode(
                 event(with: #""title":"T","body":"B","reason":"because of Ada","error":"notifications_denied for Ada""#)
@@ -33,14 +33,14 @@ struct RedactionTests {
         #expect(line == [event(with: #""error":"notifications_denied""#)])
     }
 
-    @Test("no sentence and no name that somebody gave a thing")
-    func sentences() throws {
+    @Test("no sentence and no user-chosen name leaves the decoder")
+    func userChosenNamesAreDropped() throws {
         let line = try canonical(decode(event(with: #""error":"Ada was not found","deviceModel":"Adas iPhone""#)))
         #expect(line == [event(with: "").replacing(",}", with: "}")])
     }
 
-    @Test("two personal schedule ids stay two, and the same one stays the same")
-    func distinct() throws {
+    @Test("two personal schedule ids stay different and equal ones stay equal")
+    func redactedIdsStayDistinct() throws {
         let lines = try ["a@b.org", "c@d.org", "a@b.org"].map {
             try canonical(decode(event(with: #""scheduleId":"\#($0)""#)))
         }
@@ -49,25 +49,25 @@ struct RedactionTests {
         #expect(lines[0][0].contains(#""scheduleId":"redacted-"#))
     }
 
-    @Test("what stands for a personal id is taken for no telephone number")
-    func stable() throws {
+    @Test("a redacted id is not mistaken for a telephone number")
+    func redactedIdIsStable() throws {
         let once = try canonical(decode(event(with: #""scheduleId":"a@b.org""#)))
         #expect(try canonical(decode(once[0])) == once)
     }
 
     @Test(
-        "ids that only look numerical are left alone",
+        "ids that only look numerical are not redacted",
         arguments: [
             "notif-2025-11-15", "notif-1763185712000", "daily_09:00", "8c6976e5-b541-4bee-bde9-7f8e0a3c2b11", "edit:1",
         ]
     )
-    func harmless(id: String) throws {
+    func numericalIdsAreNotRedacted(id: String) throws {
         let lines = try canonical(decode(event(with: #""scheduleId":"\#(id)""#)))
         #expect(lines[0].contains(#""scheduleId":"\#(id)""#))
     }
 
-    @Test("an installation leaves as its pseudonym only")
-    func installation() throws {
+    @Test("an installation id leaves the decoder only as its pseudonym")
+    func installationLeavesAsPseudonym() throws {
         let lines = try canonical(decode(event(with: #""installationId":"device-of-ada""#)))
         #expect(!lines[0].contains("ada"))
         #expect(lines[0].contains(#""installation":""#))

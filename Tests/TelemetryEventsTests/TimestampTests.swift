@@ -4,7 +4,7 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@Suite("Times")
+@Suite("RFC 3339 timestamps")
 struct TimestampTests {
     func parse(_ text: String) -> Timestamp? {
         let bytes = Array(text.utf8)
@@ -12,7 +12,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "every offset and precision of RFC 3339 is kept in UTC with microseconds",
+        "every offset and precision of RFC 3339 is parsed to UTC with microseconds",
         arguments: [
             ("2025-11-15T05:48:32Z", "2025-11-15T05:48:32Z"),
             ("2025-11-15t05:48:32z", "2025-11-15T05:48:32Z"),
@@ -24,12 +24,12 @@ struct TimestampTests {
             ("2020-12-31T23:30:00-01:00", "2021-01-01T00:30:00Z"),
         ]
     )
-    func parses(text: String, expected: String) {
+    func rfc3339IsParsed(text: String, expected: String) {
         #expect(parse(text)?.description == expected)
     }
 
     @Test(
-        "what is no RFC 3339 time is none",
+        "invalid RFC 3339 times are refused",
         arguments: [
             "", "2025-11-15", "2025-11-15T05:48:32", "2025-13-01T00:00:00Z", "2025-04-31T00:00:00Z",
             "2023-02-29T00:00:00Z", "2025-11-15T24:00:00Z", "2025-11-15T05:60:00Z", "2025-11-15T05:48:61Z",
@@ -37,12 +37,12 @@ struct TimestampTests {
             "2025-11-15T05:48:32.123", "x025-11-15T05:48:32Z", "2025-11-15T05:48:32+05:3",
         ]
     )
-    func refuses(text: String) {
+    func invalidRFC3339IsRefused(text: String) {
         #expect(parse(text) == nil)
     }
 
-    @Test("days and dates agree with the calendar of Foundation for 400 years")
-    func calendar() throws {
+    @Test("dates match Foundation's calendar over 400 years")
+    func datesMatchFoundation() throws {
         var utc = Calendar(identifier: .gregorian)
         utc.timeZone = try #require(TimeZone(identifier: "UTC"))
         for day in stride(from: 0, to: 146_097, by: 13) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The one JSON form of an event: a single line, the fields in the order of SPEC 3.1 under their canonical names, times
-/// in UTC, absent fields left out. That a time is assumed is not said.
+/// The canonical JSON form of an event: one line, fields in a fixed order under their canonical names, times in UTC,
+/// absent fields omitted. Whether a time is assumed is not written.
 public enum CanonicalJSON {
-    /// Appends an event. O(its bytes), no allocation beyond the output's growth.
+    /// Appends an event. O(bytes), without allocation beyond the output's growth.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public static func append(_ event: Event, in bytes: Span<UInt8>, to output: inout [UInt8]) {
@@ -94,8 +94,9 @@ public enum CanonicalJSON {
 }
 
 extension [UInt8] {
-    /// Appends the inside of a JSON string: quotes, backslashes and control characters escaped (RFC 8259, 7).
-    mutating func appendEscaped(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    /// Appends text as the contents of a JSON string, escaping quotes, backslashes and control characters (RFC 8259,
+    /// section 7).
+    fileprivate mutating func appendEscaped(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         for index in range {
             let byte = bytes[index]
             switch byte {

@@ -9,9 +9,9 @@
 /// | 8 | timestamp in microseconds, little-endian |
 /// | ... | the fields that are present, in the order of `EventPresence`: times as zigzag variable-length differences from the timestamp, numbers as variable-length integers (LEB128), texts as a length and bytes |
 enum EventRecord {
-    static let headerSize = 13
+    private static let headerSize = 13
 
-    /// How many bytes the record takes at most.
+    /// An upper bound of the record's size in bytes.
     @inline(__always)
     static func largestSize(of event: borrowing Event) -> Int {
         let texts = event.texts
@@ -27,39 +27,39 @@ enum EventRecord {
     /// Nine numbers, a reason, an installation, and the lengths of ten texts.
     private static let largestValues = 9 * 10 + 1 + 16 + 10 * 5
 
-    /// Writes the record and returns where it ends.
+    /// Writes the record and returns its end offset.
     static func write(
         _ event: borrowing Event,
         texts: Span<UInt8>,
         at position: Int,
-        to room: inout MutableRawSpan
+        to output: inout MutableRawSpan
     ) -> Int {
         let present = event.presence
         let time = event.timestamp.microseconds
         var writer = RecordWriter(at: position)
-        writer.byte(event.kind.rawValue, &room)
-        writer.littleEndian(present.rawValue, &room)
-        writer.littleEndian(time, &room)
+        writer.byte(event.kind.rawValue, &output)
+        writer.littleEndian(present.rawValue, &output)
+        writer.littleEndian(time, &output)
         if present.contains(.scheduledFor) {
-            writer.varint(zigzag: event.values.scheduledFor.microseconds &- time, &room)
+            writer.varint(zigzag: event.values.scheduledFor.microseconds &- time, &output)
         }
         if present.contains(.earliestBeginDate) {
-            writer.varint(zigzag: event.values.earliestBeginDate.microseconds &- time, &room)
+            writer.varint(zigzag: event.values.earliestBeginDate.microseconds &- time, &output)
         }
-        if !present.isDisjoint(with: .numbers) { writer.numbers(of: event, &room) }
-        if present.contains(.reason) { writer.byte(event.values.reason.rawValue, &room) }
+        if !present.isDisjoint(with: .numbers) { writer.numbers(of: event, &output) }
+        if present.contains(.reason) { writer.byte(event.values.reason.rawValue, &output) }
         if present.contains(.installation) {
-            writer.littleEndian(event.values.installation.high, &room)
-            writer.littleEndian(event.values.installation.low, &room)
+            writer.littleEndian(event.values.installation.high, &output)
+            writer.littleEndian(event.values.installation.low, &output)
         }
-        if present.contains(.clockSkew) { writer.varint(zigzag: event.values.clockSkew, &room) }
-        if present.contains(.scheduleId) { writer.text(event.texts.scheduleId, of: texts, &room) }
-        if present.contains(.eventId) { writer.text(event.texts.eventId, of: texts, &room) }
-        if !present.isDisjoint(with: .rareTexts) { writer.rareTexts(of: event, in: texts, &room) }
+        if present.contains(.clockSkew) { writer.varint(zigzag: event.values.clockSkew, &output) }
+        if present.contains(.scheduleId) { writer.text(event.texts.scheduleId, of: texts, &output) }
+        if present.contains(.eventId) { writer.text(event.texts.eventId, of: texts, &output) }
+        if !present.isDisjoint(with: .rareTexts) { writer.rareTexts(of: event, in: texts, &output) }
         return writer.position
     }
 
-    /// Reads the record at an offset and returns where it ends.
+    /// Reads the record at an offset and returns its end offset.
     static func read(
         _ bytes: Span<UInt8>,
         at offset: Int,
@@ -101,7 +101,7 @@ enum EventRecord {
 }
 
 extension Event {
-    /// Makes it another event whose values are still to be read.
+    /// Resets the header; the values are read next.
     @inline(__always)
     fileprivate mutating func reset(kind: EventKind, timestamp: Timestamp, presence: EventPresence) {
         self.kind = kind
@@ -112,30 +112,30 @@ extension Event {
 }
 
 extension RecordWriter {
-    fileprivate mutating func numbers(of event: borrowing Event, _ room: inout MutableRawSpan) {
+    fileprivate mutating func numbers(of event: borrowing Event, _ output: inout MutableRawSpan) {
         let present = event.presence
-        if present.contains(.duration) { varint(zigzag: event.values.duration, &room) }
-        if present.contains(.ttl) { varint(zigzag: event.values.ttl, &room) }
-        if present.contains(.status) { varint(zigzag: event.values.status, &room) }
-        if present.contains(.byteCount) { varint(zigzag: event.values.byteCount, &room) }
-        if present.contains(.itemCount) { varint(zigzag: event.values.itemCount, &room) }
-        if present.contains(.age) { varint(zigzag: event.values.age, &room) }
+        if present.contains(.duration) { varint(zigzag: event.values.duration, &output) }
+        if present.contains(.ttl) { varint(zigzag: event.values.ttl, &output) }
+        if present.contains(.status) { varint(zigzag: event.values.status, &output) }
+        if present.contains(.byteCount) { varint(zigzag: event.values.byteCount, &output) }
+        if present.contains(.itemCount) { varint(zigzag: event.values.itemCount, &output) }
+        if present.contains(.age) { varint(zigzag: event.values.age, &output) }
     }
 
     fileprivate mutating func rareTexts(
         of event: borrowing Event,
         in texts: Span<UInt8>,
-        _ room: inout MutableRawSpan
+        _ output: inout MutableRawSpan
     ) {
         let present = event.presence
-        if present.contains(.error) { text(event.texts.error, of: texts, &room) }
-        if present.contains(.contentHash) { text(event.texts.contentHash, of: texts, &room) }
-        if present.contains(.scheduleHash) { text(event.texts.scheduleHash, of: texts, &room) }
-        if present.contains(.platform) { text(event.texts.platform, of: texts, &room) }
-        if present.contains(.appVersion) { text(event.texts.appVersion, of: texts, &room) }
-        if present.contains(.osVersion) { text(event.texts.osVersion, of: texts, &room) }
-        if present.contains(.deviceModel) { text(event.texts.deviceModel, of: texts, &room) }
-        if present.contains(.clientCounters) { text(event.texts.clientCounters, of: texts, &room) }
+        if present.contains(.error) { text(event.texts.error, of: texts, &output) }
+        if present.contains(.contentHash) { text(event.texts.contentHash, of: texts, &output) }
+        if present.contains(.scheduleHash) { text(event.texts.scheduleHash, of: texts, &output) }
+        if present.contains(.platform) { text(event.texts.platform, of: texts, &output) }
+        if present.contains(.appVersion) { text(event.texts.appVersion, of: texts, &output) }
+        if present.contains(.osVersion) { text(event.texts.osVersion, of: texts, &output) }
+        if present.contains(.deviceModel) { text(event.texts.deviceModel, of: texts, &output) }
+        if present.contains(.clientCounters) { text(event.texts.clientCounters, of: texts, &output) }
     }
 }
 
@@ -160,5 +160,19 @@ extension RecordReader {
         if present.contains(.osVersion) { event.osVersion = try text(bytes) }
         if present.contains(.deviceModel) { event.deviceModel = try text(bytes) }
         if present.contains(.clientCounters) { event.clientCounters = try text(bytes) }
+    }
+}
+
+/// Bytes that are not a valid event record: damaged, or written by a newer format.
+public struct EventRecordError: Error, Sendable, CustomStringConvertible {
+    /// The offset of the record in the batch.
+    public let offset: Int
+    /// What is wrong with the record.
+    public let problem: StaticString
+
+    /// What was expected, what was found and what to do.
+    public var description: String {
+        "expected a compact event record at byte \(offset) of the batch, found \(problem); "
+            + "the ledger is damaged or was written by a newer version"
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the parts of a compact record one after the other; every read is checked against the end.
+/// Reads the parts of a compact record in order; every read is bounds-checked.
 struct RecordReader {
     private let start: Int
     private(set) var position: Int
@@ -49,7 +49,7 @@ struct RecordReader {
         return UInt32(truncatingIfNeeded: bytes.word(at: position))
     }
 
-    /// A number of up to eight bytes is read as a word.
+    /// Reads a LEB128 number; up to eight bytes are decoded as one word.
     @inline(__always)
     mutating func varint(_ bytes: Span<UInt8>) throws(EventRecordError) -> UInt64 {
         guard position + 8 <= bytes.count else { return try longVarint(bytes) }
@@ -83,7 +83,7 @@ struct RecordReader {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
-    /// A time of the years 1970 to 9999, which are the ones that RFC 3339 can write.
+    /// Validates a time against the years 1970 to 9999, the range that RFC 3339 can write.
     @inline(__always)
     func time(_ microseconds: Int64) throws(EventRecordError) -> Timestamp {
         guard 0..<253_402_300_800_000_000 ~= microseconds else { throw error("a time out of range") }
@@ -96,30 +96,5 @@ struct RecordReader {
         guard count <= UInt64(bytes.count - position) else { throw error("a text cut short") }
         defer { position += Int(count) }
         return position..<position + Int(count)
-    }
-}
-
-extension [UInt8] {
-    mutating func appendLittleEndian<Word: FixedWidthInteger>(_ value: Word) {
-        var rest = value
-        for _ in 0..<MemoryLayout<Word>.size {
-            append(UInt8(truncatingIfNeeded: rest))
-            rest >>= 8
-        }
-    }
-
-    /// Appends a number in groups of seven bits, the lowest first (LEB128).
-    mutating func appendVarint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    /// Appends a signed number so that small magnitudes take few bytes.
-    mutating func appendVarint(zigzag value: Int64) {
-        appendVarint(UInt64(bitPattern: value << 1 ^ value >> 63))
     }
 }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Events in their compact encoding, one record after the other: what the decoder makes and the ledger stores.
+/// Consecutive events in their compact encoding: what the decoder produces and the ledger stores.
 ///
-/// Appending and reading cost no allocation per event. Iterate with `EventCursor`.
+/// Appending and reading do not allocate per event. Iterate with `EventCursor`.
 public struct EventBatch: Sendable {
     private var records = RecordBuffer()
-    /// Where each record ends.
+    /// The end offset of each record.
     public private(set) var ends: [Int] = []
 
-    /// Makes an empty batch.
+    /// Creates an empty batch.
     public init() {}
 
-    /// The records.
+    /// The encoded records.
     public var bytes: [UInt8] { records.bytes }
 
-    /// How many events there are.
+    /// The number of events.
     public var count: Int { ends.count }
 
-    /// The bytes of one record.
+    /// The byte range of one record.
     public func record(at index: Int) -> Range<Int> {
         (index == 0 ? 0 : ends[index - 1])..<ends[index]
     }
@@ -29,16 +29,16 @@ public struct EventBatch: Sendable {
         finish()
     }
 
-    /// Appends an event that is not the last one; `finish()` has to follow them.
+    /// Appends one of many events; call `finish()` after the last one.
     @inline(__always)
     mutating func appendOneOfMany(_ event: borrowing Event, texts: Span<UInt8>) {
         records.append(event, texts: texts, isLast: false)
         ends.append(records.count)
     }
 
-    /// Gives back the room for further events, without which `bytes` would be a copy.
+    /// Trims the spare space, without which `bytes` would copy.
     mutating func finish() {
-        records.removeRoom()
+        records.trim()
     }
 
     /// Appends the events of another batch.
@@ -48,7 +48,7 @@ public struct EventBatch: Sendable {
         for end in other.ends { ends.append(start + end) }
     }
 
-    /// Empties the batch and keeps its memory.
+    /// Empties the batch and keeps its capacity.
     public mutating func removeAll() {
         records.removeAll()
         ends.removeAll(keepingCapacity: true)
@@ -62,26 +62,76 @@ public struct EventBatch: Sendable {
 
 /// Reads the events of an encoded batch in order.
 public struct EventCursor: Sendable {
-    /// Where the next record begins.
+    /// The offset of the next record.
     public private(set) var offset = 0
 
-    /// Starts at the first record.
+    /// Creates a cursor at the first record.
     public init() {}
 
-    /// The next event, or nil at the end. O(fields).
+    /// Returns the next event, or nil at the end. O(fields).
     ///
-    /// - Throws: `EventRecordError` when the bytes are no record; the cursor then stays where it is.
+    /// - Throws: `EventRecordError` if the bytes are not a valid record; the cursor then does not move.
     public mutating func next(in bytes: Span<UInt8>) throws(EventRecordError) -> Event? {
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
         return try next(into: &event, in: bytes) ? event : nil
     }
 
-    /// Reads the next event into one that is used again, which saves copying it; false at the end.
+    /// Reads the next event into a reused one, which avoids a copy; false at the end.
     ///
-    /// - Throws: `EventRecordError` when the bytes are no record; the event is then meaningless.
+    /// - Throws: `EventRecordError` if the bytes are not a valid record; the event's content is then undefined.
     public mutating func next(into event: inout Event, in bytes: Span<UInt8>) throws(EventRecordError) -> Bool {
         guard offset < bytes.count else { return false }
         offset = try EventRecord.read(bytes, at: offset, into: &event)
         return true
+    }
+}
+
+/// A growing byte buffer with spare space at its end, into which records are written word by word.
+private struct RecordBuffer: Sendable {
+    /// The used bytes, followed by the spare space.
+    private var storage: [UInt8] = []
+    private var used = 0
+
+    var count: Int { used }
+
+    /// The used bytes. Copies while there is spare space; call `trim()` first.
+    var bytes: [UInt8] { used == storage.count ? storage : Array(storage[..<used]) }
+
+    /// Appends a record.
+    ///
+    /// - Parameter isLast: whether to skip reserving space for further records.
+    mutating func append(_ event: borrowing Event, texts: Span<UInt8>, isLast: Bool) {
+        let needed = EventRecord.largestSize(of: event) + RecordWriter.slack
+        if storage.count - used < needed { grow(isLast ? needed : max(needed, used / 2, storage.capacity - used)) }
+        let start = used
+        var span = storage.mutableSpan
+        // Every bit pattern is a valid byte, so raw stores cannot break the array.
+        var output = unsafe span.mutableBytes
+        used = EventRecord.write(event, texts: texts, at: start, to: &output)
+    }
+
+    mutating func append(contentsOf other: RecordBuffer) {
+        trim()
+        storage.append(contentsOf: other.storage[..<other.used])
+        used = storage.count
+    }
+
+    mutating func reserve(_ count: Int) {
+        storage.reserveCapacity(used + count)
+    }
+
+    mutating func removeAll() {
+        storage.removeAll(keepingCapacity: true)
+        used = 0
+    }
+
+    /// Drops the spare space, so that the array can be handed out without a copy.
+    mutating func trim() {
+        storage.removeLast(storage.count - used)
+    }
+
+    @inline(never)
+    private mutating func grow(_ spareBytes: Int) {
+        storage.append(contentsOf: repeatElement(0, count: used + spareBytes - storage.count))
     }
 }

@@ -1,6 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The values of an event; what one holds whose field is absent means nothing.
+/// The set of present fields, and the values of the Boolean ones. Records store it verbatim, so bits are never
+/// reassigned.
+@usableFromInline
+struct EventPresence: OptionSet, Sendable {
+    @usableFromInline var rawValue: UInt32
+
+    @inlinable
+    init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    @inlinable
+    mutating func set(_ field: EventPresence, _ isPresent: Bool) {
+        rawValue = rawValue & ~field.rawValue | (isPresent ? field.rawValue : 0)
+    }
+
+    @inlinable static var scheduledFor: Self { Self(rawValue: 1 << 0) }
+    @inlinable static var earliestBeginDate: Self { Self(rawValue: 1 << 1) }
+    @inlinable static var duration: Self { Self(rawValue: 1 << 2) }
+    @inlinable static var ttl: Self { Self(rawValue: 1 << 3) }
+    @inlinable static var status: Self { Self(rawValue: 1 << 4) }
+    @inlinable static var byteCount: Self { Self(rawValue: 1 << 5) }
+    @inlinable static var itemCount: Self { Self(rawValue: 1 << 6) }
+    @inlinable static var age: Self { Self(rawValue: 1 << 7) }
+    @inlinable static var reason: Self { Self(rawValue: 1 << 8) }
+    @inlinable static var installation: Self { Self(rawValue: 1 << 9) }
+    @inlinable static var clockSkew: Self { Self(rawValue: 1 << 10) }
+    @inlinable static var scheduleId: Self { Self(rawValue: 1 << 11) }
+    @inlinable static var eventId: Self { Self(rawValue: 1 << 12) }
+    @inlinable static var error: Self { Self(rawValue: 1 << 13) }
+    @inlinable static var contentHash: Self { Self(rawValue: 1 << 14) }
+    @inlinable static var scheduleHash: Self { Self(rawValue: 1 << 15) }
+    @inlinable static var platform: Self { Self(rawValue: 1 << 16) }
+    @inlinable static var appVersion: Self { Self(rawValue: 1 << 17) }
+    @inlinable static var osVersion: Self { Self(rawValue: 1 << 18) }
+    @inlinable static var deviceModel: Self { Self(rawValue: 1 << 19) }
+    @inlinable static var clientCounters: Self { Self(rawValue: 1 << 20) }
+    @inlinable static var willRetry: Self { Self(rawValue: 1 << 21) }
+    @inlinable static var willRetryTrue: Self { Self(rawValue: 1 << 22) }
+    @inlinable static var fetched: Self { Self(rawValue: 1 << 23) }
+    @inlinable static var fetchedTrue: Self { Self(rawValue: 1 << 24) }
+    @inlinable static var usedCached: Self { Self(rawValue: 1 << 25) }
+    @inlinable static var usedCachedTrue: Self { Self(rawValue: 1 << 26) }
+    @inlinable static var timeAssumed: Self { Self(rawValue: 1 << 27) }
+
+    static let known = EventPresence(rawValue: 1 << 28 - 1)
+    static let times: EventPresence = [.scheduledFor, .earliestBeginDate]
+    static let numbers: EventPresence = [.duration, .ttl, .status, .byteCount, .itemCount, .age]
+    /// Texts that few events have.
+    static let rareTexts: EventPresence = [
+        .error, .contentHash, .scheduleHash, .platform, .appVersion, .osVersion, .deviceModel, .clientCounters,
+    ]
+    static let flags: EventPresence = [.willRetry, .fetched, .usedCached]
+
+    /// The same set without values of absent Boolean fields.
+    var withoutLooseFlags: EventPresence {
+        EventPresence(rawValue: rawValue & ~((~rawValue & Self.flags.rawValue) << 1))
+    }
+}
+
+/// The values of an event; undefined for absent fields.
 @usableFromInline
 struct EventValues: Sendable {
     @usableFromInline var scheduledFor = Timestamp(microseconds: 0)
@@ -19,7 +79,7 @@ struct EventValues: Sendable {
     init() {}
 }
 
-/// The texts of an event; one whose field is absent is empty.
+/// The text ranges of an event; empty for absent fields.
 @usableFromInline
 struct EventTextRanges: Sendable {
     @usableFromInline var scheduleId = TextRange()
@@ -37,7 +97,7 @@ struct EventTextRanges: Sendable {
     init() {}
 }
 
-/// A range of bytes in 64 bits.
+/// A byte range packed into 64 bits.
 @usableFromInline
 struct TextRange: Sendable {
     @usableFromInline var start: UInt32 = 0
@@ -46,7 +106,7 @@ struct TextRange: Sendable {
     @inlinable
     init() {}
 
-    /// The range, or an empty one where it does not fit.
+    /// Creates the range, or an empty one if it exceeds 32 bits.
     @inlinable
     init(_ range: Range<Int>) {
         guard UInt64(bitPattern: Int64(range.lowerBound | range.upperBound)) <= UInt64(UInt32.max) else { return }

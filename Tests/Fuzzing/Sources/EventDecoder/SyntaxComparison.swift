@@ -6,8 +6,8 @@ import TelemetryEvents
 /// Compares the decoder's judgement of an input's syntax, and its count of events, with Foundation's.
 ///
 /// Left out is what they may see differently: texts that Foundation takes for UTF-16 or UTF-32, numbers beyond a
-/// `Double`, names that occur twice, and what the decoder's own limits refuse (SPEC 3.1: depth, size, half surrogate
-/// pairs).
+/// `Double`, names that occur twice, and what the decoder's own limits refuse (depth, size, unpaired
+/// surrogates).
 struct SyntaxComparison {
     private let input: [UInt8]
     private let values: TopLevelValues

@@ -35,7 +35,7 @@ enum ReadingInvariants {
         }
     }
 
-    /// SPEC 3.1: none before 2020, none more than 48 h ahead of its reading.
+    /// The accepted range: from 2020 to 48 hours after the reading time.
     private static func checkTimes(_ batch: DecodedEvents) {
         var cursor = EventCursor()
         while let event = try? cursor.next(in: batch.events.bytes.span) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The result of decoding an input: `received = events.count + rejected`.
+public struct DecodedEvents: Sendable {
+    /// The accepted events, in input order.
+    public internal(set) var events = EventBatch()
+    /// The identity of each accepted event, for deduplication.
+    public internal(set) var identities: [UInt64] = []
+    /// The rejected events, limited to the first `JSONLimits.namedRejections`.
+    public internal(set) var rejections: [Rejection] = []
+    /// Whether the input contained no value.
+    public internal(set) var isBlank = true
+    /// How many events were rejected, indexed by the raw value of `RejectionReason`.
+    public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
+    /// How many fields outside the vocabulary were dropped.
+    public internal(set) var unknownFields = 0
+    /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
+    /// them.
+    public internal(set) var untimedLines: [Int] = []
+    /// The line counts of a log; all zero for JSON.
+    public internal(set) var lines = LogLineCounts()
+
+    /// How many events were rejected.
+    public private(set) var rejected = 0
+    /// How many NDJSON lines contained a rejected event.
+    var refusedLines = 0
+    /// How many events the input contained.
+    public var received: Int { events.count + rejected }
+
+    init() {}
+
+    mutating func reject(_ rejection: Rejection) {
+        rejected += 1
+        rejectedByReason[Int(rejection.reason.rawValue)] += 1
+        if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
+    }
+
+    /// Appends events found among the lines of a log; their rejections are indexed by line.
+    mutating func append(_ other: DecodedEvents, firstLine: Int) {
+        events.append(other.events)
+        identities.append(contentsOf: other.identities)
+        rejected += other.rejected
+        for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
+        for var rejection in other.rejections where rejections.count < JSONLimits.namedRejections {
+            rejection.index += firstLine
+            rejections.append(rejection)
+        }
+        unknownFields += other.unknownFields
+    }
+
+    /// Appends the result of a later call on the same log.
+    public mutating func append(_ later: DecodedEvents) {
+        append(later, firstLine: 0)
+        lines += later.lines
+        untimedLines += later.untimedLines
+        isBlank = isBlank && later.isBlank
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The key of the hashes that identify events and cycles.
+///
+/// Created once per ledger and stored with it, so that no sender can construct collisions and a rebuild computes the
+/// same identities.
+public struct IdentityKey: Sendable {
+    let first: UInt64
+    let second: UInt64
+
+    /// Creates a key from 128 random bits.
+    public init(_ first: UInt64, _ second: UInt64) {
+        self.first = first
+        self.second = second
+    }
+
+    /// The hash for deduplication, over installation, schedule, kind, timestamp and `eventId`.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
+        identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
+    }
+
+    /// Returns `identity(of:in:)` and `schedule(of:in:)` at little more than the cost of one.
+    public func hashes(of event: borrowing Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
+        let schedule = scheduleHash(of: event, in: bytes)
+        let identity = identity(of: event, in: bytes, after: schedule)
+        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+    }
+
+    /// The hash of two words, such as an installation and a time.
+    public func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(first)
+        hash.combine(second)
+        return hash.finalized()
+    }
+
+    @inline(__always)
+    private func identity(of event: borrowing Event, in bytes: Span<UInt8>, after schedule: KeyedHash) -> UInt64 {
+        var hash = schedule
+        hash.combine(UInt64(event.kind.rawValue))
+        hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
+        if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }
+        return hash.finalized()
+    }
+
+    /// The hash that groups events into a cycle: installation and schedule id, or else notification time.
+    ///
+    /// Nil for an event with neither.
+    public func cycle(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
+        guard !event.scheduleId.isEmpty || event.scheduledFor != nil else { return nil }
+        return scheduleHash(of: event, in: bytes).finalized()
+    }
+
+    /// The hash of installation and schedule id; nil for an event without schedule id.
+    public func schedule(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
+        event.scheduleId.isEmpty ? nil : scheduleHash(of: event, in: bytes).finalized()
+    }
+
+    /// The hash that deduplicates batches: of the sender's `Idempotency-Key`.
+    public func batch(idempotencyKey: Span<UInt8>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xB)
+        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
+        return hash.finalized()
+    }
+
+    /// The same including the body, which detects a key reused for other events.
+    public func batch(idempotencyKey: Span<UInt8>, body: Span<UInt8>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xC)
+        hash.combine(idempotencyKey, 0..<idempotencyKey.count)
+        hash.combine(body, 0..<body.count)
+        return hash.finalized()
+    }
+
+    @inline(__always)
+    private func scheduleHash(of event: borrowing Event, in bytes: Span<UInt8>) -> KeyedHash {
+        var hash = KeyedHash(self)
+        let installation = event.installation
+        hash.combine(installation?.high ?? 0)
+        hash.combine(installation?.low ?? 0)
+        if !event.scheduleId.isEmpty {
+            hash.combine(bytes, event.scheduleId)
+        } else if let due = event.scheduledFor {
+            hash.combine(UInt64(bitPattern: due.microseconds))
+        }
+        return hash
+    }
+
+    /// The hash of a text, never 0.
+    func text(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
+        var hash = KeyedHash(self)
+        hash.combine(0xD)
+        hash.combine(bytes, range)
+        return max(hash.finalized(), 1)
+    }
+
+    /// The pseudonym of one of several processes on a device.
+    func process(_ process: UInt64, of device: UInt64) -> Pseudonym {
+        var hash = KeyedHash(self)
+        hash.combine(0xE)
+        hash.combine(device)
+        hash.combine(process)
+        let high = hash.finalized()
+        hash.combine(high)
+        return Pseudonym(high: high, low: hash.finalized())
+    }
+}
+
+/// SipHash-1-3 over 64-bit words (Aumasson and Bernstein, "SipHash: a fast short-input PRF"), with one compression and
+/// three finalisation rounds, as is usual for hash tables.
+private struct KeyedHash {
+    private var v0: UInt64
+    private var v1: UInt64
+    private var v2: UInt64
+    private var v3: UInt64
+    private var words: UInt64 = 0
+
+    @inline(__always)
+    init(_ key: IdentityKey) {
+        v0 = key.first ^ 0x736f_6d65_7073_6575
+        v1 = key.second ^ 0x646f_7261_6e64_6f6d
+        v2 = key.first ^ 0x6c79_6765_6e65_7261
+        v3 = key.second ^ 0x7465_6462_7974_6573
+    }
+
+    @inline(__always)
+    mutating func combine(_ word: UInt64) {
+        v3 ^= word
+        round()
+        v0 ^= word
+        words &+= 1
+    }
+
+    /// Combines the length and the bytes of a text.
+    @inline(__always)
+    mutating func combine(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        combine(UInt64(range.count))
+        var index = range.lowerBound
+        while range.upperBound &- index >= 8 {
+            combine(bytes.word(at: index))
+            index &+= 8
+        }
+        if index < range.upperBound { combine(bytes.packedHead(index..<range.upperBound)) }
+    }
+
+    @inline(__always)
+    func finalized() -> UInt64 {
+        var hash = self
+        hash.combine(words << 56)
+        hash.v2 ^= 0xff
+        hash.round()
+        hash.round()
+        hash.round()
+        return hash.v0 ^ hash.v1 ^ hash.v2 ^ hash.v3
+    }
+
+    @inline(__always)
+    private mutating func round() {
+        v0 &+= v1
+        v2 &+= v3
+        v1 = v1 << 13 | v1 >> 51
+        v3 = v3 << 16 | v3 >> 48
+        v1 ^= v0
+        v3 ^= v2
+        v0 = v0 << 32 | v0 >> 32
+        v2 &+= v1
+        v0 &+= v3
+        v1 = v1 << 17 | v1 >> 47
+        v3 = v3 << 21 | v3 >> 43
+        v1 ^= v2
+        v3 ^= v0
+        v2 = v2 << 32 | v2 >> 32
+    }
+}

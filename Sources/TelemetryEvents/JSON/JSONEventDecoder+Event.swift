@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONEventDecoder {
+    /// The fields of an event that is not yet complete.
+    struct Draft {
+        var hasKind = false
+        var hasTimestamp = false
+        /// The reason derived from a `reason` text outside the closed set.
+        var impliedReason: FailureReason?
+        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+    }
+
+    /// Reads one object into the draft; the position is at its brace. Returns false if it was an envelope, whose events
+    /// have then been decoded.
+    mutating func object(
+        into draft: inout Draft,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>,
+        mayBeEnvelope: Bool
+    ) throws(JSONFault) -> Bool {
+        resetTexts()
+        var isEnvelope = false
+        var hasEvents = false
+        scanner.position += 1
+        if scanner.peek(bytes) == UInt8(ascii: "}") {
+            scanner.position += 1
+            throw JSONFault(.missingField, .event)
+        }
+        while true {
+            let name = try scanner.string(bytes)
+            try scanner.expect(UInt8(ascii: ":"), bytes)
+            let field = fieldNamed(name, bytes)
+            switch field {
+            case .events? where mayBeEnvelope && !hasEvents && scanner.peek(bytes) == UInt8(ascii: "["):
+                isEnvelope = true
+                hasEvents = true
+                if clockSkew == nil { findSentAt(scanner, bytes) }
+                guard elements(&scanner, bytes) else { return false }
+            case .sentAt? where mayBeEnvelope:
+                if try !readSentAt(&scanner, bytes) { decoded.unknownFields += 1 }
+            case .events?, .sentAt?, nil:
+                decoded.unknownFields += 1
+                try scanner.skipValue(bytes, depth: 1)
+            case _? where isEnvelope: try scanner.skipValue(bytes, depth: 1)
+            case let field?:
+                let start = scanner.position
+                do throws(JSONFault) {
+                    try read(field, into: &draft, &scanner, bytes)
+                } catch {
+                    scanner.position = start
+                    guard mayBeEnvelope, findEvents(scanner, bytes) else { throw error }
+                    isEnvelope = true
+                    try scanner.skipValue(bytes, depth: 1)
+                }
+            }
+            if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
+        }
+        if !isEnvelope { try complete(&draft, bytes) }
+        return !isEnvelope
+    }
+
+    private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
+        guard name.isEscaped else { return vocabulary.fields.value(of: bytes, name.range) }
+        let copy = texts.copy(name, from: bytes)
+        return vocabulary.fields.value(of: texts.bytes.span, copy)
+    }
+
+    /// Looks ahead for a `sentAt` after the events, since the clock skew is stored with each event.
+    private mutating func findSentAt(_ scanner: JSONScanner, _ bytes: Span<UInt8>) {
+        var ahead = scanner
+        ahead.skipBrokenElement(bytes)
+        guard find(.sentAt, &ahead, bytes) else { return }
+        do throws(JSONFault) {
+            _ = try readSentAt(&ahead, bytes)
+        } catch {
+            return
+        }
+    }
+
+    /// Looks ahead for `events` after an invalid value, which then belongs to an envelope.
+    private mutating func findEvents(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        ahead.skipBrokenElement(bytes)
+        return find(.events, &ahead, bytes) && ahead.peek(bytes) == UInt8(ascii: "[")
+    }
+
+    /// Advances to the value of a later field of the object; false if there is none.
+    private mutating func find(_ wanted: EventField, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        while scanner.peek(bytes) == UInt8(ascii: ",") {
+            scanner.position += 1
+            do throws(JSONFault) {
+                let name = try scanner.string(bytes)
+                try scanner.expect(UInt8(ascii: ":"), bytes)
+                if fieldNamed(name, bytes) == wanted { return true }
+                try scanner.skipValue(bytes, depth: 1)
+            } catch {
+                return false
+            }
+        }
+        return false
+    }
+
+    /// Reads the sender's clock. An invalid value returns false: it costs the skew but no event.
+    private mutating func readSentAt(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> Bool {
+        guard scanner.peek(bytes) == UInt8(ascii: "\"") else {
+            try scanner.skipValue(bytes, depth: 1)
+            return false
+        }
+        let text = try scanner.string(bytes)
+        guard let sentAt = Timestamp(rfc3339: bytes, text.range) else { return false }
+        clockSkew = receivedAt.microseconds - sentAt.microseconds
+        return true
+    }
+
+    /// Checks mandatory fields, derives the failure reason and redacts identifiers.
+    mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
+        guard draft.hasKind else { throw JSONFault(.missingField, .event) }
+        guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
+        let kind = draft.event.kind
+        draft.event.clockSkew = clockSkew
+        if kind.belongsToCycle, draft.event.scheduleId.isEmpty, draft.event.scheduledFor == nil {
+            throw JSONFault(.missingField, .scheduleId)
+        }
+        if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
+            draft.event.reason = derivedReason(draft.event, hinted: draft.impliedReason, bytes)
+        }
+        if !draft.event.error.isEmpty {
+            copyTexts(of: &draft.event, bytes)
+            draft.event.error = texts.errorIdentifier(draft.event.error)
+        }
+        if isSensitive(draft.event.scheduleId, bytes) {
+            copyTexts(of: &draft.event, bytes)
+            draft.event.scheduleId = texts.identifier(draft.event.scheduleId, pseudonyms)
+        }
+        if isSensitive(draft.event.eventId, bytes) {
+            copyTexts(of: &draft.event, bytes)
+            draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms)
+        }
+    }
+
+    /// Derives the failure reason from status or error; `OTHER` if the client's words are not recognised.
+    private func derivedReason(
+        _ event: Event,
+        hinted: FailureReason?,
+        _ bytes: Span<UInt8>
+    ) -> FailureReason? {
+        if event.kind == .prefetchExpired { return .system }
+        if let status = event.status, let reason = FailureReason(httpStatus: status) { return reason }
+        if !event.error.isEmpty, let reason = reason(inError: event.error, bytes) { return reason }
+        return hinted ?? (event.error.isEmpty ? nil : .other)
+    }
+}
+
+/// The fast path for the common case: a valid object of known fields.
+///
+/// On anything unusual it backs out, and the general reader starts again at the same position; so only the general
+/// reader has to distinguish faults, envelopes and lines.
+extension JSONEventDecoder {
+    /// Reads a line that contains exactly one event, without searching for its end first.
+    ///
+    /// - Returns: whether it did; otherwise nothing has been consumed.
+    mutating func plainLine(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        let unknownFields = decoded.unknownFields
+        let start = scanner.position
+        var line = scanner
+        line.stopsAtLineFeed = true
+        clockSkew = nil
+        var draft = emptyDraft
+        do throws(JSONFault) {
+            try plainObject(into: &draft, &line, bytes)
+            let end = line.position
+            if let next = line.peek(bytes), next != UInt8(ascii: "\n") { throw JSONFault(.malformedJSON) }
+            guard line.position &- start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
+            try accept(draft, from: start, to: end, bytes)
+        } catch {
+            decoded.unknownFields = unknownFields
+            return false
+        }
+        decoded.isBlank = false
+        scanner.position = line.position
+        return true
+    }
+
+    /// Reads an array element that is an event; the position is at its brace.
+    mutating func plainElement(
+        into draft: inout Draft,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) -> Bool {
+        let unknownFields = decoded.unknownFields
+        var element = scanner
+        do throws(JSONFault) {
+            try plainObject(into: &draft, &element, bytes)
+        } catch {
+            decoded.unknownFields = unknownFields
+            return false
+        }
+        scanner = element
+        return true
+    }
+
+    /// Reads an object that is an event; any fault may mean another shape, or another fault.
+    @inline(__always)
+    private mutating func plainObject(
+        into draft: inout Draft,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
+        resetTexts()
+        scanner.position &+= 1
+        repeat {
+            if let field = try field(&scanner, bytes) {
+                try read(field, into: &draft, &scanner, bytes)
+            } else {
+                decoded.unknownFields += 1
+                try scanner.skipValue(bytes, depth: 1)
+            }
+        } while try !scanner.endsList(with: UInt8(ascii: "}"), bytes)
+        try complete(&draft, bytes)
+    }
+
+    /// Reads a field name and its colon; nil for an unknown name.
+    @inline(__always)
+    private mutating func field(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> EventField? {
+        try scanner.expect(UInt8(ascii: "\""), bytes)
+        guard
+            let name = vocabulary.fields.valueOfQuotedName(bytes, at: scanner.position),
+            name.value != .events, name.value != .sentAt
+        else {
+            return try slowField(&scanner, bytes)
+        }
+        scanner.position &+= name.length &+ 1
+        try scanner.expect(UInt8(ascii: ":"), bytes)
+        return name.value
+    }
+
+    /// Reads a name that is long, escaped or unknown; an envelope's name is a fault here.
+    @inline(never)
+    private mutating func slowField(
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) -> EventField? {
+        scanner.position -= 1
+        let name = try scanner.string(bytes)
+        try scanner.expect(UInt8(ascii: ":"), bytes)
+        let field = fieldNamed(name, bytes)
+        guard field != .events, field != .sentAt else { throw JSONFault(.malformedJSON) }
+        return field
+    }
+}

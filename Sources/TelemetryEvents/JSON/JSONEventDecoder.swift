@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decodes events from JSON in every shape that clients send: one object, an array, `{"events":[...],"sentAt":"..."}`,
+/// NDJSON, or a sequence of these (docs/ingest-api.md).
+///
+/// Total: every input yields events and rejections. A malformed event is rejected alone; the decoder resynchronises at
+/// the brackets around it, or in NDJSON at the next line. Texts are redacted. O(input), with a few allocations per
+/// input and none per event.
+public struct JSONEventDecoder {
+    /// How an input is divided into values.
+    public enum Framing: Sendable {
+        /// Consecutive JSON values (`application/json`).
+        case document
+        /// One JSON value per line (`application/x-ndjson`).
+        case lines
+    }
+
+    let vocabulary = EventVocabulary.shared
+    let pseudonyms: any Pseudonymising
+    let identityKey: IdentityKey
+    let receivedAt: Timestamp
+    /// Copied texts, for events whose texts differ from the input.
+    var texts = EventTexts()
+    /// Whether the current event's texts are ranges of `texts` instead of the input.
+    var hasOwnTexts = false
+    /// Whether the input exceeds 32-bit ranges.
+    private var isLongInput = false
+    var installations = PseudonymCache()
+    var date = DateCache()
+    var clockSkew: Int64?
+    /// The installation of events that have none.
+    let installation: Pseudonym?
+    var decoded = DecodedEvents()
+
+    private init(
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey,
+        installation: Pseudonym?
+    ) {
+        self.installation = installation
+        self.identityKey = identityKey
+        self.receivedAt = receivedAt
+        self.pseudonyms = pseudonyms
+    }
+
+    /// Decodes a whole input.
+    ///
+    /// - Parameters:
+    ///   - bytes: the input.
+    ///   - framing: how it is divided into values.
+    ///   - receivedAt: the receiver's clock, the reference for timestamp limits and clock skew.
+    ///   - pseudonyms: replaces installation ids.
+    ///   - identityKey: the key of the events' identities.
+    ///   - installation: the installation of events that have none.
+    public static func decode(
+        _ bytes: Span<UInt8>,
+        framing: Framing,
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey,
+        installation: Pseudonym? = nil
+    ) -> DecodedEvents {
+        var decoder = JSONEventDecoder(
+            receivedAt: receivedAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: installation
+        )
+        decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
+        decoder.decoded.identities.reserveCapacity(bytes.count / 160)
+        decoder.isLongInput = bytes.count > Int(UInt32.max)
+        var scanner = JSONScanner(position: 0)
+        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
+        switch framing {
+        case .document: decoder.document(&scanner, bytes)
+        case .lines: decoder.lines(&scanner, bytes)
+        }
+        decoder.decoded.events.finish()
+        return decoder.decoded
+    }
+
+    private mutating func document(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        var lineEnd = -1
+        while let first = scanner.peek(bytes) {
+            let start = scanner.position
+            let receivedBefore = decoded.received
+            if start > lineEnd { lineEnd = scanner.endOfLine(bytes) }
+            do throws(JSONFault) {
+                try topLevelValue(first, &scanner, bytes, isLine: false)
+                if scanner.position <= lineEnd, lineEnd < bytes.count { return lines(&scanner, bytes) }
+            } catch {
+                reject(error)
+                if decoded.received > receivedBefore + 1 || first != UInt8(ascii: "{") {
+                    scanner.skipGarbage(bytes)
+                } else {
+                    scanner.position = start
+                    let isWhole = scanner.skipBrokenElement(bytes)
+                    if !isWhole, hidesLines(from: lineEnd, scanner, bytes) {
+                        scanner.position = lineEnd
+                        return lines(&scanner, bytes)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether an unterminated object has swallowed lines that begin with objects of their own.
+    private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        guard scanner.position == bytes.count, lineEnd + 1 < bytes.count else { return false }
+        return bytes[lineEnd + 1] == UInt8(ascii: "{")
+    }
+
+    private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
+        while let first = scanner.peek(bytes) {
+            if first == UInt8(ascii: "{"), plainLine(&scanner, bytes) { continue }
+            let end = scanner.endOfLine(bytes)
+            var line = scanner
+            let bytes = bytes.extracting(0..<end)
+            scanner.position = end
+            guard end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
+                decoded.isBlank = false
+                decoded.refusedLines += 1
+                reject(JSONFault(.tooLong))
+                continue
+            }
+            let rejected = decoded.rejected
+            var next: UInt8? = first
+            while let value = next {
+                let start = line.position
+                do throws(JSONFault) {
+                    try topLevelValue(value, &line, bytes, isLine: true)
+                } catch {
+                    reject(error)
+                    line.position = start
+                    guard value == UInt8(ascii: "{"), line.skipBrokenElement(bytes), mayFollow(line, bytes) else {
+                        break
+                    }
+                }
+                next = line.peek(bytes)
+            }
+            if decoded.rejected > rejected { decoded.refusedLines += 1 }
+        }
+    }
+
+    /// Reads a top-level value: an event, an envelope or an array of events.
+    ///
+    /// - Parameter isLine: whether only the line's end or another value may follow.
+    private mutating func topLevelValue(
+        _ first: UInt8,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>,
+        isLine: Bool
+    ) throws(JSONFault) {
+        decoded.isBlank = false
+        switch first {
+        case UInt8(ascii: "["):
+            clockSkew = nil
+            elements(&scanner, bytes)
+        case UInt8(ascii: "{"):
+            clockSkew = nil
+            let start = scanner.position
+            var draft = emptyDraft
+            if try object(into: &draft, &scanner, bytes, mayBeEnvelope: true) {
+                guard !isLine || mayFollow(scanner, bytes) else { throw JSONFault(.malformedJSON) }
+                try accept(draft, from: start, to: scanner.position, bytes)
+            }
+        default:
+            try scanner.skipValue(bytes, depth: 0)
+            throw JSONFault(.notAnObject)
+        }
+    }
+
+    var emptyDraft: Draft {
+        var draft = Draft()
+        draft.event.installation = installation
+        return draft
+    }
+
+    private func mayFollow(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        guard let next = ahead.peek(bytes) else { return true }
+        return next == UInt8(ascii: "{") || next == UInt8(ascii: "[")
+    }
+
+    mutating func accept(
+        _ draft: borrowing Draft,
+        from start: Int,
+        to end: Int,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
+        guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
+        if hasOwnTexts {
+            let copied = texts.bytes
+            add(draft, copied.span)
+        } else {
+            add(draft, bytes)
+        }
+    }
+
+    @inline(__always)
+    private mutating func add(_ draft: borrowing Draft, _ texts: Span<UInt8>) {
+        decoded.events.appendOneOfMany(draft.event, texts: texts)
+        decoded.identities.append(identityKey.identity(of: draft.event, in: texts))
+    }
+
+    /// Discards the texts of the previous event.
+    mutating func resetTexts() {
+        if !texts.bytes.isEmpty { texts.removeAll() }
+        hasOwnTexts = isLongInput
+    }
+
+    /// The parser state inside an array of events.
+    private enum ArrayState {
+        case first
+        case separator
+        case element
+        case afterBroken
+    }
+
+    /// Reads an array of events; the position is at its bracket.
+    ///
+    /// - Returns: whether its end was found; otherwise the truncation has been rejected.
+    @discardableResult
+    mutating func elements(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        scanner.position += 1
+        var state = ArrayState.first
+        while let next = scanner.peek(bytes) {
+            switch next {
+            case UInt8(ascii: "]"):
+                scanner.position += 1
+                if state == .element { reject(JSONFault(.malformedJSON)) }
+                return true
+            case UInt8(ascii: ","):
+                scanner.position += 1
+                if state == .first || state == .element { reject(JSONFault(.malformedJSON)) }
+                state = .element
+            default:
+                if state == .separator, next == UInt8(ascii: "{") { reject(JSONFault(.malformedJSON)) }
+                state = element(next, &scanner, bytes) ? .separator : .afterBroken
+            }
+        }
+        if state != .afterBroken { reject(JSONFault(.truncated)) }
+        return false
+    }
+
+    /// Reads one array element; false if it was malformed and has been skipped.
+    private mutating func element(_ first: UInt8, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        let start = scanner.position
+        do throws(JSONFault) {
+            guard first == UInt8(ascii: "{") else { throw JSONFault(.notAnObject) }
+            var draft = emptyDraft
+            if !plainElement(into: &draft, &scanner, bytes) {
+                draft = emptyDraft
+                _ = try object(into: &draft, &scanner, bytes, mayBeEnvelope: false)
+            }
+            try accept(draft, from: start, to: scanner.position, bytes)
+            return true
+        } catch {
+            reject(error)
+            scanner.position = start
+            scanner.skipBrokenElement(bytes)
+            if scanner.position == start { scanner.position += 1 }
+            return false
+        }
+    }
+
+    private mutating func reject(_ fault: JSONFault) {
+        decoded.reject(Rejection(index: decoded.received, reason: fault.reason, field: fault.field))
+    }
+}

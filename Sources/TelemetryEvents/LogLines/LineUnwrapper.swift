@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Removes the wrapper that a log tool puts around a line (docs/log-validation.md).
+///
+/// Total: every line is either the plugin's or foreign, and no read passes the line's end.
+struct LineUnwrapper: Sendable {
+    /// How many bytes of a line are read.
+    private static let longestLine = 64 * 1_024
+    /// How far into an overlong line its message may begin.
+    private static let longestHead = 4 * 1_024
+
+    let wrapper: LogWrapper?
+    var stamps = LogStampReader()
+    /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
+    var header: UnwrappedLine?
+    private var plain: [UInt8] = []
+
+    /// - Parameter wrapper: the wrapper of all lines; nil to detect it per line.
+    init(wrapper: LogWrapper?) {
+        self.wrapper = wrapper
+    }
+
+    /// Unwraps a line. The range may include the line feed.
+    mutating func unwrap(_ bytes: Span<UInt8>, _ line: Range<Int>, scratch: inout [UInt8]) -> UnwrappedLine {
+        let range = bytes.trimmedLine(line)
+        if range.count > Self.longestLine { return unwrapLong(bytes, range, scratch: &scratch) }
+        return unwrapWhole(bytes, range, scratch: &scratch)
+    }
+
+    /// Unwraps the head of an overlong line if its message begins near; an event stays whole, to be rejected.
+    @inline(never)
+    private mutating func unwrapLong(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        let head = range.lowerBound..<range.lowerBound + Self.longestLine
+        var line = unwrapWhole(bytes, head, scratch: &scratch)
+        if line.isEvent, !line.isInScratch { line.text = range }
+        let start = line.isInScratch ? 0 : range.lowerBound
+        return line.text.lowerBound - start <= Self.longestHead ? line : UnwrappedLine()
+    }
+
+    @inline(__always)
+    private mutating func unwrapWhole(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        if ANSISequences.arePresent(bytes, range) { return unwrapColoured(bytes, range, scratch: &scratch) }
+        return unwrapPlain(bytes, range, scratch: &scratch)
+    }
+
+    private mutating func unwrapColoured(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        var copy: [UInt8] = []
+        swap(&copy, &plain)
+        copy.removeAll(keepingCapacity: true)
+        ANSISequences.appendPlain(bytes, range, to: &copy)
+        var unwrapped = unwrapPlain(copy.span, copy.span.trimmedLine(0..<copy.count), scratch: &scratch)
+        if !unwrapped.isInScratch {
+            swap(&copy, &scratch)
+            unwrapped.isInScratch = true
+        }
+        swap(&copy, &plain)
+        return unwrapped
+    }
+
+    @inline(__always)
+    private mutating func unwrapPlain(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8]
+    ) -> UnwrappedLine {
+        var line = UnwrappedLine()
+        if let wrapper {
+            readForced(wrapper, bytes, range, scratch: &scratch, into: &line)
+        } else {
+            readDetected(bytes, range, scratch: &scratch, into: &line)
+        }
+        return line
+    }
+
+    // MARK: Detecting the wrapper
+
+    /// Detects a line's wrapper by its first bytes.
+    @inline(__always)
+    private mutating func readDetected(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        let cursor = LineCursor(range)
+        if header != nil, readAfterHeader(bytes, cursor, into: &line) { return }
+        let first = cursor.peek(bytes)
+        if first.isDigit {
+            readNumber(bytes, cursor, into: &line)
+        } else if first == UInt8(ascii: "[") {
+            readBracket(bytes, cursor, into: &line)
+        } else if first == UInt8(ascii: "{") {
+            readObject(bytes, range, scratch: &scratch, into: &line)
+        } else {
+            readWord(bytes, cursor, first, into: &line)
+        }
+    }
+
+    /// Reads a line that begins with a number, usually a time.
+    @inline(__always)
+    private mutating func readNumber(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        if stamps.logcatTime(bytes, &cursor, &line.stamp) {
+            readAfterTime(bytes, cursor, into: &line)
+        } else {
+            readFramed(bytes, start, into: &line)
+        }
+    }
+
+    /// Reads what follows a date and a time.
+    @inline(__always)
+    private mutating func readAfterTime(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        cursor.skipSpaces(bytes)
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            line.read(marker, bytes, cursor.end)
+            return
+        }
+        let first = cursor.peek(bytes)
+        let isRead =
+            if first.isDigit {
+                if cursor.peek(bytes, 1) == UInt8(ascii: "x") {
+                    AppleDefaultLine.readRest(bytes, cursor, into: &line)
+                } else {
+                    LogcatThreadtimeLine.readRest(bytes, cursor, into: &line)
+                }
+            } else if cursor.peek(bytes, 1) == UInt8(ascii: "/") || first == UInt8(ascii: ":") {
+                LogcatTimeLine.readRest(bytes, cursor, into: &line)
+            } else {
+                readNamed(bytes, cursor, into: &line)
+            }
+        if !isRead { StampedLine.readRest(bytes, cursor, into: &line) }
+    }
+
+    /// Reads a name after the time: a process of Apple's log or syslog, or a logcat user.
+    private func readNamed(_ bytes: Span<UInt8>, _ cursor: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        guard cursor.peek(bytes) != UInt8(ascii: "["), cursor.peek(bytes) != UInt8(ascii: "]") else { return false }
+        guard let heading = ProcessHeading(bytes, cursor) else {
+            return LogcatThreadtimeLine.readRest(bytes, cursor, into: &line)
+        }
+        return heading.hasThread
+            ? XcodeLine.read(heading, bytes, cursor.end, into: &line)
+            : AppleSyslogLine.read(heading, bytes, cursor.end, into: &line)
+    }
+
+    /// Reads a line that begins with a bracket: a marker, a time in brackets, or a header of `logcat -v long`.
+    @inline(__always)
+    private mutating func readBracket(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        if let marker = bytes.marker(at: start.position, end: start.end) {
+            line.read(marker, bytes, start.end)
+            return
+        }
+        var cursor = LineCursor(start.position + 1, start.end)
+        cursor.skipSpaces(bytes)
+        guard cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &line.stamp) else {
+            line.findMessage(bytes, start)
+            return
+        }
+        header = LogcatLongLine.header(bytes, cursor, stamp: line.stamp)
+        if header == nil {
+            _ = cursor.consume(UInt8(ascii: "]"), bytes)
+            readAfterTime(bytes, cursor, into: &line)
+        }
+    }
+
+    /// Reads a line that begins with a letter or a sign.
+    private mutating func readWord(
+        _ bytes: Span<UInt8>,
+        _ start: LineCursor,
+        _ first: UInt8,
+        into line: inout UnwrappedLine
+    ) {
+        if first == UInt8(ascii: "<") {
+            if readSyslog(bytes, start, into: &line) { return }
+        } else if LogcatTag.isPriority(first),
+            start.peek(bytes, 1) == UInt8(ascii: "/") || start.peek(bytes, 1) == UInt8(ascii: "(")
+        {
+            if LogcatBriefLine.readRest(bytes, start, into: &line) { return }
+        } else if start.peek(bytes, 3) == UInt8(ascii: " ") {
+            var cursor = start
+            if readMonth(bytes, start, into: &line) { return }
+            if JournalShortLine.skipWeekday(bytes, &cursor) {
+                line.stamp = stamps.dateAndTime(bytes, &cursor)
+                if line.stamp != nil {
+                    readAfterWeekday(bytes, cursor, into: &line)
+                    return
+                }
+            }
+        }
+        line = UnwrappedLine()
+        line.findMessage(bytes, start)
+    }
+
+    /// Reads a line after a header of `logcat -v long`.
+    ///
+    /// - Returns: whether the line belongs to its message or ends it.
+    private mutating func readAfterHeader(
+        _ bytes: Span<UInt8>,
+        _ cursor: LineCursor,
+        into line: inout UnwrappedLine
+    ) -> Bool {
+        guard let header else { return false }
+        var ahead = cursor
+        var stamp: LogStamp?
+        if ahead.consume(UInt8(ascii: "["), bytes) { ahead.skipSpaces(bytes) }
+        if cursor.isAtEnd || bytes.hasDivider(at: cursor.position, end: cursor.end) {
+            self.header = nil
+            return true
+        }
+        if ahead.peek(bytes).isDigit, stamps.logcatTime(bytes, &ahead, &stamp) {
+            self.header = nil
+            return false
+        }
+        line = header
+        line.readMessage(bytes, cursor)
+        return true
+    }
+
+    // MARK: Syslog
+
+    /// Reads a syslog line that begins with its priority.
+    mutating func readSyslog(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = start
+        guard RFC3164Line.skipPriority(bytes, &cursor) else { return false }
+        if RFC5424Line.readRest(bytes, cursor, stamps: &stamps, into: &line) { return true }
+        if readMonth(bytes, cursor, into: &line) { return true }
+        line.stamp = stamps.dateAndTime(bytes, &cursor)
+        if line.stamp == nil || !RFC3164Line.readRest(bytes, cursor, into: &line) {
+            StampedLine.readRest(bytes, cursor, into: &line)
+        }
+        return true
+    }
+
+    /// Reads a line that begins with the name of a month: syslog or idevicesyslog.
+    mutating func readMonth(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) -> Bool {
+        var cursor = start
+        guard let stamp = stamps.namedMonth(bytes, &cursor) else { return false }
+        line.stamp = stamp
+        let hasDecimals = bytes.contains(UInt8(ascii: "."), in: start.position..<cursor.position)
+        if !IDeviceSyslogLine.readRest(bytes, cursor, hasDecimals: hasDecimals, into: &line),
+            !RFC3164Line.readRest(bytes, cursor, into: &line)
+        {
+            StampedLine.readRest(bytes, cursor, into: &line)
+        }
+        return true
+    }
+
+    /// Reads what follows the time of `journalctl -o short-full`, which names the zone.
+    mutating func readAfterWeekday(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        cursor.skipSpaces(bytes)
+        if line.stamp?.offsetSeconds == nil {
+            _ = cursor.word(bytes)
+        }
+        if !RFC3164Line.readRest(bytes, cursor, into: &line) { StampedLine.readRest(bytes, cursor, into: &line) }
+    }
+
+    /// Reads a syslog message with octet counting (RFC 6587).
+    private mutating func readFramed(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        var cursor = start
+        if cursor.digits(bytes) != nil, cursor.consume(UInt8(ascii: " "), bytes),
+            cursor.peek(bytes) == UInt8(ascii: "<"), readSyslog(bytes, cursor, into: &line)
+        {
+            return
+        }
+        line.findMessage(bytes, start)
+    }
+
+    // MARK: JSON objects
+
+    /// Reads a line that is a JSON object: of Apple's log, of the journal, or an event.
+    mutating func readObject(
+        _ bytes: Span<UInt8>,
+        _ range: Range<Int>,
+        scratch: inout [UInt8],
+        into line: inout UnwrappedLine
+    ) {
+        guard var object = LogObject(bytes, range) else { return }
+        if object.isEvent {
+            guard wrapper == nil || wrapper == .events else { return }
+            line.isEvent = true
+            line.text = range
+        } else if object.isEscaped || object.hasMessageBytes {
+            object.unescape(bytes, into: &scratch)
+            line.isInScratch = true
+            read(object, scratch.span, into: &line)
+        } else {
+            read(object, bytes, into: &line)
+        }
+    }
+
+    private mutating func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+        if object.eventMessage != nil, wrapper == nil || wrapper == .appleNDJSON {
+            AppleNDJSONLine.read(object, bytes, stamps: &stamps, into: &line)
+        } else if object.message != nil, wrapper == nil || wrapper == .journalJSON {
+            JournalJSONLine.read(object, bytes, into: &line)
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// The line without its terminator, surrounding white space and control characters, and byte order mark.
+    @inline(__always)
+    func trimmedLine(_ line: Range<Int>) -> Range<Int> {
+        var start = Swift.min(Swift.max(line.lowerBound, 0), count)
+        var end = Swift.min(Swift.max(line.upperBound, start), count)
+        while end > start, self[end - 1].isBlank { end -= 1 }
+        while start < end, self[start].isBlank { start += 1 }
+        if start + 3 <= end, self[start] == 0xEF, self[start + 1] == 0xBB, self[start + 2] == 0xBF {
+            start += 3
+            while start < end, self[start].isBlank { start += 1 }
+        }
+        return start..<end
+    }
+
+    /// Whether a buffer divider of logcat, such as `--------- beginning of main`, begins here.
+    func hasDivider(at index: Int, end: Int) -> Bool {
+        index + 10 <= end && word(at: index) == 0x2D2D_2D2D_2D2D_2D2D
+    }
+
+    fileprivate func contains(_ byte: UInt8, in range: Range<Int>) -> Bool {
+        for index in range where self[index] == byte { return true }
+        return false
+    }
+}
+
+extension UInt8 {
+    /// White space or a control character, except the escape that begins an ANSI sequence.
+    @inline(__always)
+    fileprivate var isBlank: Bool { self <= 0x20 && self != 0x1B }
+}

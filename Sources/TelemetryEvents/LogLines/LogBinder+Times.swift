@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LogBinder {
+    /// When a line was written.
+    enum LineTime {
+        case known(Timestamp)
+        /// No stamp, and the log is not live; the time only orders the line.
+        case assumed(Timestamp)
+        /// The year is not yet known.
+        case yearless(YearlessStamp)
+
+        var known: Timestamp? {
+            if case .known(let time) = self { time } else { nil }
+        }
+
+        var any: Timestamp? {
+            switch self {
+            case .known(let time), .assumed(let time): time
+            case .yearless: nil
+            }
+        }
+
+        var isAssumed: Bool {
+            if case .assumed = self { true } else { false }
+        }
+    }
+
+    /// The receiver's clock may be slow, which makes lines look like future ones.
+    private static let clockTolerance: Int64 = 3_600_000_000
+    /// The longest gap between leap years in the Gregorian calendar, across a century such as 2100.
+    private static let longestWithoutLeapYear: Int64 = 8
+
+    /// The time of a line: its stamp, else its stream's last one, else the reading time.
+    mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
+        guard let stamp else {
+            if let last = binding.streams[stream].last { return .known(last) }
+            assumedTime.microseconds += 1
+            return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
+        }
+        if stamp.hasYear {
+            let time = utc(stamp.wallMicroseconds, stamp.offsetSeconds)
+            binding.streams[stream].last = time
+            return .known(time)
+        }
+        let yearless = YearlessStamp(wallMicroseconds: stamp.wallMicroseconds, offset: stamp.offsetSeconds)
+        guard let anchor = binding.streams[stream].anchor ?? (options.isLive ? readAt : nil) else {
+            return .yearless(yearless)
+        }
+        let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil)
+        binding.streams[stream].last = time
+        return .known(time)
+    }
+
+    /// The time of a stamp in a stream without an absolute time: nearest to the log's last absolute time, else the
+    /// latest past one.
+    func fallbackTime(_ stamp: YearlessStamp) -> Timestamp {
+        if let anchor = binding.anchor { return dated(stamp, near: anchor, isPast: false) }
+        return dated(stamp, near: readAt, isPast: true)
+    }
+
+    /// The stamp in the year that brings it nearest to a time, or in the latest year in which it is not after that
+    /// time.
+    func dated(_ stamp: YearlessStamp, near anchor: Timestamp, isPast: Bool) -> Timestamp {
+        let year = CivilDate.date(daysSince1970: anchor.microseconds.flooredDivision(by: 86_400_000_000)).year
+        return best(stamp, in: year - 1...year + 1, near: anchor, isPast: isPast)
+            ?? best(
+                stamp,
+                in: year - Self.longestWithoutLeapYear...year + Self.longestWithoutLeapYear,
+                near: anchor,
+                isPast: isPast
+            )
+            ?? anchor
+    }
+
+    private func best(
+        _ stamp: YearlessStamp,
+        in years: ClosedRange<Int64>,
+        near anchor: Timestamp,
+        isPast: Bool
+    ) -> Timestamp? {
+        var best: Timestamp?
+        for year in years {
+            guard let time = inYear(year, stamp) else { continue }
+            if isPast {
+                if time.microseconds <= anchor.microseconds + Self.clockTolerance { best = max(best ?? time, time) }
+            } else if best.map({ time.distance(to: anchor) < $0.distance(to: anchor) }) ?? true {
+                best = time
+            }
+        }
+        return best
+    }
+
+    private func inYear(_ year: Int64, _ stamp: YearlessStamp) -> Timestamp? {
+        let days = stamp.wallMicroseconds.flooredDivision(by: 86_400_000_000)
+        let date = CivilDate.date(daysSince1970: days)
+        guard date.day <= CivilDate.daysInMonth(date.month, year: year) else { return nil }
+        let inYear = CivilDate.daysSince1970(year: year, month: date.month, day: date.day)
+        return utc(stamp.wallMicroseconds + (inYear - days) * 86_400_000_000, stamp.offset)
+    }
+
+    private func utc(_ wall: Int64, _ offset: Int32?) -> Timestamp {
+        guard let offset else { return Timestamp(microseconds: options.zone.utcMicroseconds(wall: wall)) }
+        return Timestamp(microseconds: wall - Int64(offset) * 1_000_000)
+    }
+}
+
+/// A stamp without a year.
+struct YearlessStamp: Hashable {
+    var wallMicroseconds: Int64
+    var offset: Int32?
+}

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Assigns a time and a cycle to parsed messages and turns them into events (docs/log-validation.md).
+///
+/// Chunks must be bound in parse order. Memory is bounded: when too many events wait for a schedule id, the oldest are
+/// emitted without.
+public struct LogBinder: Sendable {
+    let options: LogDecoderOptions
+    private let pseudonyms: any Pseudonymising
+    let identityKey: IdentityKey
+
+    var binding = LogBinding()
+    var recent = RecentLines()
+    /// The wall clock of the last stamped line.
+    var lastStamp = Int64.min
+    private var devices = PseudonymCache()
+    /// The texts of the event under construction.
+    var texts = EventTexts()
+    private var decoded = DecodedEvents()
+    /// The time assigned to the next line without a stamp, so that such lines keep their order.
+    var assumedTime = Timestamp(microseconds: 0)
+    var readAt = Timestamp(microseconds: 0)
+
+    /// Creates a binder for the beginning of a log.
+    ///
+    /// - Parameters:
+    ///   - options: the parser's options.
+    ///   - pseudonyms: replaces the names of devices.
+    ///   - identityKey: the parser's key.
+    public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+        self.options = options
+        self.pseudonyms = pseudonyms
+        self.identityKey = identityKey
+    }
+
+    /// Binds the messages of a chunk. Events whose cycle is not yet known are returned by a later call.
+    public mutating func bind(_ parsed: ParsedLog, readAt: Timestamp) -> DecodedEvents {
+        begin(readAt)
+        decoded.lines = parsed.lines
+        decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
+        if options.isLive { releaseExpired() }
+        binding.lifetimes.add(parsed.messages)
+        let bytes = parsed.texts.bytes.span
+        var next = 0
+        for index in parsed.messages.indices {
+            while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
+            let novelty = novelty(of: parsed.messages[index])
+            bindMessage(parsed.messages[index], bytes, novelty)
+        }
+        while next < parsed.events.count { append(parsed, next: &next) }
+        return end()
+    }
+
+    /// Emits all waiting events.
+    ///
+    /// Call it at the end of a log, and when a live log has been idle for a while.
+    public mutating func flush(readAt: Timestamp) -> DecodedEvents {
+        begin(readAt)
+        for device in binding.devices.indices { releaseAll(device) }
+        return end()
+    }
+
+    /// Classifies a line; one seen before in another context is also a repetition if it is older than the previous
+    /// line.
+    private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
+        guard parsed.fingerprint != 0, let stamp = parsed.stamp else { return .new }
+        let isOlder = stamp.wallMicroseconds < lastStamp
+        lastStamp = stamp.wallMicroseconds
+        let namesItsCycle = parsed.schedule != 0 || parsed.message.due != nil
+        let novelty = recent.note(parsed.fingerprint ^ parsed.device | 1, namesItsCycle: namesItsCycle)
+        return novelty == .similar && isOlder ? .repeated : novelty
+    }
+
+    private mutating func append(_ parsed: ParsedLog, next: inout Int) {
+        decoded.append(parsed.events[next].decoded, firstLine: parsed.events[next].firstLine)
+        next += 1
+    }
+
+    private mutating func begin(_ readAt: Timestamp) {
+        self.readAt = readAt
+        assumedTime = max(assumedTime, readAt)
+        decoded = DecodedEvents()
+    }
+
+    private mutating func end() -> DecodedEvents {
+        decoded.isBlank = decoded.lines.read == 0 && decoded.events.count == 0
+        decoded.events.finish()
+        defer { decoded = DecodedEvents() }
+        return decoded
+    }
+
+    // MARK: Binding and emitting
+
+    /// Binds a message to its stream, time and cycle, and emits or holds its event.
+    ///
+    /// - Parameters:
+    ///   - bytes: the bytes that the message's texts are ranges of.
+    ///   - novelty: a repeated line contributes only its time; a similar one opens no cycle.
+    private mutating func bindMessage(_ parsed: ParsedMessage, _ bytes: Span<UInt8>, _ novelty: RecentLines.Novelty) {
+        let stream = stream(of: parsed, bytes)
+        let device = binding.device(ofStream: stream)
+        binding.devices[device].usedAt = binding.lineCount
+        if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
+        let time = time(of: parsed.stamp, stream: stream)
+        if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
+
+        let process = binding.streams[stream].process
+        if !binding.devices[device].held.isEmpty,
+            parsed.message.form.kind == .prefetchExecuted || parsed.message.form.phase == .delivery
+        {
+            confirmExecution(device, process, nil)
+        }
+        evictCycle(device)
+        var id: [UInt8] = []
+        if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
+            id = identifier(bytes, parsed.message.scheduleId)
+        }
+        let cycleIndex = binding.cycle(
+            of: parsed.message,
+            stream: stream,
+            device: device,
+            idHash: parsed.schedule,
+            id: id,
+            time: time.known,
+            mayOpen: novelty == .new
+        )
+        if cycleIndex == nil, novelty == .similar { return }
+        if let cycleIndex { update(with: parsed.message, cycleIndex, device, process) }
+        if parsed.message.form.meaning != .cycle { emitOrHold(parsed, cycleIndex, device, process, time, bytes) }
+        if let cycleIndex, !binding.devices[device].held.isEmpty { releaseNamed(device, cycleIndex) }
+    }
+
+    /// Updates the cycle with what a message says about it.
+    private mutating func update(with message: LogMessage, _ cycleIndex: Int, _ device: Int, _ process: UInt64) {
+        if let begin = message.begin { binding.devices[device].cycles[cycleIndex].begin = begin }
+        if message.form.phase == .execution, message.form.kind != .prefetchExecuted,
+            !binding.devices[device].held.isEmpty
+        {
+            confirmExecution(device, process, binding.devices[device].cycles[cycleIndex].serial)
+        }
+        switch message.form.kind {
+        case .prefetchScheduled:
+            binding.devices[device].cycles[cycleIndex].progress.insert(.scheduled)
+            binding.devices[device].cycles[cycleIndex].progress.remove(.missed)
+        case .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted:
+            binding.devices[device].cycles[cycleIndex].progress.insert(.ended)
+        case .prefetchMissed: binding.devices[device].cycles[cycleIndex].progress.insert(.missed)
+        case .notificationDelivered: binding.devices[device].cycles[cycleIndex].progress.insert(.delivered)
+        default: break
+        }
+    }
+
+    private mutating func emitOrHold(
+        _ parsed: ParsedMessage,
+        _ cycleIndex: Int?,
+        _ device: Int,
+        _ process: UInt64,
+        _ time: LineTime,
+        _ bytes: Span<UInt8>
+    ) {
+        guard let kind = parsed.message.form.kind else { return }
+        if kind == .prefetchUsedForNotification, parsed.message.isFromElsewhere { return }
+        texts.removeAll()
+        guard parsed.message.hasTexts else {
+            return emitOrHold(parsed, parsed.message, kind, cycleIndex, device, process, time)
+        }
+        var message = parsed.message
+        copyTexts(of: &message, bytes)
+        emitOrHold(parsed, message, kind, cycleIndex, device, process, time)
+    }
+
+    /// Emits or holds a message whose texts are ranges of `texts`.
+    private mutating func emitOrHold(
+        _ parsed: ParsedMessage,
+        _ message: LogMessage,
+        _ kind: EventKind,
+        _ cycleIndex: Int?,
+        _ device: Int,
+        _ process: UInt64,
+        _ time: LineTime
+    ) {
+        let isTentative = kind == .prefetchExecuted && parsed.schedule == 0
+        if kind == .prefetchExecuted, !isTentative, let cycleIndex {
+            binding.devices[device].cycles[cycleIndex].execute()
+        }
+        let isBound = cycleIndex.map { binding.devices[device].cycles[$0].isBound } ?? !kind.belongsToCycle
+        if isBound, !isTentative, let known = time.any {
+            return emit(message, known, isTimeAssumed: time.isAssumed, cycleIndex, device, line: parsed.line)
+        }
+        var yearless: YearlessStamp?
+        if case .yearless(let stamp) = time { yearless = stamp }
+        hold(
+            HeldEvent(
+                message: message,
+                timestamp: time.any ?? .earliestAccepted,
+                isTimeAssumed: time.isAssumed,
+                texts: texts.bytes,
+                cycle: cycleIndex.map { binding.devices[device].cycles[$0].serial } ?? 0,
+                yearless: yearless,
+                process: process,
+                isTentative: isTentative,
+                readAt: readAt,
+                line: parsed.line
+            ),
+            device
+        )
+    }
+
+    /// Copies the texts of a message into `texts`.
+    private mutating func copyTexts(of message: inout LogMessage, _ bytes: Span<UInt8>) {
+        if !message.error.isEmpty { message.error = texts.copy(bytes, message.error) }
+        if !message.contentHash.isEmpty { message.contentHash = texts.copy(bytes, message.contentHash) }
+        if !message.scheduleHash.isEmpty { message.scheduleHash = texts.copy(bytes, message.scheduleHash) }
+        if !message.counters.isEmpty { message.counters = texts.copy(bytes, message.counters) }
+    }
+
+    /// The redacted schedule id.
+    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+        texts.removeAll()
+        let copy = texts.append(bytes.validIdentifier(range))
+        let safe = texts.identifier(copy, pseudonyms)
+        return Array(texts.bytes[safe])
+    }
+
+    /// Emits an event with what is known of its cycle; the message's texts are ranges of `texts`.
+    mutating func emit(
+        _ message: LogMessage,
+        _ time: Timestamp,
+        isTimeAssumed: Bool,
+        _ cycleIndex: Int?,
+        _ device: Int,
+        line: Int
+    ) {
+        guard let kind = message.form.kind else { return }
+        guard time >= .earliestAccepted else { return reject(.timestampTooOld, line) }
+        guard time.microseconds - readAt.microseconds <= Timestamp.acceptedLead else {
+            return reject(.timestampInFuture, line)
+        }
+        var event = Event(kind: kind, timestamp: time)
+        event.isTimeAssumed = isTimeAssumed
+        event.installation = installation(cycleIndex, device)
+        event.scheduledFor = message.due
+        event.earliestBeginDate = message.begin
+        event.duration = message.duration
+        event.age = message.age
+        event.byteCount = message.byteCount
+        event.itemCount = message.itemCount
+        event.ttl = message.ttl.map { Int64($0) }
+        event.status = message.status.map { Int64($0) }
+        event.reason = message.reason
+        event.willRetry = message.willRetry
+        event.fetched = message.isSuccessful
+        event.usedCached = message.usedCached
+        event.error = message.error
+        event.contentHash = message.contentHash
+        event.scheduleHash = message.scheduleHash
+        event.clientCounters = message.counters
+        if let cycleIndex {
+            event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id)
+            event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
+            if kind == .prefetchScheduled, event.earliestBeginDate == nil {
+                event.earliestBeginDate = binding.devices[device].cycles[cycleIndex].begin
+            }
+        }
+        let held = texts.bytes
+        decoded.events.appendOneOfMany(event, texts: held.span)
+        if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
+        if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
+    }
+
+    /// The pseudonym of the device, or of one of several processes that run on it concurrently.
+    private func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
+        if let installation = options.installation { return installation }
+        guard let cycleIndex, binding.devices[device].cycles[cycleIndex].progress.contains(.concurrent) else {
+            return binding.devices[device].installation
+        }
+        return identityKey.process(binding.devices[device].cycles[cycleIndex].process, of: binding.devices[device].name)
+    }
+
+    private mutating func reject(_ reason: RejectionReason, _ line: Int) {
+        decoded.reject(Rejection(index: line, reason: reason, field: .timestamp))
+    }
+
+    // MARK: Streams and devices
+
+    /// The stream of a line; a line without device, process and stamp belongs to the last stream.
+    private mutating func stream(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> Int {
+        binding.lineCount += 1
+        if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
+            return binding.use(binding.lastStream)
+        }
+        let name = device(named: parsed.device, bytes, parsed.deviceName)
+        if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
+        if !binding.devices.contains(where: { $0.name == name }) {
+            let installation =
+                name == 0 ? nil : devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms)
+            openDevice(LogDevice(name: name, installation: installation))
+        }
+        return binding.use(binding.openStream(device: name, process: parsed.process))
+    }
+
+    /// The device of a line; a line without one belongs to the only named device, if there is just one.
+    private mutating func device(named name: UInt64, _ bytes: Span<UInt8>, _ text: Event.Text) -> UInt64 {
+        guard binding.devices.count == 1 else { return name }
+        if name == 0 { return binding.devices[0].name }
+        if binding.devices[0].name == 0 {
+            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, text, pseudonyms))
+        }
+        return name
+    }
+
+    private mutating func openDevice(_ device: LogDevice) {
+        if binding.devices.count >= LogBinding.maximumDevices {
+            let oldest = binding.devices.indices.min { binding.devices[$0].usedAt < binding.devices[$1].usedAt } ?? 0
+            releaseAll(oldest)
+            binding.dropDevice(oldest)
+        }
+        binding.devices.append(device)
+    }
+}
+
+extension Span<UInt8> {
+    /// The identifier with invalid UTF-8 replaced, which may lengthen it, truncated to the maximum length.
+    fileprivate func validIdentifier(_ range: Range<Int>) -> [UInt8] {
+        var copy: [UInt8] = []
+        copy.append(self, range)
+        let valid = Array(String(decoding: copy, as: UTF8.self).utf8)
+        guard valid.count > 128 else { return valid }
+        let end = valid[...128].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return Array(valid[..<end])
+    }
+}

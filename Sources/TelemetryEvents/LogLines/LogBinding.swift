@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the cycle of each line: by the schedule id or the notification time that it names, else by the order of lines
+/// in its stream and of cycles on its device.
+///
+/// A stream is the lines of one process on one device. Cycles belong to devices, because the system launches the app
+/// anew for the task and for the notification. Devices, streams, cycles and waiting events are bounded; the least
+/// recently used are evicted.
+struct LogBinding {
+    static let maximumDevices = 64
+    static let maximumStreams = 256
+
+    var devices: [LogDevice] = []
+    var streams: [LogStream] = []
+    /// The stream of the last line.
+    var lastStream = 0
+    /// The last absolute time in any message.
+    var anchor: Timestamp?
+    var lineCount: UInt64 = 0
+    var lifetimes = LogLifetimes()
+
+    /// Finds the cycle of a message, and opens one if the message begins a cycle.
+    ///
+    /// - Parameters:
+    ///   - idHash: the hash of the message's schedule id; 0 for none.
+    ///   - id: the redacted id; empty if the device already has it.
+    ///   - time: when the line was written, if known.
+    ///   - mayOpen: whether the message may open a cycle.
+    mutating func cycle(
+        of message: LogMessage,
+        stream: Int,
+        device: Int,
+        idHash: UInt64,
+        id: [UInt8],
+        time: Timestamp?,
+        mayOpen: Bool
+    ) -> Int? {
+        let due = message.due
+        let phase = phase(of: message, in: streams[stream])
+        if phase == .plugin { return nil }
+        let context = devices[device].index(of: streams[stream][phase])
+        let found: Int?
+        if idHash != 0 {
+            found = cycleNamed(idHash, due, phase, context, device, stream)
+        } else if let due {
+            found = cycleDue(due, phase, context, device, stream)
+        } else {
+            found = cycleInOrder(message, phase, context, device, stream, time)
+        }
+        let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
+        guard var cycleIndex = found ?? opened else { return nil }
+        var hasChanged = false
+        if idHash != 0, devices[device].cycles[cycleIndex].idHash == 0 {
+            devices[device].cycles[cycleIndex].id = id.isEmpty ? devices[device].id(of: idHash) : id
+            devices[device].cycles[cycleIndex].idHash = idHash
+            hasChanged = true
+        }
+        if let due, devices[device].cycles[cycleIndex].due == nil {
+            devices[device].cycles[cycleIndex].due = due
+            hasChanged = true
+        }
+        if hasChanged { cycleIndex = mergeTwin(cycleIndex, device) }
+        streams[stream][phase] = devices[device].cycles[cycleIndex].serial
+        if phase == .summary || phase == .delivery {
+            streams[stream].phase = .delivery
+        } else {
+            streams[stream].phase = phase
+        }
+        return cycleIndex
+    }
+
+    /// The phase of a line: its rule's, except for lines that are written in two phases.
+    private func phase(of message: LogMessage, in stream: LogStream) -> LogRule.Phase {
+        if message.form.kind == .contentCacheFailed, stream.phase == .delivery { return .delivery }
+        return message.form.phase
+    }
+
+    // MARK: By schedule id
+
+    private func cycleNamed(
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int
+    ) -> Int? {
+        let state = devices[device]
+        let isContextPast = phase == .delivery && context.map { state.cycles[$0].isDelivered } == true
+        if let context, !isContextPast, state.cycles[context].idHash == idHash, agrees(state.cycles[context], due) {
+            return context
+        }
+        let process = streams[stream].process
+        let sameId =
+            sameSchedule(idHash, due, device) { $0.process == process }
+            ?? sameSchedule(idHash, due, device) {
+                phase != .scheduling || !self.lifetimes.overlap(device: state.name, $0.process, process)
+            }
+        if let sameId { return sameId }
+        if let context, !isContextPast, state.cycles[context].idHash == 0, agrees(state.cycles[context], due) {
+            return context
+        }
+        guard let due else { return nil }
+        return state.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
+            ?? state.lastIndex { $0.idHash == 0 && $0.due == due }
+    }
+
+    /// The cycle of a schedule: with this notification time, else an undelivered one, else the last one.
+    private func sameSchedule(
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ device: Int,
+        _ isEligible: (KnownCycle) -> Bool
+    ) -> Int? {
+        let state = devices[device]
+        return state.lastIndex { $0.idHash == idHash && due != nil && $0.due == due && isEligible($0) }
+            ?? state.lastIndex { $0.idHash == idHash && !$0.isDelivered && self.agrees($0, due) && isEligible($0) }
+            ?? state.lastIndex { $0.idHash == idHash && self.agrees($0, due) && isEligible($0) }
+    }
+
+    private func agrees(_ cycle: KnownCycle, _ due: Timestamp?) -> Bool {
+        cycle.due == nil || due == nil || cycle.due == due
+    }
+
+    // MARK: By notification time
+
+    private func cycleDue(
+        _ due: Timestamp,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int
+    ) -> Int? {
+        let state = devices[device]
+        let process = streams[stream].process
+        if let context, state.cycles[context].due == due { return context }
+        if let own = state.lastIndex(where: { $0.due == due && $0.process == process }) { return own }
+        if phase != .scheduling {
+            let other =
+                state.lastIndex { $0.due == due && $0.isWaiting } ?? state.lastIndex { $0.due == due }
+            if let other { return other }
+        }
+        if let context, state.cycles[context].due == nil, mayBeDue(state.cycles[context], at: due) { return context }
+        guard phase != .scheduling else { return nil }
+        return state.lastIndex { $0.due == nil && $0.isWaiting && self.mayBeDue($0, at: due) }
+    }
+
+    /// Whether a cycle without a notification time may have this one: its task must begin within the day before.
+    private func mayBeDue(_ cycle: KnownCycle, at due: Timestamp) -> Bool {
+        guard let begin = cycle.begin else { return !cycle.isDelivered }
+        return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
+    }
+
+    /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
+    private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
+        guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
+        return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
+    }
+
+    // MARK: By order
+
+    private func cycleInOrder(
+        _ message: LogMessage,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int,
+        _ time: Timestamp?
+    ) -> Int? {
+        switch phase {
+        case .plugin: return nil
+        case .scheduling: return scheduledCycleInOrder(message, context, device, time)
+        case .execution:
+            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
+            return context ?? devices[device].lastIndex {
+                $0.progress.contains(.executed) && !$0.progress.contains(.ended)
+            }
+                ?? devices[device].lastIndex { !$0.isDelivered }
+        case .delivery, .summary:
+            if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
+                return context
+            }
+            return nearest(device, time) { !$0.isDelivered }
+                ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+        }
+    }
+
+    private func scheduledCycleInOrder(
+        _ message: LogMessage,
+        _ context: Int?,
+        _ device: Int,
+        _ time: Timestamp?
+    ) -> Int? {
+        let state = devices[device]
+        if message.form.kind == .prefetchMissed {
+            return nearest(device, time) { $0.isWaiting } ?? context
+        }
+        let begin = message.begin
+        guard let context else {
+            guard let begin else { return nil }
+            return state.lastIndex { $0.begin == begin && $0.isWaiting }
+                ?? state.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
+        }
+        let cycle = state.cycles[context]
+        if let begin, mayBegin(cycle, at: begin) { return context }
+        if cycle.isDelivered { return nil }
+        if cycle.progress.contains(.missed) { return context }
+        if let begin, let due = cycle.due, begin > due { return nil }
+        let isRunning = state.held.contains { $0.isTentative && $0.cycle == cycle.serial }
+        if begin != nil, cycle.due == nil, isRunning || cycle.progress.contains(.executed) { return nil }
+        return context
+    }
+
+    /// The cycle that the system runs next, preferring those of this process; else a retry of the last one.
+    private func nextToExecute(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
+        let waiting =
+            nearest(device, time) { $0.isWaiting && $0.process == stream.process }
+            ?? nearest(device, time) { $0.isWaiting }
+        if let waiting { return waiting }
+        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
+            return last
+        }
+        return devices[device].lastIndex { !$0.isDelivered }
+    }
+
+    /// The matching cycle nearest to the line's time, or the earliest if the line has none.
+    private func nearest(_ device: Int, _ time: Timestamp?, _ matches: (KnownCycle) -> Bool) -> Int? {
+        let cycles = devices[device].cycles
+        var first: Int?
+        for index in cycles.indices where matches(cycles[index]) {
+            guard let known = first else {
+                first = index
+                continue
+            }
+            let isNearer =
+                time.map { cycles[index].distance(to: $0) < cycles[known].distance(to: $0) }
+                ?? (cycles[index].order < cycles[known].order)
+            if isNearer { first = index }
+        }
+        return first
+    }
+
+    // MARK: Opening and merging
+
+    private mutating func openCycle(
+        for message: LogMessage,
+        _ idHash: UInt64,
+        _ due: Timestamp?,
+        _ device: Int,
+        _ stream: Int
+    ) -> Int? {
+        if idHash == 0, due == nil {
+            switch message.form.meaning {
+            case .event(let kind) where kind.belongsToCycle: break
+            case .cycle where message.begin != nil: break
+            default: return nil
+            }
+        }
+        let process = streams[stream].process
+        let cycleIndex = devices[device].open(process: process)
+        devices[device].cycles[cycleIndex].due = due
+        if lifetimes.overlapsAnother(device: devices[device].name, process) {
+            devices[device].cycles[cycleIndex].progress.insert(.concurrent)
+        }
+        return cycleIndex
+    }
+
+    /// Merges a cycle that has just got its id or due time with another one of the same identity.
+    private mutating func mergeTwin(_ cycleIndex: Int, _ device: Int) -> Int {
+        let cycle = devices[device].cycles[cycleIndex]
+        guard cycle.idHash != 0 else { return cycleIndex }
+        let twin = devices[device].cycles.indices.last { other in
+            other != cycleIndex && devices[device].cycles[other].idHash == cycle.idHash
+                && devices[device].cycles[other].due == cycle.due
+                && !lifetimes.overlap(
+                    device: devices[device].name,
+                    devices[device].cycles[other].process,
+                    cycle.process
+                )
+        }
+        guard let twin else { return cycleIndex }
+        let kept = min(cycleIndex, twin)
+        let dropped = max(cycleIndex, twin)
+        let lost = devices[device].cycles[dropped]
+        devices[device].cycles[kept].progress.formUnion(lost.progress)
+        devices[device].cycles[kept].begin = lost.begin ?? devices[device].cycles[kept].begin
+        let serial = devices[device].cycles[kept].serial
+        for index in devices[device].held.indices where devices[device].held[index].cycle == lost.serial {
+            devices[device].held[index].cycle = serial
+        }
+        let name = devices[device].name
+        for index in streams.indices where streams[index].device == name {
+            streams[index].replace(lost.serial, by: serial)
+        }
+        devices[device].cycles.remove(at: dropped)
+        return kept
+    }
+
+    func stream(device: UInt64, process: UInt64) -> Int? {
+        if lastStream < streams.count, streams[lastStream].device == device, streams[lastStream].process == process {
+            return lastStream
+        }
+        return streams.firstIndex { $0.device == device && $0.process == process }
+    }
+
+    mutating func use(_ stream: Int) -> Int {
+        lastStream = stream
+        streams[stream].usedAt = lineCount
+        return stream
+    }
+
+    /// Names the only device, which was anonymous so far.
+    mutating func nameOnlyDevice(_ name: UInt64, _ installation: Pseudonym) {
+        devices[0].name = name
+        devices[0].installation = installation
+        for index in streams.indices { streams[index].device = name }
+    }
+
+    func device(ofStream stream: Int) -> Int {
+        if devices.count == 1 { return 0 }
+        let name = streams[stream].device
+        return devices.firstIndex { $0.name == name } ?? 0
+    }
+
+    /// Opens a stream and evicts the least recently used one if there are too many.
+    mutating func openStream(device: UInt64, process: UInt64) -> Int {
+        if streams.count >= Self.maximumStreams,
+            let oldest = streams.indices.min(by: { streams[$0].usedAt < streams[$1].usedAt })
+        {
+            streams.remove(at: oldest)
+        }
+        streams.append(LogStream(device: device, process: process))
+        return streams.count - 1
+    }
+
+    mutating func dropDevice(_ index: Int) {
+        let name = devices[index].name
+        devices.remove(at: index)
+        streams.removeAll { $0.device == name }
+        lastStream = 0
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of one device: its cycles and the events that wait.
+struct LogDevice {
+    /// The maximum number of remembered cycles.
+    static let maximumCycles = 32
+    /// The maximum number of waiting events.
+    static let maximumHeld = 64
+
+    /// The hash of the name.
+    var name: UInt64
+    /// The pseudonym of the device; nil if the wrapper names none.
+    var installation: Pseudonym?
+    var cycles: [KnownCycle] = []
+    var held: [HeldEvent] = []
+    var usedAt: UInt64 = 0
+    var lastSerial: UInt32 = 0
+
+    init(name: UInt64, installation: Pseudonym?) {
+        self.name = name
+        self.installation = installation
+    }
+
+    /// The index of a cycle; searches from the newest.
+    func index(of serial: UInt32) -> Int? {
+        guard serial != 0 else { return nil }
+        return lastIndex { $0.serial == serial }
+    }
+
+    func lastIndex(where matches: (KnownCycle) -> Bool) -> Int? {
+        var index = cycles.count - 1
+        while index >= 0 {
+            if matches(cycles[index]) { return index }
+            index -= 1
+        }
+        return nil
+    }
+
+    mutating func open(process: UInt64) -> Int {
+        lastSerial &+= 1
+        if lastSerial == 0 { lastSerial = 1 }
+        cycles.append(KnownCycle(serial: lastSerial, process: process))
+        return cycles.count - 1
+    }
+
+    func knows(_ idHash: UInt64) -> Bool {
+        cycles.contains { $0.idHash == idHash }
+    }
+
+    /// The redacted id of the cycle with this hash.
+    func id(of idHash: UInt64) -> [UInt8] {
+        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? []
+    }
+}
+
+/// A cycle of a device, as far as its lines describe it.
+struct KnownCycle {
+    struct Progress: OptionSet {
+        var rawValue: UInt8
+        static let scheduled = Progress(rawValue: 1 << 0)
+        static let executed = Progress(rawValue: 1 << 1)
+        static let ended = Progress(rawValue: 1 << 2)
+        static let delivered = Progress(rawValue: 1 << 3)
+        /// Its events no longer wait for a schedule id.
+        static let released = Progress(rawValue: 1 << 4)
+        static let missed = Progress(rawValue: 1 << 5)
+        /// Other processes of the device run concurrently with the one that opened it.
+        static let concurrent = Progress(rawValue: 1 << 6)
+    }
+
+    /// Unique on its device.
+    let serial: UInt32
+    /// The process whose line opened it.
+    let process: UInt64
+    /// The keyed hash of the schedule id; 0 if unknown.
+    var idHash: UInt64 = 0
+    /// The redacted schedule id.
+    var id: [UInt8] = []
+    /// The notification's due time.
+    var due: Timestamp?
+    /// The task's earliest begin time.
+    var begin: Timestamp?
+    var progress: Progress = []
+
+    var isWaiting: Bool { progress.contains(.scheduled) && progress.isDisjoint(with: [.executed, .delivered]) }
+    var isDelivered: Bool { progress.contains(.delivered) }
+    /// The sort key among the cycles of a device.
+    var order: Timestamp { due ?? begin ?? Timestamp(microseconds: .max) }
+
+    func distance(to time: Timestamp) -> UInt64 {
+        (due ?? begin)?.distance(to: time) ?? .max
+    }
+
+    /// Whether its events have their mandatory fields and need not wait.
+    var isBound: Bool { idHash != 0 || progress.contains(.released) }
+
+    mutating func execute() {
+        progress.insert(.executed)
+        progress.remove(.ended)
+    }
+
+    /// Stops waiting for an id. A cycle without a due time gets an id from its first event, since events need one of
+    /// the two.
+    mutating func release(at time: Timestamp, _ key: IdentityKey) {
+        progress.insert(.released)
+        guard idHash == 0, due == nil else { return }
+        id = Array("unnamed-\(time)".utf8)
+        idHash = key.text(id.span, 0..<id.count)
+    }
+}
+
+/// The lines of one process: their current cycle in each phase of the lifecycle, and their times.
+struct LogStream {
+    /// The hash of the device's name.
+    var device: UInt64
+    let process: UInt64
+    /// The serials of the current cycles; 0 for none.
+    var scheduling: UInt32 = 0
+    var execution: UInt32 = 0
+    var delivery: UInt32 = 0
+    /// The phase of the last line that belongs to a cycle.
+    var phase = LogRule.Phase.plugin
+    /// The time of the last stamped line.
+    var last: Timestamp?
+    /// The last absolute time in a message, from which a stamp without a year gets one.
+    var anchor: Timestamp?
+    /// When the stream was last used, as a line count.
+    var usedAt: UInt64 = 0
+
+    subscript(phase: LogRule.Phase) -> UInt32 {
+        get {
+            switch phase {
+            case .scheduling: scheduling
+            case .execution: execution
+            case .delivery, .summary: delivery
+            case .plugin: 0
+            }
+        }
+        set {
+            switch phase {
+            case .scheduling: scheduling = newValue
+            case .execution: execution = newValue
+            case .delivery, .summary: delivery = newValue
+            case .plugin: break
+            }
+        }
+    }
+
+    /// Replaces a merged cycle by the one it was merged into.
+    mutating func replace(_ serial: UInt32, by other: UInt32) {
+        if scheduling == serial { scheduling = other }
+        if execution == serial { execution = other }
+        if delivery == serial { delivery = other }
+    }
+}
+
+/// The first and last line of each process of a log.
+///
+/// Processes whose ranges overlap run concurrently; if they do not overlap, the later one may be a relaunch of the
+/// earlier.
+struct LogLifetimes: Sendable {
+    private static let maximum = 4_096
+
+    private struct Process: Hashable {
+        var device: UInt64
+        var process: UInt64
+    }
+
+    private var lines: [Process: ClosedRange<Int>] = [:]
+    private var last: Process?
+    private var lastLine = 0
+
+    /// Records the lines of a chunk, before they are bound.
+    mutating func add(_ messages: [ParsedMessage]) {
+        for index in messages.indices where messages[index].process != 0 {
+            let process = Process(device: messages[index].device, process: messages[index].process)
+            if process != last {
+                extendLast()
+                last = process
+                begin(process, messages[index].line)
+            }
+            lastLine = messages[index].line
+        }
+        extendLast()
+    }
+
+    /// Whether two different processes of a device run concurrently.
+    func overlap(device: UInt64, _ process: UInt64, _ other: UInt64) -> Bool {
+        guard process != other, let first = lines[Process(device: device, process: process)],
+            let second = lines[Process(device: device, process: other)]
+        else { return false }
+        return first.overlaps(second)
+    }
+
+    /// Whether another process of the device runs concurrently with this one.
+    func overlapsAnother(device: UInt64, _ process: UInt64) -> Bool {
+        guard lines.count > 1, let own = lines[Process(device: device, process: process)] else { return false }
+        return lines.contains { other, range in
+            other.device == device && other.process != process && range.overlaps(own)
+        }
+    }
+
+    private mutating func begin(_ process: Process, _ line: Int) {
+        guard lines[process] == nil else { return }
+        if lines.count >= Self.maximum { lines.removeAll() }
+        lines[process] = line...line
+    }
+
+    private mutating func extendLast() {
+        guard let last, let range = lines[last] else { return }
+        lines[last] = range.lowerBound...max(range.upperBound, lastLine)
+    }
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Parses the lines of a log: removes their wrappers and reads their messages.
+///
+/// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
+/// another binds.
+public struct LogParser: Sendable {
+    private let options: LogDecoderOptions
+    private let pseudonyms: any Pseudonymising
+    private let identityKey: IdentityKey
+
+    var unwrapper: LineUnwrapper
+    private var messages: LogMessageReader
+    private var parsed = ParsedLog()
+    /// The message being read; reused.
+    private var entry = ParsedMessage()
+    private var scratch: [UInt8] = []
+    private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
+    private var readAt = Timestamp(microseconds: 0)
+    private var pending = PendingEventLines()
+    private var carriers: [LineCarrier] = []
+    /// The carrier of the current line.
+    private var carrier = 0
+
+    /// The lines parsed so far.
+    public private(set) var counts = LogLineCounts()
+    /// The first unrecognised lines, up to the options' limit.
+    public private(set) var unrecognised: [UnrecognisedLine] = []
+
+    /// Creates a parser for the beginning of a log.
+    ///
+    /// - Parameters:
+    ///   - options: how the log is read.
+    ///   - pseudonyms: replaces identifying texts.
+    ///   - identityKey: the key of the events' identities.
+    public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
+        self.options = options
+        self.pseudonyms = pseudonyms
+        self.identityKey = identityKey
+        unwrapper = LineUnwrapper(wrapper: options.wrapper)
+        messages = LogMessageReader(zone: options.zone)
+    }
+
+    /// Parses whole lines; each ends with a line feed, except the log's last.
+    ///
+    /// - Parameters:
+    ///   - readAt: the receiver's clock, the reference for the timestamp limits of JSON events.
+    ///   - carriers: the records that carried the lines, in order; empty for plain lines.
+    public mutating func parse(
+        _ bytes: Span<UInt8>,
+        readAt: Timestamp,
+        carriers: [LineCarrier] = []
+    ) -> ParsedLog {
+        self.readAt = readAt
+        self.carriers = carriers
+        carrier = 0
+        lastDevice = (0, 0..<0)
+        parsed = ParsedLog()
+        parsed.messages.reserveCapacity(bytes.count / 72)
+        parsed.texts.reserve(bytes.count / 8)
+        var start = 0
+        while start < bytes.count {
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"), in: start..<bytes.count) ?? bytes.count
+            parse(bytes, start..<end)
+            start = end + 1
+        }
+        decodePendingEvents(bytes)
+        counts += parsed.lines
+        defer { parsed = ParsedLog() }
+        return parsed
+    }
+
+    private mutating func parse(_ bytes: Span<UInt8>, _ line: Range<Int>) {
+        parsed.lines.read += 1
+        while carrier < carriers.count, carriers[carrier].end <= line.lowerBound { carrier += 1 }
+        let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
+        if unwrapped.isEvent, !unwrapped.isInScratch {
+            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) { decodePendingEvents(bytes) }
+            return pending.add(unwrapped.text, line: lineIndex)
+        }
+        if !pending.isEmpty { decodePendingEvents(bytes) }
+        guard unwrapped.isInScratch else { return read(unwrapped, bytes) }
+        let unescaped = scratch
+        if unwrapped.isEvent {
+            decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
+        } else {
+            read(unwrapped, unescaped.span)
+        }
+    }
+
+    private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
+        guard line.component != nil || line.hasUnknownMarker else {
+            parsed.lines.foreign += 1
+            return
+        }
+        guard line.component != nil, messages.read(bytes, line.text, into: &entry.message) else {
+            return keepUnrecognised(
+                line.component == nil ? "the plugin has no such component" : "no known form begins like this",
+                bytes,
+                line.text
+            )
+        }
+        parsed.lines.recognised += 1
+        entry.stamp = line.stamp
+        entry.process = line.process
+        entry.device = 0
+        entry.schedule = 0
+        entry.line = lineIndex
+        entry.fingerprint = fingerprint(of: line, bytes)
+        if carrier < carriers.count { complete(with: carriers[carrier]) }
+        if !line.device.isEmpty { nameDevice(line.device, bytes) }
+        if !entry.message.scheduleId.isEmpty {
+            entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
+            entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
+        }
+        if entry.message.hasTexts { copyTexts(bytes) }
+        parsed.messages.append(entry)
+    }
+
+    /// Fills in what the line lacks from its carrier.
+    private mutating func complete(with carrier: LineCarrier) {
+        if entry.stamp == nil { entry.stamp = carrier.stamp }
+        if entry.process == 0 { entry.process = carrier.stream }
+    }
+
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
+    ///
+    /// Not collision-resistant: whoever constructs two colliding lines in one log only hides one of their own.
+    private func fingerprint(of line: UnwrappedLine, _ bytes: Span<UInt8>) -> UInt64 {
+        guard let stamp = line.stamp else { return 0 }
+        var hash = identityKey.first ^ UInt64(bitPattern: stamp.wallMicroseconds)
+        func mix(_ word: UInt64) {
+            hash = (hash ^ word) &* 0x9FB2_1C65_1E98_DF25
+            hash ^= hash >> 32
+        }
+        mix(line.process)
+        var position = line.text.lowerBound
+        while position + 8 <= line.text.upperBound {
+            mix(bytes.word(at: position))
+            position += 8
+        }
+        if position < line.text.upperBound { mix(bytes.packedHead(position..<line.text.upperBound)) }
+        mix(UInt64(line.text.count))
+        return hash | 1
+    }
+
+    private mutating func nameDevice(_ device: Range<Int>, _ bytes: Span<UInt8>) {
+        guard !bytes.equals("localhost", in: device) else { return }
+        entry.device = identityKey.text(bytes, device)
+        if entry.device != lastDevice.hash { lastDevice = (entry.device, parsed.texts.copy(bytes, device)) }
+        entry.deviceName = lastDevice.name
+    }
+
+    /// Copies the texts that leave with an event, redacted.
+    private mutating func copyTexts(_ bytes: Span<UInt8>) {
+        if !entry.message.error.isEmpty {
+            let copy = parsed.texts.copy(bytes, entry.message.error)
+            entry.message.error = parsed.texts.errorIdentifier(copy)
+        }
+        if !entry.message.contentHash.isEmpty {
+            entry.message.contentHash = lowercased(bytes, entry.message.contentHash)
+        }
+        if !entry.message.scheduleHash.isEmpty {
+            entry.message.scheduleHash = lowercased(bytes, entry.message.scheduleHash)
+        }
+        if !entry.message.counters.isEmpty {
+            let counters = bytes.counters(entry.message.counters)
+            entry.message.counters = parsed.texts.append(counters)
+        }
+    }
+
+    private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
+        let copy = parsed.texts.copy(bytes, range)
+        return parsed.texts.hash(copy) ?? 0..<0
+    }
+
+    /// The index of the current line in the log, from 0.
+    private var lineIndex: Int { Int(clamping: counts.read + parsed.lines.read) - 1 }
+
+    private mutating func keepUnrecognised(_ problem: String, _ bytes: Span<UInt8>, _ text: Range<Int>) {
+        parsed.lines.unrecognised += 1
+        guard unrecognised.count < options.unrecognisedLimit else { return }
+        let whole = bytes.trimmed(text)
+        let shown = bytes.openingWords(whole)
+        unrecognised.append(
+            UnrecognisedLine(
+                number: UInt64(lineIndex) + 1,
+                text: SensitiveText.isFound(in: bytes, shown)
+                    ? "(redacted)" : bytes.string(shown) + (shown.count < whole.count ? " ..." : ""),
+                problem: problem
+            )
+        )
+    }
+
+    private mutating func decodePendingEvents(_ bytes: Span<UInt8>) {
+        guard let range = pending.range else { return }
+        decodeEvents(bytes.extracting(range), lines: pending.lines, first: pending.first)
+        pending = PendingEventLines()
+    }
+
+    private mutating func decodeEvents(_ bytes: Span<UInt8>, lines: Int, first: Int) {
+        let json = JSONEventDecoder.decode(
+            bytes,
+            framing: .lines,
+            receivedAt: readAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: options.installation
+        )
+        parsed.lines.recognised += UInt64(lines - json.refusedLines)
+        parsed.lines.unrecognised += UInt64(json.refusedLines)
+        for rejection in json.rejections where unrecognised.count < options.unrecognisedLimit {
+            unrecognised.append(
+                UnrecognisedLine(number: UInt64(first + rejection.index) + 1, text: "", problem: rejection.description)
+            )
+        }
+        parsed.events.append((messages: parsed.messages.count, decoded: json, firstLine: first))
+    }
+}
+
+extension Span<UInt8> {
+    /// The leading words of a text, up to values, quotes or lists, which may contain user input.
+    fileprivate func openingWords(_ range: Range<Int>) -> Range<Int> {
+        var end = range.lowerBound
+        let limit = Swift.min(range.upperBound, range.lowerBound + UnrecognisedLine.maximumText)
+        scan: while end < limit {
+            switch self[end] {
+            case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "("),
+                UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "%"), 0x80...:
+                break scan
+            default: end += 1
+            }
+        }
+        return trimmed(range.lowerBound..<end)
+    }
+
+    fileprivate func string(_ range: Range<Int>) -> String {
+        var copy: [UInt8] = []
+        copy.append(self, range)
+        return String(decoding: copy, as: UTF8.self)
+    }
+}
+
+/// The parsed lines of a chunk, not yet bound to streams, times and cycles.
+public struct ParsedLog: Sendable {
+    /// The plugin's messages, in order.
+    var messages: [ParsedMessage] = []
+    /// The bytes of the messages' texts; redacted except for schedule ids and device names, which only the binder
+    /// reads.
+    var texts = EventTexts()
+    /// JSON events among the lines, each with the number of messages before them.
+    var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
+    /// The line counts of the chunk.
+    public internal(set) var lines = LogLineCounts()
+
+    init() {}
+}
+
+/// A message with the metadata of its wrapper.
+struct ParsedMessage: Sendable {
+    var message = LogMessage(LogRule.Form(meaning: .nothing, phase: .plugin, remainder: .nothing, idNamesTask: false))
+    var stamp: LogStamp?
+    var process: UInt64 = 0
+    /// The keyed hash of the device's name; 0 for none.
+    var device: UInt64 = 0
+    var deviceName: Event.Text = 0..<0
+    /// The keyed hash of the schedule id; 0 for none.
+    var schedule: UInt64 = 0
+    /// The fingerprint for detecting repeated lines; 0 without a stamp.
+    var fingerprint: UInt64 = 0
+    /// The index of the line in the log, from 0.
+    var line = 0
+}
+
+/// The record that carried some lines of a log, such as a journal entry, with its metadata.
+public struct LineCarrier: Hashable, Sendable {
+    /// The end of its lines in the decoded bytes; they begin where the previous carrier's lines end.
+    public var end: Int
+    /// When it was written: the time of lines without a stamp of their own.
+    public var writtenAt: Timestamp
+    /// Identifies its stream, for lines without a process id; 0 for none.
+    public var stream: UInt64
+
+    /// Creates a carrier.
+    public init(end: Int, writtenAt: Timestamp, stream: UInt64) {
+        self.end = end
+        self.writtenAt = writtenAt
+        self.stream = stream
+    }
+
+    var stamp: LogStamp { LogStamp(wallMicroseconds: writtenAt.microseconds, offsetSeconds: 0) }
+}
+
+/// Consecutive lines that are JSON events, collected to be decoded together.
+private struct PendingEventLines: Sendable {
+    private(set) var range: Range<Int>?
+    private(set) var lines = 0
+    private(set) var first = 0
+
+    var isEmpty: Bool { lines == 0 }
+
+    /// Whether only a line end separates these lines from an index.
+    func mayContinue(at index: Int, _ bytes: Span<UInt8>) -> Bool {
+        guard let range else { return true }
+        return (range.upperBound..<index).allSatisfy { bytes[$0] == 0x0A || bytes[$0] == 0x0D }
+    }
+
+    mutating func add(_ text: Range<Int>, line: Int) {
+        if range == nil { first = line }
+        range = (range?.lowerBound ?? text.lowerBound)..<text.upperBound
+        lines += 1
+    }
+}

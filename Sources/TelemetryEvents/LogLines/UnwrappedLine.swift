@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line without its wrapper. It is foreign if it has no component, no unknown marker and is no event.
+///
+/// The ranges refer to the input, or to the scratch buffer if `isInScratch` is set.
+struct UnwrappedLine: Equatable, Sendable {
+    /// When the line was written, if it says so.
+    var stamp: LogStamp?
+    /// The component of the plugin that wrote it.
+    var component: LogComponent?
+    /// Whether it has a marker `[DNP-...]` with an unknown name.
+    var hasUnknownMarker = false
+    /// The name of the host or device; empty if the wrapper has none.
+    var device = 0..<0
+    /// The process id; 0 if the wrapper has none.
+    var process: UInt64 = 0
+    /// The message without its marker and surrounding white space; for an event, the object.
+    var text = 0..<0
+    /// Whether `device` and `text` refer to the scratch buffer, because ANSI sequences were removed or JSON escapes
+    /// resolved.
+    var isInScratch = false
+    /// Whether the text is a JSON event.
+    var isEvent = false
+
+    /// Whether the plugin did not write it.
+    var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent }
+}
+
+extension UnwrappedLine {
+    /// Finds a marker anywhere in text of unknown format, and the message after it.
+    @inline(__always)
+    mutating func findMessage(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            read(marker, bytes, cursor.end)
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
+        {
+            read(marker, bytes, cursor.end)
+        }
+    }
+
+    /// Reads the message of a known wrapper: a marker begins it, or a tag or category has already set the component.
+    @inline(__always)
+    mutating func readMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
+        var cursor = message
+        cursor.skipSpaces(bytes)
+        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+            read(marker, bytes, cursor.end)
+        } else if component != nil || hasUnknownMarker {
+            text = cursor.rest
+        } else if let marker = bytes.firstMarker(in: cursor.rest),
+            LogPreamble.fills(bytes, cursor.position..<marker.start)
+        {
+            read(marker, bytes, cursor.end)
+        }
+    }
+
+    /// Reads the message after a marker.
+    @inline(__always)
+    mutating func read(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
+        component = marker.component
+        hasUnknownMarker = marker.component == nil
+        var cursor = LineCursor(marker.end, end)
+        _ = cursor.consume(UInt8(ascii: ":"), bytes)
+        cursor.skipSpaces(bytes)
+        text = cursor.rest
+    }
+}
+
+/// What loggers write between a wrapper and a marker: levels, groups in brackets, names with a colon, times,
+/// punctuation.
+///
+/// Prose is not a preamble: such a line mentions the plugin but was not written by it.
+enum LogPreamble {
+    /// Whether the range contains nothing but a preamble.
+    ///
+    /// - Parameter plainWords: how many other words are allowed, such as the name of a program.
+    fileprivate static func fills(_ bytes: Span<UInt8>, _ range: Range<Int>, plainWords: Int = 0) -> Bool {
+        var cursor = LineCursor(range)
+        var plainWords = plainWords
+        cursor.skipSpaces(bytes)
+        while !cursor.isAtEnd {
+            if let closing = closingByte(of: cursor.peek(bytes)), cursor.skip(through: closing, bytes) {
+                cursor.skipSpaces(bytes)
+                continue
+            }
+            if !isPreamble(bytes, cursor.word(bytes)) {
+                plainWords -= 1
+                guard plainWords >= 0 else { return endsCapacitorLine(bytes, range) }
+            }
+            cursor.skipSpaces(bytes)
+        }
+        return true
+    }
+
+    /// Whether the word is a log level.
+    static func isLevel(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+        switch word.count {
+        case 4: bytes.equalsIgnoringCase("info", in: word) || bytes.equalsIgnoringCase("warn", in: word)
+        case 5:
+            bytes.equalsIgnoringCase("debug", in: word) || bytes.equalsIgnoringCase("error", in: word)
+                || bytes.equalsIgnoringCase("trace", in: word) || bytes.equalsIgnoringCase("fault", in: word)
+                || bytes.equalsIgnoringCase("fatal", in: word)
+        case 6: bytes.equalsIgnoringCase("notice", in: word)
+        case 7:
+            bytes.equalsIgnoringCase("warning", in: word) || bytes.equalsIgnoringCase("default", in: word)
+                || bytes.equalsIgnoringCase("verbose", in: word)
+        case 8: bytes.equalsIgnoringCase("critical", in: word)
+        default: false
+        }
+    }
+
+    private static func isPreamble(_ bytes: Span<UInt8>, _ word: Range<Int>) -> Bool {
+        guard let last = word.last, let first = word.first else { return true }
+        if bytes[last] == UInt8(ascii: ":") || bytes[first].isDigit || isLevel(bytes, word) { return true }
+        for index in word where bytes[index].isLetterOrDigit { return false }
+        return true
+    }
+
+    private static func closingByte(of opening: UInt8) -> UInt8? {
+        switch opening {
+        case UInt8(ascii: "["): UInt8(ascii: "]")
+        case UInt8(ascii: "("): UInt8(ascii: ")")
+        case UInt8(ascii: "<"): UInt8(ascii: ">")
+        default: nil
+        }
+    }
+
+    /// Capacitor's console on Android: `File: main.js - Line 333 - Msg:`.
+    private static func endsCapacitorLine(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let tail = "- Msg: " as StaticString
+        return range.count >= tail.utf8CodeUnitCount
+            && bytes.equals(tail, in: range.upperBound - tail.utf8CodeUnitCount..<range.upperBound)
+    }
+}
+
+extension LineCursor {
+    /// Advances past the next such byte; false if there is none, without moving.
+    mutating func skip(through byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        var index = position
+        while index < end {
+            if bytes[index] == byte {
+                position = index + 1
+                return true
+            }
+            index += 1
+        }
+        return false
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The UTC offsets of a time zone over the years, to convert wall-clock times to UTC.
+///
+/// A time skipped in spring uses the offset before the change; a time repeated in autumn is the first of the two.
+public struct ZoneOffsets: Hashable, Sendable {
+    /// Transitions are clamped to this range, so that no sum overflows.
+    private static let farthest: Int64 = 1 << 42
+
+    /// The wall-clock second from which the offset with the same index applies; ascending.
+    private var wallSeconds: [Int64] = []
+    private var offsets: [Int32] = []
+    private let first: Int32
+
+    /// UTC itself.
+    public static let utc = ZoneOffsets(fixed: 0)
+
+    /// A zone with a fixed offset in seconds east of UTC.
+    public init(fixed seconds: Int32) {
+        first = seconds
+    }
+
+    /// A zone with transitions, each effective from a UTC second since 1970.
+    ///
+    /// - Parameter before: the offset before the first transition, in seconds east of UTC.
+    public init(transitions: [(utcSeconds: Int64, offset: Int32)], before: Int32) {
+        first = before
+        wallSeconds.reserveCapacity(transitions.count)
+        offsets.reserveCapacity(transitions.count)
+        var last = before
+        var lastWall = Int64.min
+        for (utcSeconds, offset) in transitions.sorted(by: { $0.utcSeconds < $1.utcSeconds }) {
+            let time = min(max(utcSeconds, -Self.farthest), Self.farthest)
+            lastWall = max(lastWall, time + Int64(max(last, offset)))
+            wallSeconds.append(lastWall)
+            offsets.append(offset)
+            last = offset
+        }
+    }
+
+    /// Converts a wall-clock time to UTC, both in microseconds since 1970.
+    public func utcMicroseconds(wall: Int64) -> Int64 {
+        wall &- Int64(offset(wallSeconds: wall.flooredDivision(by: 1_000_000))) * 1_000_000
+    }
+
+    /// The offset in effect at a wall-clock second. O(log transitions).
+    private func offset(wallSeconds wall: Int64) -> Int32 {
+        var low = 0
+        var high = wallSeconds.count
+        while low < high {
+            let middle = (low + high) / 2
+            if wallSeconds[middle] <= wall { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? first : offsets[low - 1]
+    }
+}

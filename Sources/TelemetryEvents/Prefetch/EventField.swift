@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A field of an event as clients send it (docs/events.md).
+public enum EventField: UInt8, CaseIterable, Sendable {
+    case event
+    case scheduleId
+    case timestamp
+    case scheduledFor
+    case earliestBeginDate
+    case durationMs
+    case ttl
+    case status
+    case bytes
+    case items
+    case reason
+    case error
+    case willRetry
+    case fetched
+    case usedCached
+    case age
+    case contentHash
+    case scheduleHash
+    case telemetry
+    case installationId
+    case eventId
+    case platform
+    case appVersion
+    case osVersion
+    case deviceModel
+    case events
+    case sentAt
+
+    /// The accepted names of the field; the first is the canonical one.
+    public var names: [StaticString] {
+        switch self {
+        case .event: ["event"]
+        case .scheduleId: ["scheduleId", "id"]
+        case .timestamp: ["timestamp"]
+        case .scheduledFor: ["scheduledFor", "notificationTime", "scheduled_for"]
+        case .earliestBeginDate: ["earliestBeginDate"]
+        case .durationMs: ["duration_ms", "fetchDurationMs"]
+        case .ttl: ["ttl"]
+        case .status: ["status", "httpStatus"]
+        case .bytes: ["bytes"]
+        case .items: ["items"]
+        case .reason: ["reason"]
+        case .error: ["error"]
+        case .willRetry: ["willRetry"]
+        case .fetched: ["fetched"]
+        case .usedCached: ["usedCached"]
+        case .age: ["age", "ageSeconds"]
+        case .contentHash: ["contentHash", "md5"]
+        case .scheduleHash: ["scheduleHash"]
+        case .telemetry: ["telemetry"]
+        case .installationId: ["installationId", "deviceId"]
+        case .eventId: ["eventId"]
+        case .platform: ["platform"]
+        case .appVersion: ["appVersion"]
+        case .osVersion: ["osVersion"]
+        case .deviceModel: ["deviceModel"]
+        case .events: ["events"]
+        case .sentAt: ["sentAt"]
+        }
+    }
+
+    /// The canonical name.
+    public var name: StaticString { names[0] }
+
+    /// What a value of the field must be, for error messages to the sender.
+    public var expectation: StaticString {
+        switch self {
+        case .event: "the kind of event as a string, such as \"prefetch_success\""
+        case .scheduleId: "a string of 1 to 128 bytes"
+        case .timestamp, .scheduledFor, .earliestBeginDate, .sentAt:
+            "an RFC 3339 time such as \"2025-11-15T05:48:32Z\""
+        case .durationMs: "a number of milliseconds from 0 to 86400000"
+        case .ttl: "a whole number of seconds from 0 to 315360000"
+        case .status: "a whole number from 0 to 999"
+        case .bytes, .items: "a whole number from 0 to 1099511627776"
+        case .reason: "a string such as \"NETWORK\""
+        case .error: "a string"
+        case .willRetry, .fetched, .usedCached: "true or false"
+        case .age: "a number of seconds from 0 to 315360000"
+        case .contentHash, .scheduleHash: "a string of 1 to 128 hexadecimal digits"
+        case .telemetry: "an object of counter names and whole numbers"
+        case .installationId: "a string of 1 to 256 bytes"
+        case .eventId: "a string of 1 to 128 bytes"
+        case .platform, .appVersion, .osVersion, .deviceModel: "a string; dropped when longer than 64 bytes"
+        case .events: "an array of events"
+        }
+    }
+}
+
+/// The lookup tables of the decoders.
+final class EventVocabulary: Sendable {
+    static let shared = EventVocabulary()
+
+    let fields = NameTable(EventField.allCases.flatMap { field in field.names.map { ($0, field) } })
+    let kinds = NameTable(EventKind.allCases.map { ($0.name, $0) })
+    let clientCounters = NameTable(ClientCounter.allCases.map { ($0.name, $0) })
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a prefetch failed: the closed label set of `dnp_prefetch_failure_total` (docs/events.md).
+///
+/// Raw values are stored in the ledger.
+public enum FailureReason: UInt8, CaseIterable, Sendable {
+    case network = 0
+    case auth = 1
+    case system = 2
+    case other = 3
+
+    /// The label value.
+    public var name: StaticString {
+        switch self {
+        case .network: "NETWORK"
+        case .auth: "AUTH"
+        case .system: "SYSTEM"
+        case .other: "OTHER"
+        }
+    }
+}
+
+extension FailureReason {
+    /// The reason with this name, ignoring case; nil for a word outside the set.
+    init?(named bytes: Span<UInt8>, _ range: Range<Int>) {
+        for reason in FailureReason.allCases where bytes.equalsIgnoringCase(reason.name, in: range) {
+            self = reason
+            return
+        }
+        return nil
+    }
+
+    /// The reason implied by an HTTP status: 401 and 403 are AUTH; 0, 408, 429 and 5xx are NETWORK.
+    init?(httpStatus: Int64) {
+        switch httpStatus {
+        case 401, 403: self = .auth
+        case 0, 408, 429, 500...599: self = .network
+        default: return nil
+        }
+    }
+
+    /// The reason implied by the domain, type or code in an error text.
+    init?(error bytes: Span<UInt8>, _ range: Range<Int>) {
+        for (word, reason) in Self.errorMarkers where bytes.containsIgnoringCase(word, in: range) {
+            self = reason
+            return
+        }
+        return nil
+    }
+
+    /// Ordered by precedence: a storage or permission error may mention the network, but not vice versa, and any error
+    /// may call itself an exception.
+    private static let errorMarkers: [(StaticString, FailureReason)] = [
+        ("autherror", .auth), ("jwt", .auth), ("unauthorized", .auth), ("unauthorised", .auth),
+        ("authentication", .auth), ("forbidden", .auth), ("token expired", .auth), ("expired token", .auth),
+        ("invalid token", .auth), ("bad_token", .auth),
+        ("bgtaskscheduler", .system), ("notpermitted", .system), ("permission", .system), ("denied", .system),
+        ("storage", .system), ("sqlite", .system), ("coredata", .system), ("disk", .system),
+        ("background_refresh", .system), ("background refresh", .system), ("backgroundrefresh", .system),
+        ("scheduling_failed", .system), ("notifications_", .system),
+        ("network", .network), ("nsurlerror", .network), ("urlerror", .network), ("urlsession", .network),
+        ("socket", .network), ("timeout", .network), ("timed out", .network), ("unknownhost", .network),
+        ("connect", .network), ("econn", .network), ("broken pipe", .network), ("unreachable", .network),
+        ("offline", .network), ("no internet", .network), ("kcferrordomaincfnetwork", .network),
+        ("nsposixerrordomain", .network), ("dns", .network), ("ssl", .network), ("ioexception", .network),
+        ("expired", .system), ("expiration", .system), ("exception", .system),
+    ]
+}
+
+/// An error of the plugin itself: the closed label set of `dnp_plugin_errors_total` (docs/events.md).
+///
+/// Raw values are stored in checkpoints.
+public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
+    case notificationsDenied = 0
+    case invalidTimeFormat = 1
+    case schedulingFailed = 2
+    case backgroundRefreshDisabled = 3
+    case taskSchedulingFailed = 4
+    case other = 5
+
+    /// The label value.
+    public var name: StaticString {
+        switch self {
+        case .notificationsDenied: "notifications_denied"
+        case .invalidTimeFormat: "invalid_time_format"
+        case .schedulingFailed: "scheduling_failed"
+        case .backgroundRefreshDisabled: "background_refresh_disabled"
+        case .taskSchedulingFailed: "task_scheduling_failed"
+        case .other: "other"
+        }
+    }
+
+    /// The code of an event: a denial has its own, a failed scheduling the one in its error or else `other`; nil for
+    /// other kinds.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public init?(_ event: borrowing Event, in bytes: Span<UInt8>) {
+        switch event.kind {
+        case .notificationDenied: self = .notificationsDenied
+        case .prefetchScheduleFailed:
+            let error = event.error
+            self = Self.allCases.first { bytes.equalsIgnoringCase($0.name, in: error) } ?? .other
+        default: return nil
+        }
+    }
+}

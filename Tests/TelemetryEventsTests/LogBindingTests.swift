@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+import Testing
+
+@Suite("Binding log lines to cycles")
+struct LogBindingTests {
+    @Test("lines before the one that names the schedule bind to its cycle")
+    func lineBindsToLaterScheduleId() throws {
+        let reading = try LogReading(
+            """
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Starting fetch (notificationTime=2025-11-15T05:53:00Z, scheduleId=a)
+            [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            """
+        )
+        let cycle = "a 2025-11-15T05:53:00Z"
+        #expect(
+            Set(reading.bound) == [
+                "prefetch_scheduled \(cycle)", "prefetch_executed \(cycle)", "prefetch_started \(cycle)",
+                "prefetch_success \(cycle)",
+            ]
+        )
+        #expect(reading.events.count == 4)
+    }
+
+    @Test("a schedule that keeps its id is a new cycle each day")
+    func dailyScheduleIsANewCycle() throws {
+        func day(_ day: Int) -> String {
+            """
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-\(day)T05:48:00Z)
+            2025-11-\(day)T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=daily, type=DAILY, time=2025-11-\(day)T05:53:00Z)
+            2025-11-\(day)T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-\(day)T05:50:01Z [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            2025-11-\(day)T05:53:00Z [DNP-FETCH] Using cached content MD5: abcd
+            2025-11-\(day)T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=daily, title=x)
+
+            """
+        }
+        let reading = try LogReading(day(14) + day(15) + day(16))
+        for day in 14...16 {
+            #expect(reading.bound.count { $0.hasSuffix("daily 2025-11-\(day)T05:53:00Z") } == 5, "day \(day)")
+        }
+        #expect(reading.events.count == 15)
+    }
+
+    @Test("the next day's task, scheduled during an attempt, does not take over the attempt's lines")
+    func nextDaysTaskDuringAnAttempt() throws {
+        let reading = try LogReading(
+            """
+            2025-11-14T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
+            2025-11-14T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)
+            2025-11-14T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-14T05:50:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-14T05:50:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-14T05:50:01Z [DNP-FETCH] Starting fetch from https://x.test (notificationTime=2025-11-14T05:53:00Z, jwtPresent=true)
+            2025-11-14T05:50:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            2025-11-14T05:50:02Z [DNP-FETCH] Task completed (success=true)
+            2025-11-14T05:53:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-14T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            """
+        )
+        let first = "- 2025-11-14T05:53:00Z"
+        let second = "- 2025-11-15T05:53:00Z"
+        #expect(
+            Set(reading.bound) == [
+                "prefetch_scheduled \(first)", "prefetch_executed \(first)", "prefetch_started \(first)",
+                "prefetch_success \(first)", "prefetch_completed \(first)", "prefetch_used_for_notification \(first)",
+                "notification_delivered \(first)", "prefetch_scheduled \(second)", "prefetch_executed \(second)",
+                "prefetch_success \(second)",
+            ]
+        )
+        #expect(reading.events.count == 10)
+    }
+
+    @Test("an execution waits for the line that names its cycle")
+    func executionWaitsForItsCycle() throws {
+        let reading = try LogReading(
+            """
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-14T05:53:00Z)
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            [DNP-STORAGE] Persisted schedule to DB (id=b, type=DAILY, time=2025-11-15T05:53:00Z)
+            [DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)
+            [DNP-FETCH] Resolved next notification needing content (time=2025-11-15T05:53:00Z, scheduleId=b)
+            """
+        )
+        #expect(reading.bound.contains("prefetch_executed b 2025-11-15T05:53:00Z"))
+    }
+
+    @Test("two processes with the same notification time are two cycles")
+    func interleavedProcessesAreTwoCycles() throws {
+        let lines = [
+            "Scheduling prefetch for notification at 2025-11-15T05:53:00Z",
+            "BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)",
+            "Persisted schedule to DB (id=%, type=DAILY, time=2025-11-15T05:53:00Z)",
+            "BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
+            "Fetch success (status=200, bytes=1234, ttl=86400)",
+            "Task completed (success=true)",
+            "Preparing content for notification at 2025-11-15T05:53:00Z",
+            "Found cached content (age=180s, source=prefetch)",
+            "Notification delivered (id=%, title=x)",
+        ]
+        var log = ""
+        for line in lines {
+            for (process, id) in [(100, "a"), (200, "b")] {
+                log += "2025-11-15T05:41:00+0000 phone app[\(process)]: [DNP-FETCH] \(line.replacing("%", with: id))\n"
+            }
+        }
+        let reading = try LogReading(log)
+        #expect(reading.events.count == 12)
+        for id in ["a", "b"] {
+            #expect(Set(reading.bound.filter { $0.contains(" \(id) ") }).count == 6, "\(id)")
+        }
+    }
+
+    @Test("an app relaunched for its task continues its cycle")
+    func relaunchContinuesTheCycle() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00+0000 phone app[200]: [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:00+0000 phone app[200]: [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            2025-11-15T05:53:00+0000 phone app[300]: [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-15T05:53:00+0000 phone app[300]: [DNP-SCHEDULER] Notification scheduled/delivered
+            """
+        )
+        #expect(reading.events.count == 5)
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") })
+    }
+
+    @Test("a test harness log without schedule and time is one cycle per attempt")
+    func harnessLogIsOneCyclePerAttempt() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=Optional(2025-11-15 05:46:00 +0000))
+            2025-11-15T05:47:00Z [DNP-FETCH] BGTask handler invoked (task.identifier=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:47:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=Optional(2025-11-16 05:46:00 +0000))
+            2025-11-15T05:47:00Z [DNP-FETCH] PrefetchOperation: starting fake fetch...
+            2025-11-15T05:47:02Z [DNP-FETCH] PrefetchOperation: finished fake fetch.
+            2025-11-15T05:47:02Z [DNP-FETCH] Task completionBlock (success=true)
+            """
+        )
+        #expect(reading.rejections.isEmpty)
+        let cycles = Dictionary(grouping: reading.events.compactMap { LogReading.value(of: "scheduleId", in: $0) }) {
+            $0
+        }
+        #expect(cycles.mapValues(\.count).values.sorted() == [1, 4])
+    }
+
+    @Test("a task rescheduled after its missed window belongs to its cycle")
+    func rescheduledTaskKeepsItsCycle() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Prefetch scheduled 5 minutes before notification (notificationTime=2025-11-15T05:53:00Z)
+            2025-11-15T06:11:00Z [DNP-FETCH] BGTask missed window; rescheduling
+            2025-11-15T06:11:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T06:12:00Z)
+            """
+        )
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" - 2025-11-15T05:53:00Z") })
+        #expect(reading.events.count == 3)
+    }
+
+    @Test("a task whose line comes first binds to the cycle that its time fits")
+    func taskBindsToCycleByTime() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:41:00+0000 phone app[2]: [DNP-PLUGIN] configure() called
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            """
+        )
+        #expect(reading.bound.contains("prefetch_scheduled a 2025-11-15T05:53:00Z"))
+    }
+
+    @Test("a log read twice adds no events")
+    func repeatedLogAddsNoEvents() throws {
+        func day(_ day: Int) -> String {
+            """
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-\(day)T05:48:00Z)
+            2025-11-\(day)T05:41:00Z [DNP-SCHEDULER] Scheduling notification for 2025-11-\(day)T05:53:00Z
+            2025-11-\(day)T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-\(day)T05:50:01Z [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+            2025-11-\(day)T05:53:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+            2025-11-\(day)T05:53:01Z [DNP-SCHEDULER] Notification scheduled/delivered
+
+            """
+        }
+        let once = try LogReading(day(14) + day(15))
+        let twice = try LogReading(day(14) + day(15) + day(14) + day(15))
+        #expect(twice.events.sorted() == once.events.sorted())
+        #expect(twice.lines.recognised == 2 * once.lines.recognised)
+        let lines = (day(14) + day(15)).split(separator: "\n")
+        for line in lines {
+            let again = try LogReading(day(14) + day(15) + line)
+            #expect(again.events.sorted() == once.events.sorted(), "\(line)")
+        }
+    }
+
+    @Test("lines without a device belong to the only named device")
+    func lineWithoutDeviceBelongsToTheOnlyOne() throws {
+        let reading = try LogReading(
+            """
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[100]: [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00+0000 phone app[100]: [DNP-FETCH] BGTask handler invoked (id=x)
+            2025-11-15T05:50:00Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            """
+        )
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") })
+        #expect(reading.events.count == 3)
+    }
+
+    @Test("concurrent processes of a device are separate installations")
+    func concurrentProcessesAreSeparate() throws {
+        var log = ""
+        for (minute, process, id) in [(0, 100, "a"), (0, 200, "b"), (1, 100, "c"), (1, 200, "d")] {
+            let due = "2025-11-15T06:0\(minute):0\(process / 100)Z"
+            log += "2025-11-15T05:41:0\(minute)+0000 phone app[\(process)]: [DNP-STORAGE] "
+            log += "Persisted schedule to DB (id=\(id), type=DAILY, time=\(due))\n"
+            log += "2025-11-15T05:41:0\(minute)+0000 phone app[\(process)]: [DNP-FETCH] "
+            log += "BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)\n"
+        }
+        var decoder = logDecoder()
+        let decoded = decoder.decode(Array(log.utf8).span, readAt: readingTime)
+        var cursor = EventCursor()
+        var installations: Set<Pseudonym?> = []
+        while let event = try cursor.next(in: decoded.events.bytes.span) { installations.insert(event.installation) }
+        #expect(decoded.events.count == 4)
+        #expect(installations.count == 2)
+    }
+
+    @Test("neither chunk boundaries nor a restart between chunks change the events")
+    func chunksAndRestartsChangeNothing() throws {
+        let log = """
+            [DNP-FETCH] Registering BGTaskScheduler task (id=com.timesafari.dailynotification.fetch)
+            11-15 05:41:00.000  4242  4260 I DNP-FETCH: Startup complete (hasPendingSchedules=false)
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:41:01Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:00Z [DNP-FETCH] Cached content MD5: abcd
+            2025-11-15T05:50:03Z [DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)
+            2025-11-15T05:53:00Z [DNP-FETCH] No cached content, falling back to on-demand fetch
+            2025-11-15T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
+            [ 11-15 05:53:01.000  4242: 4260 I/DNP-PLUGIN ]
+            Prefetch cycle complete (id=a, fetched=false, usedCached=false)
+
+            """
+        let whole = try LogReading(log).events.sorted()
+        let lines = log.split(separator: "\n", omittingEmptySubsequences: false).map { Array("\($0)\n".utf8) }
+        #expect(try LogReading(lines).events.sorted() == whole)
+
+        for cut in 1..<lines.count {
+            var first = logDecoder()
+            let head = Array(lines[..<cut].joined())
+            let tail = Array(lines[cut...].joined())
+            var events = try canonical(first.decode(head.span, readAt: readingTime))
+            var second = try LogDecoder(
+                restoring: first.state,
+                LogDecoderOptions(),
+                pseudonyms: PlainPseudonyms(),
+                identityKey: IdentityKey(1, 2)
+            )
+            #expect(second.state == first.state)
+            events += try canonical(second.decode(tail.span, readAt: readingTime))
+            events += try canonical(second.flush(readAt: readingTime))
+            #expect(events.sorted() == whole, "cut at \(cut)")
+        }
+    }
+
+    @Test("a damaged decoder state and one of another key are refused")
+    func damagedStateIsRefused() throws {
+        var decoder = logDecoder()
+        let log = Array(
+            """
+            11-15 05:41:00.000  4242  4260 I DNP-FETCH: Registering BGTaskScheduler task (id=x)
+            2025-11-15T05:41:00+0000 phone app[7]: [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:00+0000 phone app[7]: [DNP-FETCH] Cached content MD5: abcd
+            """.utf8
+        )
+        _ = decoder.decode(log.span, readAt: readingTime)
+        let state = decoder.state
+        func restore(_ state: [UInt8]) -> LogDecoder? {
+            try? LogDecoder(
+                restoring: state,
+                LogDecoderOptions(),
+                pseudonyms: PlainPseudonyms(),
+                identityKey: IdentityKey(1, 2)
+            )
+        }
+        for end in state.indices { #expect(restore(Array(state[..<end])) == nil) }
+        for index in state.indices {
+            for bit in 0..<8 {
+                var damaged = state
+                damaged[index] ^= 1 << UInt8(bit)
+                #expect(restore(damaged) == nil)
+            }
+        }
+        let otherKey = try? LogDecoder(
+            restoring: state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 3)
+        )
+        #expect(otherKey == nil)
+        #expect(restore(state) != nil)
+    }
+
+    @Test("an id that grows when invalid UTF-8 is replaced stays within the length limit")
+    func replacedIdentifierStaysInLimit() {
+        var decoder = logDecoder()
+        var log = Array("[DNP-FETCH] Cached content for scheduleId=n".utf8)
+        log += [UInt8](repeating: 0xFF, count: 120)
+        let events = (try? canonical(decoder.decode(log.span, readAt: readingTime))) ?? []
+        #expect(events.map { LogReading.value(of: "scheduleId", in: $0)?.utf8.count } == [127])
+    }
+
+    @Test("the least recently used of too many devices is evicted")
+    func leastRecentDeviceIsEvicted() throws {
+        func line(_ device: String, _ text: String) -> String {
+            "<13>Nov 15 05:48:00 \(device) App[1]: [DNP-FETCH] \(text)"
+        }
+        var lines = [line("first", "Scheduling prefetch for notification at 2025-11-15T05:53:00Z")]
+        for index in 0..<200 {
+            lines.append(line("d\(index)", "Task completed"))
+            lines.append(line("first", "API call"))
+        }
+        lines.append(line("first", "BGTask handler invoked"))
+        let reading = try LogReading(lines.joined(separator: "\n"))
+        #expect(reading.bound.last { $0.hasPrefix("prefetch_executed") }?.hasSuffix(" 2025-11-15T05:53:00Z") == true)
+    }
+
+    @Test("an event held at the end of a long chunk survives a restart")
+    func heldEventSurvivesARestart() throws {
+        var decoder = logDecoder()
+        let log = Array(repeating: "\n", count: 2 << 20).joined() + "[DNP-FETCH] Fetch failed error="
+        _ = decoder.decode(Array(log.utf8).span, readAt: readingTime)
+        var second = try LogDecoder(
+            restoring: decoder.state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 2)
+        )
+        #expect(second.flush(readAt: readingTime).events.count == 1)
+    }
+
+    @Test("a held event before 1970 does not count as a damaged state")
+    func oldHeldEventIsNoDamage() throws {
+        var decoder = logDecoder()
+        let log = Array("0001-01-01T00:00:00Z [DNP-FETCH] BGTask handler invoked\n".utf8)
+        _ = decoder.decode(log.span, readAt: readingTime)
+        let state = decoder.state
+        var second = try LogDecoder(
+            restoring: state,
+            LogDecoderOptions(),
+            pseudonyms: PlainPseudonyms(),
+            identityKey: IdentityKey(1, 2)
+        )
+        #expect(second.flush(readAt: readingTime).rejections.map(\.reason) == [.timestampTooOld])
+    }
+
+    @Test("cycles and held events are bounded, and evicting the oldest loses no event")
+    func evictionLosesNoEvent() throws {
+        var log = ""
+        for index in 0..<500 {
+            let minute = index % 60 < 10 ? "0\(index % 60)" : "\(index % 60)"
+            log += "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T0\(index / 60):\(minute):00Z\n"
+            log += "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-14T05:48:00Z)\n"
+        }
+        let reading = try LogReading(log)
+        #expect(reading.events.count == 500)
+        #expect(Set(reading.bound).count == 500)
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TelemetryEvents
+import Testing
+
+@Suite("The documented vocabulary matches the code")
+struct DocumentedVocabularyTests {
+    let readme: String
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    }
+
+    /// The cells of every table row that begins with a name in backticks.
+    func rows(under heading: String) -> [[String]] {
+        guard let section = readme.components(separatedBy: "\n## ").first(where: { $0.hasPrefix(heading) }) else {
+            return []
+        }
+        return section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.dropFirst().split(separator: "|", omittingEmptySubsequences: false).dropLast()
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+
+    @Test("the documented event fields match the decoder's names and expectations")
+    func documentedFieldsMatchTheDecoder() {
+        let documented = Set(rows(under: "Sending events").map { $0.joined(separator: " | ") })
+        for field in EventField.allCases where field != .events && field != .sentAt {
+            let others = field.names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
+            let row = ["`\(field.name)`", others, "\(field.expectation)"].joined(separator: " | ")
+            #expect(documented.contains(row), "missing: \(row)")
+        }
+        #expect(documented.count == EventField.allCases.count - 2)
+    }
+
+    @Test("every event kind is documented")
+    func everyKindIsDocumented() {
+        for kind in EventKind.allCases { #expect(readme.contains("`\(kind.name)`")) }
+    }
+}
+
+@Suite("Failure reasons")
+struct FailureReasonTests {
+    @Test(
+        "a failure reason comes from the reason given, else the status, else the error",
+        arguments: [
+            (#""reason":"NETWORK","status":401"#, "NETWORK"), (#""reason":"auth""#, "AUTH"),
+            (#""reason":"weird","status":403"#, "AUTH"), (#""status":0"#, "NETWORK"), (#""status":408"#, "NETWORK"),
+            (#""status":429"#, "NETWORK"), (#""status":503"#, "NETWORK"), (#""status":401"#, "AUTH"),
+            (#""error":"NetworkError""#, "NETWORK"), (#""error":"AuthError""#, "AUTH"),
+            (#""error":"Error Domain=NSURLErrorDomain Code=-1001""#, "NETWORK"),
+            (#""error":"Error Domain=BGTaskSchedulerErrorDomain Code=1""#, "SYSTEM"),
+            (#""error":"notPermitted""#, "SYSTEM"),
+            (#""error":"Storage unavailable""#, "SYSTEM"), (#""error":"JWT expired""#, "AUTH"),
+            (#""reason":"JWT expired""#, "AUTH"), (#""reason":"because","error":"NetworkError""#, "NETWORK"),
+            (#""error":"Task expired""#, "SYSTEM"), (#""reason":"weird""#, "OTHER"), (#""error":"gremlins""#, "OTHER"),
+        ]
+    )
+    func failureReasonIsDerived(members: String, expected: String) throws {
+        let line = #"{"event":"prefetch_failure","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z",\#(members)}"#
+        let lines = try canonical(decode(line))
+        #expect(lines.count == 1)
+        #expect(lines[0].contains(#""reason":"\#(expected)""#))
+    }
+
+    @Test("a failure without any hint has no reason")
+    func failureWithoutHintHasNoReason() throws {
+        let line = #"{"event":"prefetch_failure","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
+        #expect(try canonical(decode(line)) == [line])
+    }
+}
