@@ -11,7 +11,7 @@ struct DocumentedVocabularyTests {
     init() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        readme = try String(contentsOf: root.appending(path: "docs/events.md"), encoding: .utf8)
     }
 
     /// The cells of every row of a table that has so many columns and begins with a name in backticks.
@@ -27,7 +27,7 @@ struct DocumentedVocabularyTests {
 
     @Test("every field with its other names and what it takes")
     func fields() {
-        let documented = Set(rows(under: "Sending events").map { $0.joined(separator: " | ") })
+        let documented = Set(rows(under: "Fields").map { $0.joined(separator: " | ") })
         for field in EventField.allCases where field != .events && field != .sentAt {
             let others = field.names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
             let row = ["`\(field.name)`", others, "\(field.expectation)"].joined(separator: " | ")
