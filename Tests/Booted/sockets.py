@@ -13,10 +13,10 @@ HTTP = "/run/dnp-telemetry/http.sock"
 
 
 def documented():
-    """The unit that deploy/README.md tells to write."""
-    text = (pathlib.Path(__file__).resolve().parents[2] / "deploy" / "README.md").read_text()
+    """The unit that docs/listeners.md tells to write."""
+    text = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "listeners.md").read_text()
     block = re.search(r"(?m)^    \[Socket\]\n    ListenStream=" + HTTP + r"\n(?:    .*\n|\n)+?(?=^\S)", text)
-    require(block, f"deploy/README.md has no socket unit of {HTTP}")
+    require(block, f"docs/listeners.md has no socket unit of {HTTP}")
     return textwrap.dedent(block.group())
 
 
@@ -32,7 +32,7 @@ def stopped(machine):
 
 
 def unix(machine):
-    """HTTP on a Unix socket, as deploy/README.md has it, is for its group, and for its role"""
+    """HTTP on a Unix socket, as docs/listeners.md has it, is for its group, and for its role"""
     before = machine.run(f"cat {CONFIGURATION}").stdout
     machine.write("/etc/systemd/system/dnp-telemetry-unix.socket", documented())
     machine.run("mkdir -p /etc/systemd/system/dnp-telemetry.service.d")

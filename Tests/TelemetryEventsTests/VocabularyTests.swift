@@ -6,17 +6,17 @@ import Testing
 
 @Suite("The documented vocabulary matches the code")
 struct DocumentedVocabularyTests {
-    let readme: String
+    let page: String
 
     init() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        page = try String(contentsOf: root.appending(path: "docs/events.md"), encoding: .utf8)
     }
 
     /// The cells of every table row that begins with a name in backticks.
     func rows(under heading: String) -> [[String]] {
-        guard let section = readme.components(separatedBy: "\n## ").first(where: { $0.hasPrefix(heading) }) else {
+        guard let section = page.components(separatedBy: "\n## ").first(where: { $0.hasPrefix(heading) }) else {
             return []
         }
         return section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
@@ -27,7 +27,7 @@ struct DocumentedVocabularyTests {
 
     @Test("the documented event fields match the decoder's names and expectations")
     func documentedFieldsMatchTheDecoder() {
-        let documented = Set(rows(under: "Sending events").map { $0.joined(separator: " | ") })
+        let documented = Set(rows(under: "Fields").map { $0.joined(separator: " | ") })
         for field in EventField.allCases where field != .events && field != .sentAt {
             let others = field.names.dropFirst().map { "`\($0)`" }.joined(separator: ", ")
             let row = ["`\(field.name)`", others, "\(field.expectation)"].joined(separator: " | ")
@@ -38,7 +38,7 @@ struct DocumentedVocabularyTests {
 
     @Test("every event kind is documented")
     func everyKindIsDocumented() {
-        for kind in EventKind.allCases { #expect(readme.contains("`\(kind.name)`")) }
+        for kind in EventKind.allCases { #expect(page.contains("`\(kind.name)`")) }
     }
 }
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings as the table in the README tells them, and as the executable knows them."""
+"""The settings as documented in docs/configuration.md and docs/listeners.md, and as the executable knows them."""
 
 import pathlib
 import re
 
 import mdoc
 
-README = pathlib.Path(__file__).resolve().parent.parent.parent / "README.md"
+DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 
 FILES = [
     ("/etc/dnp-telemetry/config.yml", "The configuration of the service, dnp-telemetry.yml(5)."),
@@ -23,9 +23,9 @@ class Setting:
         self.standard = standard
 
 
-def rows(heading, columns):
-    """The rows of the table below a heading of the README, without the marks of code."""
-    section = README.read_text().split(f"\n{heading}\n")[1].split("\n#")[0]
+def rows(page, heading, columns):
+    """The rows of the table below a heading of a page, without the marks of code."""
+    section = (DOCS / page).read_text().split(f"\n{heading}\n")[1].split("\n#")[0]
     for line in section.split("\n| --- |")[1].splitlines()[1:]:
         if not line.startswith("|"):
             break
@@ -34,13 +34,13 @@ def rows(heading, columns):
 
 
 def settings():
-    """Every setting, in the order of the README."""
-    return [Setting(*row) for row in rows("### Settings", 4)]
+    """Every setting, in the order of the page."""
+    return [Setting(*row) for row in rows("configuration.md", "## Settings", 4)]
 
 
 def listeners():
     """Forms of a listener, with what each means."""
-    return list(rows("### Listeners", 2))
+    return list(rows("listeners.md", "## Addresses", 2))
 
 
 def lists(tool):

@@ -49,7 +49,7 @@ struct CatalogTests {
         let fields = try DocumentedJournalFieldsTests.documented()
         let page = try String(
             contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("README.md"),
+                .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/metrics.md"),
             encoding: .utf8
         )
         for line in try Self.entries().flatMap(\.lines) {

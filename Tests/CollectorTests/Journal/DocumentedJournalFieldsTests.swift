@@ -14,7 +14,7 @@ struct DocumentedJournalFieldsTests {
     static func documented() throws -> [String: String] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("docs/journal.md"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let heading = try #require(lines.firstIndex(of: "## Journal fields"))
         let section = lines[lines.index(after: heading)...].prefix { !$0.hasPrefix("## ") }

@@ -23,13 +23,13 @@ struct DocumentedMetricsTests {
         let meaning: String
     }
 
-    /// The rows of the table under the heading "Metrics".
+    /// The rows of the table under the heading "All metrics".
     static func documented() throws -> [Row] {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent("docs/metrics.md"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let heading = try #require(lines.firstIndex(of: "## Metrics"), "README.md has no heading \"## Metrics\"")
+        let heading = try #require(lines.firstIndex(of: "## All metrics"), "docs/metrics.md has no such heading")
         let section = lines[lines.index(after: heading)...].prefix { !$0.hasPrefix("## ") }
         return section.filter { $0.hasPrefix("| `") }.map { row(String($0)) }
     }

@@ -37,7 +37,9 @@ extension EndToEnd {
             flags.subtract(["--help", "--version"])
             let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
-            let readme = text(of: root.appendingPathComponent("README.md").path)
+            let pages = ["check-config": "configuration", "send": "send", "health": "listeners", "ledger": "ledger"]
+            let page = "docs/\(pages[command] ?? "log-validation").md"
+            let readme = text(of: root.appendingPathComponent(page).path)
             let heading = "\n### Options of `dnp-telemetry \(command)`\n"
             let section = try #require(readme.components(separatedBy: heading).last).components(separatedBy: "\n#")[0]
             let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `--") }

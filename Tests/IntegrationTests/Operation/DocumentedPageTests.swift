@@ -10,7 +10,7 @@ extension EndToEnd {
         func documentedPage() async throws {
             var root = URL(fileURLWithPath: #filePath)
             while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
-            let readme = text(of: root.deletingLastPathComponent().appendingPathComponent("README.md").path)
+            let readme = text(of: root.deletingLastPathComponent().appendingPathComponent("docs/metrics.md").path)
             let options = ["--follow", "/nowhere/app.log", "--follow-journal", "SYSLOG_IDENTIFIER=dnp-telemetry-test"]
             try await withService(journal: .journald, options: options) { service in
                 let types = try await service.client.metrics().types

@@ -12,8 +12,9 @@ struct DocumentedSettingsTests {
     func table() throws {
         var root = URL(fileURLWithPath: #filePath)
         while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
-        let readme = try Files.read(root.deletingLastPathComponent().appendingPathComponent("README.md").path)
-        let rows = String(decoding: readme, as: UTF8.self).split(separator: "\n").drop { $0 != "### Settings" }
+        root.deleteLastPathComponent()
+        let readme = try Files.read(root.appendingPathComponent("docs/configuration.md").path)
+        let rows = String(decoding: readme, as: UTF8.self).split(separator: "\n").drop { $0 != "## Settings" }
             .drop { !$0.hasPrefix("| setting |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
         let expected = Settings.all.map { setting in
             let standard = setting.standard.isEmpty ? "" : "`\(setting.standard)`"

@@ -12,7 +12,7 @@ struct ThreatModelTests {
 
     /// The names in the last column of every row, by the attack in the first.
     private static func rows() throws -> [(attack: String, tests: [String])] {
-        let page = try String(contentsOf: root.appendingPathComponent("deploy/threat-model.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/security.md"), encoding: .utf8)
         return page.split(separator: "\n").filter {
             $0.hasPrefix("| ") && !$0.hasPrefix("| attack") && !$0.hasPrefix("| ---")
         }

@@ -56,7 +56,7 @@ extension EndToEnd {
         func all() {
             let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
-            let readme = text(of: root.appendingPathComponent("README.md").path)
+            let readme = text(of: root.appendingPathComponent("docs/configuration.md").path)
             let alive = readme.split(separator: "\n").filter {
                 $0.hasPrefix("| `") && $0.hasSuffix("| alive |")
             }
