@@ -27,7 +27,7 @@ struct DecodedLog: Sendable {
         self.lineOffset = lineOffset
         var lines = options.decoderOptions
         lines.isLive = isLive
-        lines.tellsUntimedLines = !isLive
+        lines.reportsUntimedLines = !isLive
         decoder = LogDecoder(lines, pseudonyms: names, identityKey: Self.key)
     }
 

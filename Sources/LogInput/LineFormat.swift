@@ -33,7 +33,7 @@ package struct LineFormat: Sendable {
     package var decoderOptions: LogDecoderOptions {
         var options = LogDecoderOptions(wrapper: wrapper, zone: zone)
         options.identifies = false
-        options.tellsUntimedLines = false
+        options.reportsUntimedLines = false
         options.unrecognisedLimit = 0
         return options
     }

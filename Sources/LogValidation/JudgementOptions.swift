@@ -35,7 +35,7 @@ package struct JudgementOptions: Sendable {
     /// How the lines of every input are read.
     var lines: LogDecoderOptions {
         var lines = format.decoderOptions
-        lines.tellsUntimedLines = detail.isTestRun
+        lines.reportsUntimedLines = detail.isTestRun
         lines.unrecognisedLimit = explains ? Self.explainedLines : 0
         return lines
     }

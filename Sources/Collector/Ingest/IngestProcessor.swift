@@ -162,7 +162,7 @@ struct IngestProcessor: CommitProcessor {
     private mutating func settleGroup() {
         prepared.removeAll(keepingCapacity: true)
         committed = 0
-        projection.fold.settle()
+        projection.fold.clearProposals()
     }
 
     mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {

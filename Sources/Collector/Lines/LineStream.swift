@@ -32,7 +32,7 @@ struct LineStream: Sendable {
 
     /// Gives up waiting for lines that name cycles; nil when none is waited for.
     mutating func settle(readAt: Timestamp) -> Piece? {
-        guard decoder.firstWaitingLine != nil else { return nil }
+        guard decoder.firstPendingLine != nil else { return nil }
         let decoded = decoder.flush(readAt: readAt)
         return Piece(decoded: decoded, settled: settled)
     }
@@ -49,5 +49,5 @@ struct LineStream: Sendable {
         return Piece(decoded: decoded, settled: settled)
     }
 
-    private var settled: UInt64 { decoder.firstWaitingLine.map { UInt64($0) } ?? decoder.counts.read }
+    private var settled: UInt64 { decoder.firstPendingLine.map { UInt64($0) } ?? decoder.counts.read }
 }

@@ -40,7 +40,7 @@ struct FoldPipeline {
         let watch = Stopwatch()
         let records = newRecords(decoded)
         try fold.apply(records.span, receivedAt: now)
-        fold.settle()
+        fold.clearProposals()
         foldSeconds += watch.seconds
     }
 
