@@ -1,220 +1,226 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Grafana's JSON from short descriptions of rows and panels."""
+"""The house style of the dashboards: Grafana's panel builders with the options that every panel of a kind shares."""
 
-import json
+import re
 
-WIDTH = 24
-DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
+from grafana_foundation_sdk.builders import bargauge, common, dashboard, heatmap, prometheus, stat, text, timeseries
+from grafana_foundation_sdk.models import common as options
+from grafana_foundation_sdk.models import dashboard as models
+from grafana_foundation_sdk.models import units
+from grafana_foundation_sdk.models.heatmap import HeatmapColorMode
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat, QueryEditorMode
+from grafana_foundation_sdk.models.text import TextMode
+
+DATASOURCE = models.DataSourceRef(type_val="prometheus", uid="${datasource}")
 SELECTOR = 'job=~"$job", instance=~"$instance"'
+RECORDED = re.compile(r"\b(?:instance|job):\w+")
 
 
 def query(expression, legend=""):
-    """One query of a panel; `$S` in it stands for the job and the instance that are chosen."""
-    return {"expr": " ".join(expression.split()).replace("$S", SELECTOR), "legendFormat": legend}
+    """A range query; `$S` in it stands for the selected jobs and instances."""
+    return (
+        prometheus.Dataquery()
+        .datasource(DATASOURCE)
+        .editor_mode(QueryEditorMode.CODE)
+        .format(PromQueryFormat.TIME_SERIES)
+        .expr(" ".join(expression.split()).replace("$S", SELECTOR))
+        .legend_format(legend)
+        .range()
+    )
 
 
-def panel(
-    kind, title, unit, description, queries, width=8, height=7,
-    *, options=None, custom=None, steps=None, every=None, **defaults,
-):
-    """A panel; `steps` are thresholds as (from, colour), `every` the shortest step, `defaults` go to its fields."""
-    if isinstance(queries, str):
-        queries = [query(queries)]
-    instant = kind in ("stat", "bargauge", "table")
-    targets = []
-    for index, target in enumerate(queries):
-        targets.append(
-            {
-                "datasource": DATASOURCE,
-                "editorMode": "code",
-                "format": "heatmap" if kind == "heatmap" else "time_series",
-                "instant": instant,
-                "range": not instant,
-                "refId": chr(ord("A") + index),
-                **target,
-            }
+def thresholds(*steps):
+    """Absolute thresholds: the colour below the first value, then (value, colour) in ascending order."""
+    base, *others = steps
+    made = [models.Threshold(None, base)] + [models.Threshold(value, colour) for value, colour in others]
+    return dashboard.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(made)
+
+
+def panel(builder, title, unit, description, queries):
+    """What the panels of all kinds have in common."""
+    queries = [query(one) if isinstance(one, str) else one for one in queries]
+    for letter, one in zip("ABCDEFGHIJKLMNOPQRSTUVWXYZ", queries):
+        builder.with_target(one.ref_id(letter))
+    return (
+        builder.datasource(DATASOURCE)
+        .title(title)
+        .description(description)
+        .unit(unit)
+        .thresholds(thresholds("blue"))
+        .height(7)
+        .span(8)
+    )
+
+
+def last_value():
+    return common.ReduceDataOptions().calcs(["lastNotNull"]).fields("").values(False)
+
+
+def number(title, unit, description, *queries):
+    """The last value as a number."""
+    builder = (
+        stat.Panel()
+        .reduce_options(last_value())
+        .color_mode(options.BigValueColorMode.VALUE)
+        .graph_mode(options.BigValueGraphMode.NONE)
+        .text_mode(options.BigValueTextMode.AUTO)
+    )
+    instant = [(query(one) if isinstance(one, str) else one).instant() for one in queries]
+    return panel(builder, title, unit, description, instant).height(4).span(4)
+
+
+def state(title, description, expression, texts):
+    """The text and colour of the last value."""
+    results = {str(value): models.ValueMappingResult(name, colour) for value, (name, colour) in texts.items()}
+    return number(title, units.NoUnit, description, expression).mappings([models.ValueMap(results)])
+
+
+def label(title, description, expression, legend):
+    """The legend of each series, without its value."""
+    shown = number(title, units.NoUnit, description, query(expression, legend))
+    return shown.text_mode(options.BigValueTextMode.NAME)
+
+
+def bars(title, unit, description, *queries):
+    """A horizontal bar for each series: its last value."""
+    builder = (
+        bargauge.Panel()
+        .reduce_options(last_value())
+        .display_mode(options.BarGaugeDisplayMode.GRADIENT)
+        .orientation(options.VizOrientation.HORIZONTAL)
+        .show_unfilled(True)
+    )
+    return panel(builder, title, unit, description, [one.instant() for one in queries]).min(0)
+
+
+def lines(title, unit, description, *queries):
+    """Lines over time."""
+    builder = (
+        timeseries.Panel()
+        .line_width(1)
+        .fill_opacity(10)
+        .show_points(options.VisibilityMode.NEVER)
+        .span_nulls(False)
+        .legend(
+            common.VizLegendOptions()
+            .display_mode(options.LegendDisplayMode.LIST)
+            .placement(options.LegendPlacement.BOTTOM)
+            .show_legend(True)
         )
-    fields = {"unit": unit, **defaults}
-    if custom:
-        fields["custom"] = custom
-    fields["thresholds"] = {
-        "mode": "absolute",
-        "steps": [{"color": colour, "value": value} for value, colour in steps or [(None, "blue")]],
-    }
-    made = {
-        "type": kind,
-        "title": title,
-        "description": description,
-        "datasource": DATASOURCE,
-        "fieldConfig": {"defaults": fields, "overrides": []},
-        "options": options or {},
-        "targets": targets,
-        "gridPos": {"w": width, "h": height},
-    }
-    if every:
-        made["interval"] = every
-    return made
+        .tooltip(common.VizTooltipOptions().mode(options.TooltipDisplayMode.MULTI).sort(options.SortOrder.DESCENDING))
+    )
+    return panel(builder, title, unit, description, queries).min(0)
 
 
-REDUCED = {"calcs": ["lastNotNull"], "fields": "", "values": False}
+def limit(builder, *steps):
+    """Draws the thresholds of a time series as lines."""
+    style = common.GraphThresholdsStyleConfig().mode(options.GraphTresholdsStyleMode.LINE)
+    return builder.thresholds(thresholds(*steps)).thresholds_style(style)
 
 
-def stat(title, unit, description, queries, width=4, height=4, **more):
-    options = {"reduceOptions": REDUCED, "colorMode": "value", "graphMode": "none", "textMode": "auto"}
-    return panel("stat", title, unit, description, queries, width, height, options=options, **more)
+def stacked(builder):
+    return builder.stacking(common.StackingConfig().mode(options.StackingMode.NORMAL).group("A"))
 
 
-def words(title, description, queries, width=4, height=4, meanings=None, **more):
-    """A stat that shows the name of its series, or the word that a value stands for."""
-    options = {"reduceOptions": REDUCED, "colorMode": "value", "graphMode": "none", "textMode": "auto"}
-    if meanings:
-        texts = {str(value): {"text": text, "color": colour} for value, (text, colour) in meanings.items()}
-        more["mappings"] = [{"type": "value", "options": texts}]
-    else:
-        options["textMode"] = "name"
-    return panel("stat", title, "none", description, queries, width, height, options=options, **more)
+def columns(title, description, *queries):
+    """Stacked whole counts, each over an hour or more: most devices act once a day."""
+    builder = lines(title, units.Short, description, *queries)
+    builder = builder.draw_style(options.GraphDrawStyle.BARS).fill_opacity(70).line_width(0).decimals(0)
+    return stacked(builder).interval("1h")
 
 
-def bars(title, unit, description, queries, **more):
-    """One bar for each series, of the moment or of the time that is looked at."""
-    options = {"reduceOptions": REDUCED, "displayMode": "gradient", "orientation": "horizontal", "showUnfilled": True}
-    return panel("bargauge", title, unit, description, queries, options=options, **{"min": 0, **more})
+def distribution(title, unit, description, bucket):
+    """A heatmap of a histogram, in columns of an hour or more."""
+    target = query(f"sum by (le) (increase({bucket}{{$S}}[$__interval]))", "{{le}}").format(PromQueryFormat.HEATMAP)
+    colour = heatmap.HeatmapColorOptions().mode(HeatmapColorMode.SCHEME).scheme("Oranges").steps(64).exponent(0.5)
+    builder = (
+        heatmap.Panel()
+        .calculate(False)
+        .cell_gap(1)
+        .color(colour)
+        .filter_values(heatmap.FilterValueRange().le(1e-9))
+        .y_axis(heatmap.YAxisConfig().unit(unit).axis_placement(options.AxisPlacement.LEFT))
+        .hide_legend()
+        .show_tooltip()
+        .hide_y_histogram()
+    )
+    return panel(builder, title, unit, description, [target]).interval("1h").span(12)
 
 
-def lines(title, unit, description, queries, style=None, **more):
-    """Lines over time; thresholds are drawn where there are some."""
-    custom = {"lineWidth": 1, "fillOpacity": 10, "showPoints": "never", "spanNulls": False, **(style or {})}
-    if more.get("steps"):
-        custom["thresholdsStyle"] = {"mode": "line"}
-    options = {
-        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
-        "tooltip": {"mode": "multi", "sort": "desc"},
-    }
-    return panel("timeseries", title, unit, description, queries, options=options, custom=custom, **{"min": 0, **more})
+def recording_rules(row, panels):
+    """A text panel that names the panels of a row that stay empty without the recording rules; none if none does."""
+    built = [one.build() for one in panels]
+    needing = [one.title for one in built if any(RECORDED.search(target.expr) for target in one.targets)]
+    if not needing:
+        return []
+    names = "All panels of this row" if len(needing) == len(built) else "; ".join(f"*{title}*" for title in needing)
+    content = (
+        f"**Recording rules.** {names} read series that Prometheus records by the rules in "
+        "`deploy/prometheus/rules/recording.yml`. Without these rules they show *No data*."
+    )
+    return [text.Panel().title(f"{row}: required rules").mode(TextMode.MARKDOWN).content(content).height(3).span(24)]
 
 
-def columns(title, unit, description, queries, every="1h", **more):
-    """Stacked columns of whole counts, each over an hour or more; for what happens once a day."""
-    style = {
-        "drawStyle": "bars",
-        "fillOpacity": 70,
-        "lineWidth": 0,
-        "stacking": {"mode": "normal", "group": "A"},
-    }
-    return lines(title, unit, description, queries, style=style, decimals=0, every=every, **more)
+def variable(name, title, values):
+    return (
+        dashboard.QueryVariable(name)
+        .label(title)
+        .datasource(DATASOURCE)
+        .query({"query": values, "refId": name})
+        .refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(models.VariableSort.ALPHABETICAL_ASC)
+        .multi(True)
+        .include_all(True)
+        .all_value(".*")
+        .current(models.VariableOption(True, ["All"], ["$__all"]))
+    )
 
 
-def heatmap(title, unit, description, bucket, **more):
-    """How often each bucket of a histogram was met, in columns of an hour or more."""
-    expression = f"sum by (le) (increase({bucket}{{$S}}[$__interval]))"
-    options = {
-        "calculate": False,
-        "cellGap": 1,
-        "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64, "exponent": 0.5},
-        "filterValues": {"le": 1e-9},
-        "legend": {"show": False},
-        "tooltip": {"show": True, "yHistogram": False},
-        "yAxis": {"unit": unit, "axisPlacement": "left"},
-    }
-    queries = [query(expression, "{{le}}")]
-    return panel("heatmap", title, unit, description, queries, options=options, every="1h", **more)
+class FiringAlerts(models.AnnotationQuery):
+    """Alerts that fire, as annotations; the SDK's class lacks two fields of a Prometheus annotation."""
+
+    def __init__(self):
+        expression = 'ALERTS{alertname=~"Dnp.+", alertstate="firing"}'
+        super().__init__("Alerts", DATASOURCE, True, icon_color="red", expr=expression)
+
+    def build(self):
+        return self
+
+    def to_json(self):
+        return super().to_json() | {"step": "60s", "titleFormat": "{{alertname}}"}
 
 
-def variable(name, label, values):
-    return {
-        "name": name,
-        "label": label,
-        "type": "query",
-        "datasource": DATASOURCE,
-        "definition": values,
-        "query": {"query": values, "refId": name},
-        "refresh": 2,
-        "sort": 1,
-        "multi": True,
-        "includeAll": True,
-        "allValue": ".*",
-        "current": {"selected": True, "text": ["All"], "value": ["$__all"]},
-        "options": [],
-        "hide": 0,
-        "skipUrlSync": False,
-    }
-
-
-VARIABLES = [
-    {
-        "name": "datasource",
-        "label": "Data source",
-        "type": "datasource",
-        "query": "prometheus",
-        "refresh": 1,
-        "regex": "",
-        "multi": False,
-        "includeAll": False,
-        "current": {},
-        "options": [],
-        "hide": 0,
-        "skipUrlSync": False,
-    },
-    variable("job", "Job", "label_values(dnp_telemetry_build_info, job)"),
-    variable("instance", "Instance", 'label_values(dnp_telemetry_build_info{job=~"$job"}, instance)'),
-]
-
-ALERTS = {
-    "name": "Alerts",
-    "datasource": DATASOURCE,
-    "enable": True,
-    "iconColor": "red",
-    "expr": 'ALERTS{alertname=~"Dnp.+", alertstate="firing"}',
-    "step": "60s",
-    "titleFormat": "{{alertname}}",
-}
-
-
-LINK = {
-    "type": "dashboards",
-    "title": "dnp-telemetry",
-    "tags": ["dnp-telemetry"],
-    "includeVars": True,
-    "keepTime": True,
-}
-
-
-def dashboard(uid, title, description, since, rows):
-    """The whole dashboard; rows are (title, panels), and panels flow from left to right."""
-    panels = []
-    top = 0
-    for name, content in rows:
-        place = {"x": 0, "y": top, "w": WIDTH, "h": 1}
-        panels.append({"type": "row", "title": name, "collapsed": False, "panels": [], "gridPos": place})
-        left, top, height = 0, top + 1, 0
-        for item in content:
-            place = item["gridPos"]
-            if left + place["w"] > WIDTH:
-                left, top, height = 0, top + height, 0
-            item["gridPos"] = {"x": left, "y": top, **place}
-            left, height = left + place["w"], max(height, place["h"])
-            panels.append(item)
-        top += height
-    for number, item in enumerate(panels, 1):
-        item["id"] = number
-    return {
-        "uid": uid,
-        "title": title,
-        "description": description,
-        "tags": ["dnp-telemetry"],
-        "schemaVersion": 38,
-        "version": 1,
-        "editable": True,
-        "graphTooltip": 1,
-        "timezone": "browser",
-        "refresh": "1m",
-        "time": {"from": since, "to": "now"},
-        "annotations": {"list": [ALERTS]},
-        "templating": {"list": VARIABLES},
-        "links": [LINK],
-        "panels": panels,
-    }
-
-
-def text(made):
-    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+def page(uid, title, description, since, rows):
+    """A dashboard of rows, each a title with panels that flow from left to right; the widths of a line add up to 24."""
+    made = (
+        dashboard.Dashboard(title)
+        .uid(uid)
+        .description(description)
+        .tags(["dnp-telemetry"])
+        .editable()
+        .tooltip(models.DashboardCursorSync.CROSSHAIR)
+        .timezone("browser")
+        .refresh("1m")
+        .time(since, "now")
+        .version(1)
+        .annotation(FiringAlerts())
+        .with_variable(dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus"))
+        .with_variable(variable("job", "Job", "label_values(dnp_telemetry_build_info, job)"))
+        .with_variable(variable("instance", "Instance", 'label_values(dnp_telemetry_build_info{job=~"$job"}, instance)'))
+        .link(
+            dashboard.DashboardLink("dnp-telemetry")
+            .type(models.DashboardLinkType.DASHBOARDS)
+            .tags(["dnp-telemetry"])
+            .include_vars(True)
+            .keep_time(True)
+        )
+    )
+    for name, panels in rows:
+        made.with_row(dashboard.Row(name))
+        for one in recording_rules(name, panels) + panels:
+            made.with_panel(one)
+    result = made.build()
+    # Grafana numbers panels on load otherwise, and links to one panel change with each insertion.
+    for number_of_panel, one in enumerate(result.panels, 1):
+        one.id_val = number_of_panel
+    return result

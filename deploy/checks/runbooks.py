@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
-PARTS = ("**Meaning.**", "**Look at.**", "**Do.**")
+PARTS = ("**Meaning.**", "**Check.**", "**Fix.**")
 
 
 def alerts():
