@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet of deploy/fleet on free ports: three collectors, HAProxy, Prometheus and VictoriaMetrics."""
+"""Runs deploy/fleet on free ports: three collectors, HAProxy, Prometheus and VictoriaMetrics."""
 
 import http.client
 import pathlib
@@ -17,7 +17,7 @@ NAMES = ("collector-1", "collector-2", "collector-3")
 
 
 class VictoriaMetrics(Prometheus):
-    """Takes what Prometheus writes, and answers its queries."""
+    """A VictoriaMetrics that receives Prometheus's remote write, and has the same query API."""
 
     def __init__(self, directory):
         address = f"127.0.0.1:{free_port()}"
@@ -36,7 +36,7 @@ class VictoriaMetrics(Prometheus):
 
 
 class Fleet:
-    """All of it; the shipped files with the addresses that are free, and as short intervals as asked for."""
+    """The fleet, with the shipped files except for addresses and, if `interval` is set, intervals."""
 
     def __init__(self, binary, directory, interval=None):
         self.directory, self.interval = directory, interval
@@ -52,7 +52,7 @@ class Fleet:
     def start(self):
         first, *others = self.collectors.values()
         first.start()
-        # One key for all: DNP_INSTALLATION and DNP_CYCLE are the same at every collector.
+        # All collectors share one key, so DNP_INSTALLATION and DNP_CYCLE are the same on each.
         for other in others:
             (other.directory / "state").mkdir(mode=0o700)
             shutil.copy2(first.directory / "state" / "installation.key", other.directory / "state")
@@ -76,7 +76,7 @@ class Fleet:
             process.end()
 
     def configure(self):
-        """Writes the configurations of the proxy and of Prometheus, with the collectors where they are now."""
+        """Writes the configurations of the proxy and Prometheus with the current addresses."""
         addresses = {f"127.0.0.1:{10911 + at}": one.instance for at, one in enumerate(self.collectors.values())}
         addresses |= {"127.0.0.1:10910": f"127.0.0.1:{self.port}", "127.0.0.1:8405": f"127.0.0.1:{self.itself}"}
         addresses |= {"127.0.0.1:8428": self.victoria.base.removeprefix("http://")}
@@ -84,7 +84,7 @@ class Fleet:
         (scraper / "rules").mkdir(parents=True, exist_ok=True)
         proxy.mkdir(exist_ok=True)
         text = placed((SHIPPED / "haproxy.cfg").read_text(), addresses)
-        # What needs root.
+        # These need root.
         (proxy / "haproxy.cfg").write_text(re.sub(r"(?m)^ +(user|group|chroot) .*\n", "", text))
         shutil.copy(SHIPPED / "slots.map", proxy)
         text = placed((SHIPPED / "prometheus.yml").read_text(), addresses)
@@ -100,7 +100,7 @@ class Fleet:
         return re.sub(rf"(?m)^( +(?:{keys})): \d+[sm]$", rf"\1: {self.interval}", text)
 
     def move(self, name):
-        """Takes a collector to another directory and port, as to another machine."""
+        """Moves a collector to a different directory and port, as if to another machine."""
         collector = self.collectors[name]
         collector.process.end()
         moved = collector.directory.with_name(f"{name}-moved")
@@ -114,18 +114,18 @@ class Fleet:
         self.reaches([name])
 
     def reaches(self, names):
-        """Waits until the proxy has seen that these collectors are ready."""
+        """Waits until the proxy considers these collectors ready."""
         wanted = {f'haproxy_backend_active_servers{{proxy="{name}"}} 1' for name in names}
         base = f"http://127.0.0.1:{self.itself}"
 
         def seen():
-            # Between the old worker and the new one of a reload either may answer.
+            # During a reload the old or the new worker may answer.
             return answers(f"{base}/metrics") and wanted <= set(fetch(f"{base}/metrics").splitlines())
 
-        until(f"the proxy reaches {', '.join(names)}", seen)
+        until(f"the proxy considers {', '.join(names)} ready", seen)
 
     def post(self, body, headers):
-        """One attempt: the status, the headers and the body of the answer; status 0 when there was none."""
+        """Posts once; returns status, headers and body of the response, status 0 if there was none."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("POST", "/v1/events", body, {"Content-Type": "application/json", **headers})
@@ -138,9 +138,9 @@ class Fleet:
 
 
 def placed(text, addresses):
-    """A text with these addresses, of which those of the collectors must be there, replaced by ours."""
+    """Replaces addresses in a text, which must contain those of the collectors."""
     collectors = [address for address in addresses if re.search(r":1091[123]$", address)]
     missing = [address for address in collectors if address not in text]
     if missing:
-        raise Failure(f"a shipped file does not name {missing}")
+        raise Failure(f"a shipped file lacks the addresses {missing}")
     return re.sub("|".join(map(re.escape, addresses)), lambda found: addresses[found.group()], text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real service and a real Prometheus, on free ports, for as long as a check runs."""
+"""Real services and a real Prometheus on free ports."""
 
 import contextlib
 import json
@@ -30,18 +30,18 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 
 class Failure(Exception):
-    """What a check found wrong, in words."""
+    """A fault that a check found."""
 
 
 def until(fact, probe, seconds=60):
-    """Asks until there is an answer, and returns it."""
+    """Polls until the probe returns a true value, and returns that."""
     deadline = time.monotonic() + seconds
     while True:
         answer = probe()
         if answer:
             return answer
         if time.monotonic() > deadline:
-            raise Failure(f"waited {seconds} s for this and it did not come true: {fact}")
+            raise Failure(f"timed out after {seconds} s waiting until {fact}")
         time.sleep(0.1)
 
 
@@ -63,7 +63,7 @@ def answers(url):
 
 
 def free_port():
-    """A free port below the ephemeral range: no outgoing connection, and hardly another check, takes it before its use."""
+    """A free port below the ephemeral range, so that no outgoing connection takes it before its use."""
     while True:
         port = random.randrange(11_000, 32_000)
         with socket.socket() as probe, contextlib.suppress(OSError):
@@ -72,7 +72,7 @@ def free_port():
 
 
 def later_clock(directory, seconds):
-    """A library that lets a process live some time ahead, so that what closes by the clock closes without waiting."""
+    """A preload library that shifts a process's clock, so that cycles reach their timeout without waiting."""
     compiler = next((found for found in map(shutil.which, ("clang", "gcc", "cc")) if found), None)
     if not compiler:
         raise Failure("a C compiler is missing: clang comes with Swift, or install gcc")
@@ -83,7 +83,7 @@ def later_clock(directory, seconds):
 
 
 class Process:
-    """A child with its errors in a file."""
+    """A child process with its standard error in a file."""
 
     def __init__(self, command, log, environment=None):
         self.log = pathlib.Path(log)
@@ -98,7 +98,7 @@ class Process:
 
     def said(self):
         if self.child.poll() is not None:
-            raise Failure(f"{self.child.args[0]} ended:\n{self.log.read_text(errors='replace')}")
+            raise Failure(f"{self.child.args[0]} exited:\n{self.log.read_text(errors='replace')}")
         return self.log.read_text(errors="replace")
 
     def end(self, number=signal.SIGTERM):
@@ -112,7 +112,7 @@ class Process:
 
 
 class Service:
-    """`dnp-telemetry serve`; a restart keeps its port and its state."""
+    """`dnp-telemetry serve`; a restart keeps the port and the state."""
 
     def __init__(self, binary, directory, *options):
         self.command = [binary, "serve", "--state-dir", directory / "state", *options]
@@ -123,7 +123,7 @@ class Service:
         command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
         self.process = Process(command, self.directory / "service.log", environment)
         screen = re.compile(r"http://127\.0\.0\.1:(\d+)/v1/events")
-        self.port = int(until("the service names its port", lambda: screen.search(self.process.said())).group(1))
+        self.port = int(until("the service prints its port", lambda: screen.search(self.process.said())).group(1))
         until("the service is ready", lambda: answers(f"{self.base}/-/ready"))
 
     @property
@@ -142,7 +142,7 @@ class Service:
 
 
 class Prometheus:
-    """Runs a configuration."""
+    """Prometheus with a configuration."""
 
     def __init__(self, configuration, directory):
         port = free_port()
@@ -163,7 +163,7 @@ class Prometheus:
         return json.loads(fetch(url))["data"]
 
     def query(self, expression):
-        """The labels and values of an instant query."""
+        """Labels and values of an instant query."""
         data = self.ask("query", query=expression)
         if data["resultType"] == "scalar":
             return [({}, float(data["result"][1]))]
