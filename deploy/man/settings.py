@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings as the table in the README tells them, and as the executable knows them."""
+"""The settings from the table in the README and from the executable."""
 
 import pathlib
 import re
@@ -10,21 +10,21 @@ README = pathlib.Path(__file__).resolve().parent.parent.parent / "README.md"
 
 FILES = [
     ("/etc/dnp-telemetry/config.yml", "The configuration of the service, dnp-telemetry.yml(5)."),
-    ("/var/lib/dnp-telemetry", "The ledger and the key of the hashes, of the service."),
-    ("~/.local/state/dnp-telemetry", "The same, of a service that a person starts."),
+    ("/var/lib/dnp-telemetry", "The ledger and the key of the installation hashes, of the service."),
+    ("~/.local/state/dnp-telemetry", "The same, of a service that a user starts."),
 ]
 
 
 class Setting:
     def __init__(self, name, standard, meaning, reload):
         self.name, self.meaning, self.is_live = name, meaning, reload == "alive"
-        # A default that is not fixed is told in words.
+        # A default that depends on the system is described in words.
         self.is_fixed = bool(standard) and not re.search(r"\s|\$", standard)
         self.standard = standard
 
 
 def rows(heading, columns):
-    """The rows of the table below a heading of the README, without the marks of code."""
+    """The rows of the table below a heading of the README, without code marks."""
     section = README.read_text().split(f"\n{heading}\n")[1].split("\n#")[0]
     for line in section.split("\n| --- |")[1].splitlines()[1:]:
         if not line.startswith("|"):
@@ -39,12 +39,12 @@ def settings():
 
 
 def listeners():
-    """Forms of a listener, with what each means."""
+    """Forms of a listener with their meanings."""
     return list(rows("### Listeners", 2))
 
 
 def lists(tool):
-    """The settings that are lists: those whose option may be repeated."""
+    """The settings that are lists: their options may be repeated."""
     serve = next(command for command in tool["subcommands"] if command["commandName"] == "serve")
     return {a["preferredName"]["name"] for a in serve["arguments"] if a["isRepeating"] and "preferredName" in a}
 
