@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings from the table in the README and from the executable."""
+"""The settings from the tables of the documentation and from the executable."""
 
 import pathlib
 import re
+import sys
 
 import mdoc
 
-README = pathlib.Path(__file__).resolve().parent.parent.parent / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# The pages that may hold the tables, the first that has one wins.
+PAGES = ("docs/configuration.md", "docs/listeners.md", "README.md")
 
 FILES = [
     ("/etc/dnp-telemetry/config.yml", "The configuration of the service, dnp-telemetry.yml(5)."),
@@ -17,30 +20,34 @@ FILES = [
 
 class Setting:
     def __init__(self, name, standard, meaning, reload):
-        self.name, self.meaning, self.is_live = name, meaning, reload == "alive"
+        self.name, self.meaning, self.is_live = name, meaning, reload not in ("", "no", "restart")
         # A default that depends on the system is described in words.
         self.is_fixed = bool(standard) and not re.search(r"\s|\$", standard)
         self.standard = standard
 
 
-def rows(heading, columns):
-    """The rows of the table below a heading of the README, without code marks."""
-    section = README.read_text().split(f"\n{heading}\n")[1].split("\n#")[0]
-    for line in section.split("\n| --- |")[1].splitlines()[1:]:
-        if not line.startswith("|"):
+def rows(column, columns):
+    """The rows of the table whose first column has this name, without code marks."""
+    for page in PAGES:
+        text = (ROOT / page).read_text() if (ROOT / page).exists() else ""
+        table = re.search(rf"(?m)^\| `?{column}`? \|.*\n\| ---.*\n((?:\|.*\n)+)", text)
+        if table:
             break
+    else:
+        sys.exit(f"deploy/man: none of {', '.join(PAGES)} has a table with the first column {column!r}")
+    for line in table.group(1).splitlines():
         cells = [cell.replace("`", "").strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
         yield (cells + [""] * columns)[:columns]
 
 
 def settings():
-    """Every setting, in the order of the README."""
-    return [Setting(*row) for row in rows("### Settings", 4)]
+    """Every setting, in the order of the table."""
+    return [Setting(*row) for row in rows("setting", 4)]
 
 
 def listeners():
     """Forms of a listener with their meanings."""
-    return list(rows("### Listeners", 2))
+    return list(rows("listen", 2))
 
 
 def lists(tool):
