@@ -130,14 +130,14 @@ def post(base, posted, ends=None):
     fetch(f"{base}/api/v2/alerts", json.dumps(alerts).encode(), "application/json")
 
 
-def looks(base):
+def lookups(base):
     """How often Alertmanager looked up whether a group was already notified."""
     return int(re.search(r"(?m)^alertmanager_nflog_queries_total (\d+)", fetch(f"{base}/metrics")).group(1))
 
 
-def look_again(base, groups):
-    before = looks(base)
-    until("Alertmanager re-evaluated every group", lambda: looks(base) >= before + 2 * groups)
+def wait_for_evaluation(base, groups):
+    before = lookups(base)
+    until("Alertmanager re-evaluated every group", lambda: lookups(base) >= before + 2 * groups)
 
 
 def run(directory):
@@ -154,22 +154,22 @@ def run(directory):
         directory / "alertmanager.log",
     )
     try:
-        until("Alertmanager is ready", lambda: process.said() is not None and answers(f"{base}/-/ready"))
+        until("Alertmanager is ready", lambda: process.output() is not None and answers(f"{base}/-/ready"))
         expected = sorted(list(one) for one in RECEIVED)
         groups = len({(receiver, instance) for receiver, _, instance in RECEIVED})
         for _ in range(ROUNDS):
             post(base, POSTED)
-            look_again(base, groups)
+            wait_for_evaluation(base, groups)
         until("the webhook received the alerts", lambda: len(ours(webhook.of("firing"))) >= len(expected))
-        judge("firing", ours(webhook.of("firing")), expected)
+        expect("firing", ours(webhook.of("firing")), expected)
         ended = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1))
         # Inhibited alerts end first: if they ended with their cause, Alertmanager would send them as resolved.
-        told = {(name, instance) for _, name, instance in RECEIVED}
-        post(base, [one for one in POSTED if (one[0], one[2]) not in told], ends=ended)
-        look_again(base, groups)
-        post(base, [one for one in POSTED if (one[0], one[2]) in told], ends=ended)
+        notified = {(name, instance) for _, name, instance in RECEIVED}
+        post(base, [one for one in POSTED if (one[0], one[2]) not in notified], ends=ended)
+        wait_for_evaluation(base, groups)
+        post(base, [one for one in POSTED if (one[0], one[2]) in notified], ends=ended)
         until("the webhook received the resolved alerts", lambda: len(ours(webhook.of("resolved"))) >= len(expected))
-        judge("resolved", ours(webhook.of("resolved")), expected)
+        expect("resolved", ours(webhook.of("resolved")), expected)
     finally:
         process.end()
         webhook.shutdown()
@@ -180,7 +180,7 @@ def ours(received):
     return [one for one in received if one[0] != "other"]
 
 
-def judge(status, received, expected):
+def expect(status, received, expected):
     if received != expected:
         raise Failure(f"{status} alerts: expected {expected}, received {received}")
 

@@ -139,12 +139,12 @@ def disturb(fleet, senders):
     if any(now[event] < value for event, value in held.items()):
         raise Failure(f"the total dropped when a collector was killed: {held}, then {now}")
     killed.start()
-    fleet.reaches(["collector-2"])
+    fleet.wait_until_ready(["collector-2"])
     senders.go_on.set()
     fleet.move("collector-3")
 
 
-def judge(fleet, senders):
+def check_totals(fleet, senders):
     expected = dict(senders.sent)
     sums = totals(fleet)
     pages = {event: sums[name] for event, name in FAMILIES.items()}
@@ -166,9 +166,9 @@ def judge(fleet, senders):
         until("VictoriaMetrics has the totals", stored, 30)
     except Failure as failure:
         raise Failure(f"{failure}: expected {expected}, found {recorded(fleet.victoria)}") from failure
-    fallen = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
-    if not fallen or fallen[0][1] != 0:
-        raise Failure(f"the recorded totals dropped: {fallen}")
+    resets = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
+    if not resets or resets[0][1] != 0:
+        raise Failure(f"the recorded totals dropped: {resets}")
     series = fleet.victoria.query('count(last_over_time(dnp_prefetch_executed_total{job="dnp-telemetry"}[10m]))')
     if [value for _, value in series] != [len(fleet.collectors)]:
         raise Failure(f"expected one series per collector, found {series}")
@@ -192,7 +192,7 @@ def run(binary, directory):
                 one.result()
         if senders.faults:
             raise Failure("; ".join(senders.faults))
-        judge(fleet, senders)
+        check_totals(fleet, senders)
         return senders
     finally:
         fleet.stop()

@@ -32,7 +32,7 @@ class VictoriaMetrics(Prometheus):
             ],
             directory / "victoria-metrics.log",
         )
-        until("VictoriaMetrics is ready", lambda: self.process.said() is not None and answers(f"{self.base}/health"))
+        until("VictoriaMetrics is ready", lambda: self.process.output() is not None and answers(f"{self.base}/health"))
 
 
 class Fleet:
@@ -42,7 +42,7 @@ class Fleet:
         self.directory, self.interval = directory, interval
         self.collectors = {name: Service(binary, directory / name, "--journal", "off") for name in NAMES}
         self.port = free_port()
-        self.itself = free_port()
+        self.stats_port = free_port()
         self.proxy = self.victoria = self.prometheus = None
 
     @property
@@ -64,9 +64,9 @@ class Fleet:
         self.proxy = Process([haproxy, "-W", "-db", "-f", configuration], self.directory / "haproxy.log")
         until(
             "HAProxy is ready",
-            lambda: self.proxy.said() is not None and answers(f"http://127.0.0.1:{self.port}/-/healthy"),
+            lambda: self.proxy.output() is not None and answers(f"http://127.0.0.1:{self.port}/-/healthy"),
         )
-        self.reaches(NAMES)
+        self.wait_until_ready(NAMES)
         self.prometheus = Prometheus(self.directory / "prometheus" / "prometheus.yml", self.directory)
 
     def stop(self):
@@ -78,22 +78,22 @@ class Fleet:
     def configure(self):
         """Writes the configurations of the proxy and Prometheus with the current addresses."""
         addresses = {f"127.0.0.1:{10911 + at}": one.instance for at, one in enumerate(self.collectors.values())}
-        addresses |= {"127.0.0.1:10910": f"127.0.0.1:{self.port}", "127.0.0.1:8405": f"127.0.0.1:{self.itself}"}
+        addresses |= {"127.0.0.1:10910": f"127.0.0.1:{self.port}", "127.0.0.1:8405": f"127.0.0.1:{self.stats_port}"}
         addresses |= {"127.0.0.1:8428": self.victoria.base.removeprefix("http://")}
         proxy, scraper = self.directory / "haproxy", self.directory / "prometheus"
         (scraper / "rules").mkdir(parents=True, exist_ok=True)
         proxy.mkdir(exist_ok=True)
-        text = placed((SHIPPED / "haproxy.cfg").read_text(), addresses)
+        text = with_addresses((SHIPPED / "haproxy.cfg").read_text(), addresses)
         # These need root.
         (proxy / "haproxy.cfg").write_text(re.sub(r"(?m)^ +(user|group|chroot) .*\n", "", text))
         shutil.copy(SHIPPED / "slots.map", proxy)
-        text = placed((SHIPPED / "prometheus.yml").read_text(), addresses)
+        text = with_addresses((SHIPPED / "prometheus.yml").read_text(), addresses)
         rules = [*(ROOT / "deploy" / "prometheus" / "rules").glob("*.yml"), *(SHIPPED / "rules").glob("*.yml")]
         for path in rules:
-            (scraper / "rules" / path.name).write_text(self.hurried(path.read_text()))
-        (scraper / "prometheus.yml").write_text(self.hurried(text))
+            (scraper / "rules" / path.name).write_text(self.with_interval(path.read_text()))
+        (scraper / "prometheus.yml").write_text(self.with_interval(text))
 
-    def hurried(self, text):
+    def with_interval(self, text):
         if not self.interval:
             return text
         keys = "scrape_interval|scrape_timeout|evaluation_interval|interval"
@@ -111,12 +111,12 @@ class Fleet:
         self.configure()
         for process, number in ((self.proxy, signal.SIGUSR2), (self.prometheus.process, signal.SIGHUP)):
             process.child.send_signal(number)
-        self.reaches([name])
+        self.wait_until_ready([name])
 
-    def reaches(self, names):
+    def wait_until_ready(self, names):
         """Waits until the proxy considers these collectors ready."""
         wanted = {f'haproxy_backend_active_servers{{proxy="{name}"}} 1' for name in names}
-        base = f"http://127.0.0.1:{self.itself}"
+        base = f"http://127.0.0.1:{self.stats_port}"
 
         def seen():
             # During a reload the old or the new worker may answer.
@@ -137,7 +137,7 @@ class Fleet:
             connection.close()
 
 
-def placed(text, addresses):
+def with_addresses(text, addresses):
     """Replaces addresses in a text, which must contain those of the collectors."""
     collectors = [address for address in addresses if re.search(r":1091[123]$", address)]
     missing = [address for address in collectors if address not in text]

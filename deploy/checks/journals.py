@@ -51,7 +51,7 @@ class Journal:
         self.process = Process([program], directory / "journald.log")
         until(
             "journald accepts entries",
-            lambda: self.process.said() is not None and pathlib.Path("/run/systemd/journal/socket").exists(),
+            lambda: self.process.output() is not None and pathlib.Path("/run/systemd/journal/socket").exists(),
         )
 
     def entries(self, *matches):

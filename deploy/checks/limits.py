@@ -50,7 +50,7 @@ def run(directory):
     process = Process([program, "-W", "-db", "-f", made], directory / "haproxy.log")
     try:
         health = f"http://127.0.0.1:{port}/-/healthy"
-        until("HAProxy is ready", lambda: process.said() is not None and answers(health))
+        until("HAProxy is ready", lambda: process.output() is not None and answers(health))
         found = [answer(port) for _ in range(REQUESTS)]
         if found != [(400, None)] * REQUESTS:
             raise Failure(f"expected {REQUESTS} times 400 for the missing header, found {found}")

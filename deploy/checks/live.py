@@ -26,7 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / "Tests" / "IntegrationTests" / "Fixtures" / "logs"
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS"}
 # Alerts that the data of events.py makes pending or firing.
-AWAKE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
+ACTIVE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
 
 
 def configuration(directory, services):
@@ -73,7 +73,7 @@ def fill(prometheus, services, followed, clock):
     until("the cycles are closed and counted", lambda: prometheus.query(closed + str(expected)))
     until(
         "the expected alerts are pending or firing",
-        lambda: AWAKE <= {labels["alertname"] for labels, _ in prometheus.query("ALERTS")},
+        lambda: ACTIVE <= {labels["alertname"] for labels, _ in prometheus.query("ALERTS")},
     )
 
 
@@ -92,7 +92,7 @@ def unknown(where, named, everything):
     return [f"{where}: unknown metric {name}" for name in sorted(named - everything)]
 
 
-def judge_dashboards(prometheus, pages, common):
+def check_dashboards(prometheus, pages, common):
     everything = common.union(*pages.values())
     faults, asked = [], 0
     for path in sorted((ROOT / "dashboards").glob("*.json")):
@@ -106,8 +106,8 @@ def judge_dashboards(prometheus, pages, common):
     return faults, asked
 
 
-def judge_rules(prometheus, rules, everything):
-    faults, awake = [], set()
+def check_rules(prometheus, rules, everything):
+    faults, active = [], set()
     for rule in rules:
         where = f"rule {rule['name']}"
         if rule["health"] != "ok":
@@ -119,9 +119,9 @@ def judge_rules(prometheus, rules, everything):
             if not values or any(math.isnan(value) for value in values):
                 faults.append(f"{where} recorded {'NaN' if values else 'nothing'}")
         elif rule["state"] != "inactive":
-            awake.add(rule["name"])
-    faults += [f"alert {name} is unexpectedly pending or firing" for name in sorted(awake - AWAKE)]
-    faults += [f"alert {name} is inactive" for name in sorted(AWAKE - awake)]
+            active.add(rule["name"])
+    faults += [f"alert {name} is unexpectedly pending or firing" for name in sorted(active - ACTIVE)]
+    faults += [f"alert {name} is inactive" for name in sorted(ACTIVE - active)]
     return faults
 
 
@@ -148,8 +148,8 @@ def run(binary, directory):
         rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
         common = {rule["name"] for rule in rules if rule["type"] == "recording"} | OF_PROMETHEUS
         pages = {service.instance: service.families() for service in services}
-        faults, count = judge_dashboards(prometheus, pages, common)
-        faults += judge_rules(prometheus, rules, common.union(*pages.values()))
+        faults, count = check_dashboards(prometheus, pages, common)
+        faults += check_rules(prometheus, rules, common.union(*pages.values()))
         for fault in faults:
             print(fault, file=sys.stderr)
         print(f"expressions: {len(rules)} rules and {count} panel queries ran in a Prometheus with real data")

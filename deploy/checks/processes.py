@@ -96,7 +96,7 @@ class Process:
                 env={**os.environ, "NO_COLOR": "1", **(environment or {})},
             )
 
-    def said(self):
+    def output(self):
         if self.child.poll() is not None:
             raise Failure(f"{self.child.args[0]} exited:\n{self.log.read_text(errors='replace')}")
         return self.log.read_text(errors="replace")
@@ -123,7 +123,7 @@ class Service:
         command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
         self.process = Process(command, self.directory / "service.log", environment)
         screen = re.compile(r"http://127\.0\.0\.1:(\d+)/v1/events")
-        self.port = int(until("the service prints its port", lambda: screen.search(self.process.said())).group(1))
+        self.port = int(until("the service prints its port", lambda: screen.search(self.process.output())).group(1))
         until("the service is ready", lambda: answers(f"{self.base}/-/ready"))
 
     @property
@@ -156,7 +156,7 @@ class Prometheus:
             ],
             directory / "prometheus.log",
         )
-        until(f"Prometheus is ready: {self.process.said()}", lambda: answers(f"{self.base}/-/ready"))
+        until(f"Prometheus is ready: {self.process.output()}", lambda: answers(f"{self.base}/-/ready"))
 
     def ask(self, path, **parameters):
         url = f"{self.base}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"

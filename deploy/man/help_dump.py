@@ -7,7 +7,7 @@ import subprocess
 
 def read(executable):
     """The command and its subcommands, as swift-argument-parser prints them."""
-    told = subprocess.run(
+    done = subprocess.run(
         [executable, "--experimental-dump-help"], capture_output=True, check=True, text=True, timeout=30
     )
-    return json.loads(told.stdout)["command"]
+    return json.loads(done.stdout)["command"]
