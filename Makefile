@@ -33,7 +33,7 @@ endef
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: swift build-packages ## Build and start the service
@@ -48,16 +48,23 @@ build: swift build-packages ## Build everything, tests included
 test: swift test-packages .build-python/installed ## Run every test
 	@swift test --no-parallel
 
-# The strict OpenMetrics parser that the tests read pages back with.
-.build-python/installed: Tests/Parsers/requirements.txt | test-packages
+# The strict OpenMetrics parser that the tests read pages back with, and Grafana's SDK that the dashboards are built with.
+PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.txt
+
+.build-python/installed: $(PYTHON_REQUIREMENTS) | test-packages
 	@python3 -m venv --clear $(@D)
-	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		$(addprefix -r ,$(PYTHON_REQUIREMENTS))
 	@touch $@
 
 .PHONY: check
-check: swift test-packages ## Check what deploy/ and dashboards/ ship, with the real programs
+check: swift test-packages .build-python/installed ## Check what deploy/ and dashboards/ ship, with the real programs
 	@swift build --product dnp-telemetry
 	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
+
+.PHONY: dashboards
+dashboards: .build-python/installed ## Generate the Grafana dashboards from dashboards/source
+	@.build-python/bin/python3 dashboards/generate
 
 # A release build with the Swift runtime linked in, in a place of its own.
 .PHONY: deb

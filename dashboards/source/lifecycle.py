@@ -1,36 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the devices do. Counts of a time use the recorded totals, which lose no series that is born at 1."""
+"""What the devices do. Counts over a time range use the recorded totals, which count a series that starts at 1."""
 
-from grafana import bars, columns, dashboard, heatmap, lines, query, stat
+from grafana_foundation_sdk.models import units
 
-SHARE = {"min": 0, "max": 1}
-GOOD = [(None, "red"), (0.8, "orange"), (0.95, "green")]
-BAD = [(None, "green"), (1, "red")]
+from panels import bars, columns, distribution, limit, lines, number, page, query, stacked, thresholds
+
+GOOD = thresholds("red", (0.8, "orange"), (0.95, "green"))
+BAD = thresholds("green", (1, "red"))
 
 
-def counted(event, legend=""):
+def count(event, legend):
     return query(f'sum(round(increase(instance:dnp_lifecycle:total{{event="{event}", $S}}[$__range])))', legend)
 
 
-def hourly(expression, legend):
-    return query(f"sum by ({legend}) (round(increase({expression}[$__interval])))", "{{" + legend + "}}")
+def count_per_interval(series, label):
+    return query(f"sum by ({label}) (round(increase({series}[$__interval])))", "{{" + label + "}}")
 
 
-def over_range(family, label=None):
-    """What a family rose by, by a label whose series may be born at 1."""
+def increase(family, label=None):
+    """The increase of a counter whose series may start at 1, where PromQL's increase() misses the first event."""
     sum_by = f"sum by ({label}) " if label else "sum"
     now = f"{sum_by}({family}{{$S}})"
     return f"clamp_min({now} - ({sum_by}({family}{{$S}} offset $__range) or 0 * {now}), 0)"
 
 
-def quantiles(bucket, window="1d"):
+def quantiles(family, window="1d"):
     return [
-        query(f"histogram_quantile({q}, sum by (le) (increase({bucket}{{$S}}[{window}])))", name)
-        for q, name in ((0.5, "half"), (0.9, "9 in 10"), (0.99, "99 in 100"))
+        query(f"histogram_quantile({q}, sum by (le) (increase({family}_bucket{{$S}}[{window}])))", name)
+        for q, name in ((0.5, "p50"), (0.9, "p90"), (0.99, "p99"))
     ]
 
 
-def within(family, bound):
+def share_within(family, bound):
     """The share of observations up to a bound, which OpenMetrics writes as 900.0 and the text format as 900."""
     return f"""
         sum(increase({family}_bucket{{le=~"{bound}([.]0)?", $S}}[$__range]))
@@ -38,287 +39,252 @@ def within(family, bound):
     """
 
 
+def share(kind, title, description, *queries):
+    """A panel of values from 0 to 1."""
+    return kind(title, units.PercentUnit, description, *queries).min(0).max(1)
+
+
 FUNNEL = [
     bars(
-        "How far they came",
-        "short",
-        "How many prefetches of the time that is looked at came to each stage.",
-        [
-            counted("scheduled", "scheduled"),
-            counted("executed", "executed"),
-            counted("success", "success"),
-            counted("used", "used for the notification"),
-            counted("delivered", "delivered"),
-        ],
-        height=8,
-    ),
+        "Prefetch funnel",
+        units.Short,
+        "Prefetches that reached each stage in the selected time range.",
+        count("scheduled", "scheduled"),
+        count("executed", "executed"),
+        count("success", "success"),
+        count("used", "used for notification"),
+        count("delivered", "delivered"),
+    ).height(8),
     columns(
         "Stages over time",
-        "short",
-        "Events of each stage as they arrived, in an hour or more.",
-        [hourly('instance:dnp_lifecycle:total{event=~"scheduled|executed|success|failure|used", $S}', "event")],
-        width=16,
-        height=8,
-    ),
-    stat(
+        "Events of each stage by time of arrival, per hour or longer interval.",
+        count_per_interval('instance:dnp_lifecycle:total{event=~"scheduled|executed|success|failure|used", $S}', "event"),
+    ).span(16).height(8),
+    share(
+        number,
         "Success ratio, 1 day",
-        "percentunit",
-        "Of the attempts that ended in the last day, the share that succeeded; empty while none ended.",
+        "Share of finished attempts that succeeded in the last day. Empty if no attempt finished.",
         'job:dnp_prefetch_success:ratio1d{job=~"$job"}',
-        steps=GOOD,
-        **SHARE,
-    ),
-    stat(
+    ).thresholds(GOOD),
+    share(
+        number,
         "Success ratio, 7 days",
-        "percentunit",
-        "Of the attempts that ended in the last week, the share that succeeded. The objective is 95%.",
+        "Share of finished attempts that succeeded in the last 7 days. The objective is 95%.",
         'job:dnp_prefetch_success:ratio7d{job=~"$job"}',
-        steps=GOOD,
-        **SHARE,
-    ),
-    stat(
+    ).thresholds(GOOD),
+    share(
+        number,
         "Use ratio, 1 day",
-        "percentunit",
-        "Of the content that was prefetched in the last day, the share that a notification used.",
+        "Share of the content prefetched in the last day that a notification used.",
         'job:dnp_prefetch_use:ratio1d{job=~"$job"}',
-        steps=GOOD,
-        **SHARE,
-    ),
-    stat(
+    ).thresholds(GOOD),
+    share(
+        number,
         "Use ratio, 7 days",
-        "percentunit",
-        "Of the content that was prefetched in the last week, the share that a notification used.",
+        "Share of the content prefetched in the last 7 days that a notification used.",
         'job:dnp_prefetch_use:ratio7d{job=~"$job"}',
-        steps=GOOD,
-        **SHARE,
-    ),
-    stat("Open cycles", "short", "Cycles that are not closed yet.", "sum(dnp_prefetch_open_cycles{$S})"),
-    stat(
-        "Since the last success",
-        "s",
-        "Time since the last prefetch that succeeded, by the device's clock; empty while there was none.",
+    ).thresholds(GOOD),
+    number("Open cycles", units.Short, "Cycles that are not closed yet.", "sum(dnp_prefetch_open_cycles{$S})"),
+    number(
+        "Time since last success",
+        units.Seconds,
+        "Time since the last successful prefetch, by the device's clock. Empty before the first success.",
         "time() - max(dnp_prefetch_success_timestamp_seconds{$S} > 0)",
-        steps=[(None, "green"), (86400, "orange"), (172800, "red")],
-    ),
-    lines(
-        "Success ratio",
-        "percentunit",
-        "Of the attempts that ended in a window, the share that succeeded; no line where none ended.",
-        [
+    ).thresholds(thresholds("green", (86400, "orange"), (172800, "red"))),
+    limit(
+        share(
+            lines,
+            "Success ratio",
+            "Share of finished attempts that succeeded, per window. No line where no attempt finished.",
             query('job:dnp_prefetch_success:ratio1h{job=~"$job"}', "1 hour"),
             query('job:dnp_prefetch_success:ratio1d{job=~"$job"}', "1 day"),
             query('job:dnp_prefetch_success:ratio7d{job=~"$job"}', "7 days"),
-        ],
-        width=12,
-        steps=GOOD,
-        **SHARE,
+        ).span(12),
+        "red", (0.8, "orange"), (0.95, "green"),
     ),
-    lines(
+    share(
+        lines,
         "Use ratio",
-        "percentunit",
-        "Of the content that was prefetched in a window, the share that a notification used.",
-        [
-            query('job:dnp_prefetch_use:ratio1h{job=~"$job"}', "1 hour"),
-            query('job:dnp_prefetch_use:ratio1d{job=~"$job"}', "1 day"),
-            query('job:dnp_prefetch_use:ratio7d{job=~"$job"}', "7 days"),
-        ],
-        width=12,
-        **SHARE,
-    ),
+        "Share of prefetched content that a notification used, per window.",
+        query('job:dnp_prefetch_use:ratio1h{job=~"$job"}', "1 hour"),
+        query('job:dnp_prefetch_use:ratio1d{job=~"$job"}', "1 day"),
+        query('job:dnp_prefetch_use:ratio7d{job=~"$job"}', "7 days"),
+    ).span(12),
 ]
 
-REASONS = [
+OUTCOMES = [
     columns(
         "Failures by reason",
-        "short",
-        "Attempts that failed, by reason, in an hour or more.",
-        [hourly("instance:dnp_prefetch_failure:total{$S}", "reason")],
+        "Failed attempts by reason, per hour or longer interval.",
+        count_per_interval("instance:dnp_prefetch_failure:total{$S}", "reason"),
     ),
-    lines(
-        "Share of each reason, 7 days",
-        "percentunit",
-        "Of the failures of the last week, the share of each reason; no line where nothing failed.",
-        [query('job:dnp_prefetch_failure:share7d{job=~"$job"}', "{{reason}}")],
-        style={"stacking": {"mode": "normal", "group": "A"}, "fillOpacity": 50},
-        **SHARE,
+    stacked(
+        share(
+            lines,
+            "Failure share by reason, 7 days",
+            "Share of each reason in the failures of the last 7 days. No line where nothing failed.",
+            query('job:dnp_prefetch_failure:share7d{job=~"$job"}', "{{reason}}"),
+        ).fill_opacity(50)
     ),
     bars(
         "Plugin errors by code",
-        "short",
-        "Errors that the plugin told of by their code, in the time that is looked at.",
-        [query(over_range("dnp_plugin_errors_total", "code"), "{{code}}")],
+        units.Short,
+        "Errors that the plugin reported with a code, in the selected time range.",
+        query(increase("dnp_plugin_errors_total", "code"), "{{code}}"),
     ),
     columns(
-        "Outcomes",
-        "short",
-        "Cycles that were closed, by their outcome, in an hour or more.",
-        [hourly("instance:dnp_prefetch_cycles:total{$S}", "outcome")],
+        "Cycle outcomes",
+        "Closed cycles by outcome, per hour or longer interval.",
+        count_per_interval("instance:dnp_prefetch_cycles:total{$S}", "outcome"),
     ),
     bars(
         "Deliveries by content",
-        "short",
-        "Notifications that were delivered in the time that is looked at, by what they showed.",
-        [query(over_range("dnp_notification_delivered_total", "content"), "{{content}}")],
+        units.Short,
+        "Notifications delivered in the selected time range, by the content they showed.",
+        query(increase("dnp_notification_delivered_total", "content"), "{{content}}"),
     ),
     bars(
-        "What went otherwise",
-        "short",
-        "Prefetches that the system ended, that missed their window, that were tried again, whose lead was raised to "
-        "60 s, and content that had to be fetched on demand or could not be cached, in the time that is looked at.",
-        [
-            query(over_range("dnp_prefetch_expired_total"), "expired"),
-            query(over_range("dnp_prefetch_missed_window_total"), "window missed"),
-            query(over_range("dnp_prefetch_retries_total"), "tried again"),
-            query(over_range("dnp_prefetch_lead_capped_total"), "lead raised"),
-            query(over_range("dnp_prefetch_fallback_total"), "fetched on demand"),
-            query(over_range("dnp_content_cache_failures_total"), "not cached"),
-        ],
+        "Exceptional events",
+        units.Short,
+        "Counts in the selected time range: tasks that the system expired, missed windows, retries, leads raised to "
+        "60 s, content fetched on demand, and content that could not be cached.",
+        query(increase("dnp_prefetch_expired_total"), "expired"),
+        query(increase("dnp_prefetch_missed_window_total"), "missed window"),
+        query(increase("dnp_prefetch_retries_total"), "retry"),
+        query(increase("dnp_prefetch_lead_capped_total"), "lead raised"),
+        query(increase("dnp_prefetch_fallback_total"), "fallback"),
+        query(increase("dnp_content_cache_failures_total"), "cache failure"),
     ),
 ]
 
 DELAY = "dnp_prefetch_start_delay_seconds"
 DRIFT = "dnp_notification_drift_seconds"
 DELAYS = [
-    stat(
+    share(
+        number,
         "Started within 15 minutes",
-        "percentunit",
-        "Of the prefetches of the time that is looked at, the share that the system started at most 15 minutes late.",
-        within(DELAY, 900),
-        height=7,
-        steps=GOOD,
-        **SHARE,
+        "Share of prefetches in the selected time range that the system started at most 15 minutes late.",
+        share_within(DELAY, 900),
+    ).height(7).thresholds(GOOD),
+    limit(
+        lines(
+            "Start delay, 1 day",
+            units.Seconds,
+            "Time from the earliest begin date to the execution, over the preceding day. The line marks the limit of "
+            "15 minutes. Values appear about 15 minutes after the delivery, when the cycle closes.",
+            *quantiles(DELAY),
+        ),
+        "green", (900, "red"),
     ),
-    lines(
-        "Start delay, 1 day",
-        "s",
-        "From the earliest begin to the execution, over the day before each moment; the line is the limit of 15 "
-        "minutes. It follows a delivery by a quarter of an hour, because a cycle is measured when it closes.",
-        quantiles(DELAY + "_bucket"),
-        steps=[(None, "green"), (900, "red")],
-    ),
-    heatmap("Start delays", "s", "How many prefetches started how late.", DELAY + "_bucket", width=12),
-    stat(
+    distribution("Start delay distribution", units.Seconds, "Prefetches by start delay.", DELAY + "_bucket"),
+    share(
+        number,
         "Delivered within 180 s",
-        "percentunit",
-        "Of the notifications of the time that is looked at, the share that came at most 180 s from their time.",
-        within(DRIFT, 180),
-        height=7,
-        steps=GOOD,
-        **SHARE,
+        "Share of notifications in the selected time range that were delivered at most 180 s from the scheduled time.",
+        share_within(DRIFT, 180),
+    ).height(7).thresholds(GOOD),
+    limit(
+        lines(
+            "Notification drift, 1 day",
+            units.Seconds,
+            "Distance of deliveries from the scheduled time, early or late, over the preceding day. The line marks "
+            "180 s.",
+            *quantiles(DRIFT),
+        ),
+        "green", (180, "red"),
     ),
-    lines(
-        "Drift, 1 day",
-        "s",
-        "How far from their time notifications came, early or late, over the day before each moment; the line is at "
-        "180 s.",
-        quantiles(DRIFT + "_bucket"),
-        steps=[(None, "green"), (180, "red")],
-    ),
-    heatmap("Drifts", "s", "How many notifications came how far from their time.", DRIFT + "_bucket", width=12),
-    lines(
-        "Fetch duration, 1 day",
-        "s",
-        "How long fetches took, over the day before each moment. The system ends a task after about 30 s.",
-        quantiles("dnp_prefetch_fetch_duration_seconds_bucket"),
-        steps=[(None, "green"), (30, "red")],
-        width=12,
+    distribution("Notification drift distribution", units.Seconds, "Notifications by drift.", DRIFT + "_bucket"),
+    limit(
+        lines(
+            "Fetch duration, 1 day",
+            units.Seconds,
+            "Duration of fetches, over the preceding day. The operating system ends a task after about 30 s.",
+            *quantiles("dnp_prefetch_fetch_duration_seconds"),
+        ).span(12),
+        "green", (30, "red"),
     ),
     lines(
         "Content age at delivery, 1 day",
-        "s",
-        "How old prefetched content was when a notification used it, over the day before each moment.",
-        quantiles("dnp_prefetch_content_age_seconds_bucket"),
-        width=12,
-    ),
+        units.Seconds,
+        "Age of prefetched content when a notification used it, over the preceding day.",
+        *quantiles("dnp_prefetch_content_age_seconds"),
+    ).span(12),
 ]
 
 INTEGRITY = [
-    stat(
-        "Mismatches",
-        "short",
-        "Cycles of the time that is looked at whose hash of content or schedule changed on the device. MD5 finds "
+    number(
+        "Integrity mismatches",
+        units.Short,
+        "Cycles in the selected time range whose content or schedule hash changed on the device. MD5 detects "
         "corruption, not tampering.",
         'sum(round(increase(instance:dnp_integrity_checks:total{result="mismatch", $S}[$__range])))',
-        height=7,
-        steps=BAD,
-    ),
+    ).height(7).thresholds(BAD),
     bars(
         "Integrity checks",
-        "short",
-        "Closed cycles whose hashes were compared, and those that told none, in the time that is looked at.",
-        [
-            query(
-                "sum by (check, result) (round(increase(instance:dnp_integrity_checks:total{$S}[$__range])))",
-                "{{check}}: {{result}}",
-            ),
-            query(over_range("dnp_telemetry_integrity_unchecked_total", "check"), "{{check}}: unchecked"),
-        ],
+        units.Short,
+        "Closed cycles in the selected time range by result of the hash comparison; unchecked if a hash was missing.",
+        query(
+            "sum by (check, result) (round(increase(instance:dnp_integrity_checks:total{$S}[$__range])))",
+            "{{check}}: {{result}}",
+        ),
+        query(increase("dnp_telemetry_integrity_unchecked_total", "check"), "{{check}}: unchecked"),
     ),
     bars(
         "Violations",
-        "short",
-        "Closed cycles of the time that is looked at that broke a rule. missed_window, executed_after_notification, "
-        "drift_exceeded and expired are the system's own timing; lead_below_minimum and next_not_scheduled the "
-        "plugin's logic; all others are bugs, unless events were lost on the way.",
-        [
-            query(
-                "sort_desc(sum by (violation) (round(increase("
-                "instance:dnp_prefetch_sequence_violations:total{$S}[$__range]))))",
-                "{{violation}}",
-            )
-        ],
-        width=12,
-        height=10,
-    ),
+        units.Short,
+        "Closed cycles in the selected time range that violated a rule. missed_window, executed_after_notification, "
+        "drift_exceeded and expired come from the operating system's timing; lead_below_minimum and "
+        "next_not_scheduled from the plugin's logic. All others are bugs, unless events were lost in transit.",
+        query(
+            "sort_desc(sum by (violation) (round(increase("
+            "instance:dnp_prefetch_sequence_violations:total{$S}[$__range]))))",
+            "{{violation}}",
+        ),
+    ).span(12).height(10),
 ]
 
 
-def share_by(label):
-    """Of the attempts that ended, the share that succeeded, by a label."""
-    success = over_range("dnp_prefetch_success_total", label)
-    failure = over_range("dnp_prefetch_failure_total", label)
+def success_ratio(label):
+    success = increase("dnp_prefetch_success_total", label)
+    failure = increase("dnp_prefetch_failure_total", label)
     return f"{success} / ({success} + {failure} > 0)"
 
 
 def clients(label, name):
-    note = f" Told apart where the service runs with --label {label}."
+    note = f" Only a service that runs with `--label {label}` splits this."
     return [
         bars(
             f"Scheduled by {name}",
-            "short",
-            f"Prefetches that were scheduled in the time that is looked at, by {name}." + note,
-            [query(over_range("dnp_prefetch_scheduled_total", label), "{{" + label + "}}")],
+            units.Short,
+            f"Prefetches scheduled in the selected time range, by {name}." + note,
+            query(increase("dnp_prefetch_scheduled_total", label), "{{" + label + "}}"),
         ),
-        bars(
+        share(
+            bars,
             f"Success ratio by {name}",
-            "percentunit",
-            f"Of the attempts that ended in the time that is looked at, the share that succeeded, by {name}." + note,
-            [query(share_by(label), "{{" + label + "}}")],
-            steps=GOOD,
-            **SHARE,
-        ),
+            f"Share of attempts finished in the selected time range that succeeded, by {name}." + note,
+            query(success_ratio(label), "{{" + label + "}}"),
+        ).thresholds(GOOD),
         bars(
             f"Failures by {name}",
-            "short",
-            f"Attempts that failed in the time that is looked at, by {name} and reason." + note,
-            [
-                query(
-                    over_range("dnp_prefetch_failure_total", f"{label}, reason") + " > 0",
-                    "{{" + label + "}} {{reason}}",
-                )
-            ],
+            units.Short,
+            f"Failed attempts in the selected time range, by {name} and reason." + note,
+            query(
+                increase("dnp_prefetch_failure_total", f"{label}, reason") + " > 0",
+                "{{" + label + "}} {{reason}}",
+            ),
         ),
     ]
 
 
-DASHBOARD = dashboard(
+DASHBOARD = page(
     "dnp-telemetry-lifecycle",
     "DNP prefetch lifecycle",
-    "Prefetches from their schedule to the notification. Needs the rules of deploy/prometheus/rules/recording.yml.",
+    "Prefetches from schedule to notification. Requires the recording rules in deploy/prometheus/rules/recording.yml.",
     "now-7d",
     [
         ("Funnel", FUNNEL),
-        ("Reasons and outcomes", REASONS),
+        ("Failures and outcomes", OUTCOMES),
         ("Delays and drift", DELAYS),
         ("Integrity and violations", INTEGRITY),
         ("Platforms and versions", clients("platform", "platform") + clients("app_version", "version")),

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The routes of deploy/alertmanager: tested with amtool for every alert, then run by a real Alertmanager.
+"""Tests the routes of deploy/alertmanager with amtool for every alert, then in a real Alertmanager.
 
-Every alert must come to the receiver of its severity. Alerts that are posted again and again, as Prometheus does, must
-reach a webhook once when they fire and once when they are resolved, and those that another one explains not at all.
+Every alert must reach the receiver of its severity. Alerts that are posted repeatedly, as Prometheus does, must reach a
+webhook once when they fire and once when they resolve, and inhibited ones not at all.
 """
 
 import http.server
@@ -25,22 +25,22 @@ from processes import Failure, Process, answers, fetch, free_port, until  # noqa
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "deploy" / "alertmanager" / "alertmanager.yml"
 ROUNDS = 3
-# Alerts as name, severity and instance, and those of them that must reach a receiver.
+# Alerts as name, severity and instance; RECEIVED has those that must reach a receiver.
 POSTED = (
     ("DnpTargetDown", "critical", "a:1"),
-    ("DnpJournalDown", "warning", "a:1"),  # a:1 is down
+    ("DnpJournalDown", "warning", "a:1"),  # inhibited: a:1 is down
     ("DnpLedgerNotCommitting", "critical", "a:1"),
     ("DnpJournalDown", "warning", "b:1"),
-    ("DnpJournalLagging", "warning", "b:1"),  # for journald is down
+    ("DnpJournalLagging", "warning", "b:1"),  # inhibited: journald is down
     ("DnpJournalLagging", "warning", "c:1"),
     ("DnpLedgerNotCommitting", "critical", "c:1"),
-    ("DnpRequestsFailing", "warning", "c:1"),  # for the ledger cannot store
-    ("DnpLedgerRefusing", "warning", "c:1"),  # as well
+    ("DnpRequestsFailing", "warning", "c:1"),  # inhibited: the ledger cannot commit
+    ("DnpLedgerRefusing", "warning", "c:1"),  # likewise
     ("DnpSuccessBurnFast", "critical", ""),
-    ("DnpSuccessBurnSlow", "warning", ""),  # for the fast one fires
+    ("DnpSuccessBurnSlow", "warning", ""),  # inhibited: the fast one fires
     ("DnpIntegrityMismatch", "critical", ""),
     ("DnpNew", "strange", "c:1"),
-    ("Another", "critical", "a:1"),  # not ours
+    ("Another", "critical", "a:1"),  # of another program
 )
 RECEIVED = {
     ("dnp-critical", "DnpTargetDown", "a:1"),
@@ -54,7 +54,7 @@ RECEIVED = {
 
 
 def severities():
-    """The alerts that are shipped, with their severities."""
+    """The shipped alerts with their severities."""
     found = {}
     for path in sorted((ROOT / "deploy" / "prometheus" / "rules").glob("*.yml")):
         for rule in re.split(r"(?m)^      - (?=alert:|record:)", path.read_text())[1:]:
@@ -67,7 +67,7 @@ def severities():
 
 
 def check_routes(alerts):
-    """Every alert leads to the receiver of its severity, and the inhibitions name alerts that there are."""
+    """Every alert routes to the receiver of its severity, and inhibitions name only existing alerts."""
     cases = {**alerts, "DnpNew": "strange"}
     for name, severity in cases.items():
         receiver = f"dnp-{severity if name in alerts else 'other'}"
@@ -75,15 +75,15 @@ def check_routes(alerts):
         labels = [f"alertname={name}", f"severity={severity}", "job=dnp-telemetry", "instance=127.0.0.1:10910"]
         done = subprocess.run(command + labels, capture_output=True, text=True)
         if done.returncode != 0:
-            raise Failure(f"{name} ({severity}) does not lead to {receiver}: {done.stdout}{done.stderr}")
+            raise Failure(f"{name} ({severity}) is not routed to {receiver}: {done.stdout}{done.stderr}")
     named = set(re.findall(r"\bDnp[A-Z]\w+", re.sub(r"#.*", "", SHIPPED.read_text())))
     if named - alerts.keys():
-        raise Failure(f"alertmanager.yml names what is no alert: {sorted(named - alerts.keys())}")
+        raise Failure(f"alertmanager.yml names unknown alerts: {sorted(named - alerts.keys())}")
     return len(cases)
 
 
 class Webhook(http.server.ThreadingHTTPServer):
-    """Takes what Alertmanager sends, as (receiver, alert, instance) with its status."""
+    """Records notifications as (status, receiver, alert, instance)."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Taker)
@@ -109,13 +109,13 @@ class Taker(http.server.BaseHTTPRequestHandler):
 
 
 def configuration(directory, url):
-    """The shipped routes and inhibitions, with 0.3 s where they have minutes, and receivers that post to us."""
+    """The shipped routes and inhibitions, with intervals of 0.3 s and receivers that post to the webhook."""
     text, _, receivers = SHIPPED.read_text().partition("\nreceivers:\n")
     text = re.sub(r"\b(group_wait|group_interval): \S+", r"\1: 300ms", text)
     made = "\nreceivers:\n"
     for name in re.findall(r"(?m)^  - name: (\S+)", receivers):
         made += f"  - name: {name}\n    webhook_configs: [{{url: '{url}', send_resolved: true}}]\n"
-    # What is not ours is told nobody by the shipped file, and must not be told us as one of ours.
+    # The shipped file drops alerts of other programs; here they arrive under the receiver "other".
     (directory / "alertmanager.yml").write_text(text + made)
     return directory / "alertmanager.yml"
 
@@ -130,14 +130,14 @@ def post(base, posted, ends=None):
     fetch(f"{base}/api/v2/alerts", json.dumps(alerts).encode(), "application/json")
 
 
-def looks(base):
-    """How often it looked up whether a group was notified already."""
+def lookups(base):
+    """How often Alertmanager looked up whether a group was already notified."""
     return int(re.search(r"(?m)^alertmanager_nflog_queries_total (\d+)", fetch(f"{base}/metrics")).group(1))
 
 
-def look_again(base, groups):
-    before = looks(base)
-    until("every group was looked at again", lambda: looks(base) >= before + 2 * groups)
+def wait_for_evaluation(base, groups):
+    before = lookups(base)
+    until("Alertmanager re-evaluated every group", lambda: lookups(base) >= before + 2 * groups)
 
 
 def run(directory):
@@ -154,22 +154,22 @@ def run(directory):
         directory / "alertmanager.log",
     )
     try:
-        until("Alertmanager is ready", lambda: process.said() is not None and answers(f"{base}/-/ready"))
+        until("Alertmanager is ready", lambda: process.output() is not None and answers(f"{base}/-/ready"))
         expected = sorted(list(one) for one in RECEIVED)
         groups = len({(receiver, instance) for receiver, _, instance in RECEIVED})
         for _ in range(ROUNDS):
             post(base, POSTED)
-            look_again(base, groups)
-        until("the alerts are there", lambda: len(ours(webhook.of("firing"))) >= len(expected))
-        judge("firing", ours(webhook.of("firing")), expected)
+            wait_for_evaluation(base, groups)
+        until("the webhook received the alerts", lambda: len(ours(webhook.of("firing"))) >= len(expected))
+        expect("firing", ours(webhook.of("firing")), expected)
         ended = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 1))
-        # What is explained ends first: with its cause it would be told as resolved though it was never told.
-        told = {(name, instance) for _, name, instance in RECEIVED}
-        post(base, [one for one in POSTED if (one[0], one[2]) not in told], ends=ended)
-        look_again(base, groups)
-        post(base, [one for one in POSTED if (one[0], one[2]) in told], ends=ended)
-        until("they are resolved", lambda: len(ours(webhook.of("resolved"))) >= len(expected))
-        judge("resolved", ours(webhook.of("resolved")), expected)
+        # Inhibited alerts end first: if they ended with their cause, Alertmanager would send them as resolved.
+        notified = {(name, instance) for _, name, instance in RECEIVED}
+        post(base, [one for one in POSTED if (one[0], one[2]) not in notified], ends=ended)
+        wait_for_evaluation(base, groups)
+        post(base, [one for one in POSTED if (one[0], one[2]) in notified], ends=ended)
+        until("the webhook received the resolved alerts", lambda: len(ours(webhook.of("resolved"))) >= len(expected))
+        expect("resolved", ours(webhook.of("resolved")), expected)
     finally:
         process.end()
         webhook.shutdown()
@@ -180,7 +180,7 @@ def ours(received):
     return [one for one in received if one[0] != "other"]
 
 
-def judge(status, received, expected):
+def expect(status, received, expected):
     if received != expected:
         raise Failure(f"{status} alerts: expected {expected}, received {received}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events of every kind that the dashboards and rules speak of, with times around now."""
+"""Events of every kind that dashboards and rules query, with current times."""
 
 import json
 import time
@@ -51,7 +51,7 @@ def cycle(index, now):
 
 
 def oddities(now):
-    """What happens now and then, once each."""
+    """Rare events, once each."""
     at = {"timestamp": stamp(now - 600)}
     for number, code in enumerate(CODES):
         yield {"event": "prefetch_schedule_failed", "scheduleId": f"code-{number}", "error": code, **at}
@@ -67,7 +67,7 @@ def oddities(now):
         "telemetry": {"dnp_prefetch_scheduled_total": 2, "dnp_prefetch_executed_total": 2},
         **at,
     }
-    yield {"event": "prefetch_scheduled", "scheduleId": "s", "colour": "a field that nobody knows", **at}
+    yield {"event": "prefetch_scheduled", "scheduleId": "s", "colour": "an unknown field", **at}
     yield {"event": "prefetch_executed", "scheduleId": "too early", "timestamp": "1999-01-01T00:00:00Z"}
 
 

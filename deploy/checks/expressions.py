@@ -10,7 +10,7 @@ NAME = re.compile(r"(?<![\w:$.])[a-zA-Z_:][\w:]*(?![\w:]|\s*\()")
 
 
 def names(expression, families):
-    """The metrics that an expression names; of a histogram's series the family that is one of `families`."""
+    """The metrics in an expression; for the series of a histogram its family, if it is one of `families`."""
     rest = re.sub(r'"(\\.|[^"\\])*"', '""', expression)
     rest = GROUPINGS.sub(" ", re.sub(r"\{[^}]*\}|\[[^\]]*\]", " ", rest))
     found = {name for name in NAME.findall(rest) if name not in WORDS}
@@ -22,7 +22,7 @@ def histogram(name):
 
 
 def of_dashboard(path):
-    """The queries of a dashboard as (where, expression, whether there must be an answer)."""
+    """The queries of a dashboard as (location, expression, whether a result is required)."""
     made = json.loads(path.read_text(encoding="utf-8"))
     for panel in made["panels"]:
         for target in panel.get("targets", []):
@@ -32,6 +32,6 @@ def of_dashboard(path):
 
 
 def chosen(expression, instance=".*"):
-    """An expression as Grafana would send it; the instance is a pattern or a host and a port."""
+    """An expression with Grafana's variables replaced; `instance` is a pattern or host:port."""
     values = {"job": ".*", "instance": instance, "__range": "1h", "__interval": "1m", "__rate_interval": "1m"}
     return re.sub(r"\$(\w+)", lambda found: values[found.group(1)], expression)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Three collectors behind HAProxy count exactly what was sent, while one of them dies and returns, and another moves.
+"""Three collectors behind HAProxy count exactly what was sent while one is killed and restarted and another moves.
 
-Many installations send batches again until they are acknowledged, and all of them later once more, as a client does
-that lost the answer. On the way one collector is killed, stays away while the others are served, and is started
-again; another is taken to another directory and port. Then every total on the pages and in VictoriaMetrics, which has
-it from Prometheus, must be what was sent.
+Many installations retry batches until they are acknowledged, and later send all of them again, like a client that lost
+the response. Meanwhile one collector is killed, stays down while the others serve, and restarts; another moves to a
+different directory and port. Then every total on the pages, and in VictoriaMetrics, to which Prometheus writes, must
+equal what was sent.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def stamp(seconds):
 
 
 def batch(installation, number, now):
-    """The events of one cycle; each fourth fails."""
+    """The events of one cycle; every fourth cycle fails."""
     begin = now - 86400 * (number + 1) + installation
     kinds = [("prefetch_scheduled", {"scheduledFor": stamp(begin + 720)}), ("prefetch_executed", {})]
     if (installation + number) % 4 == 3:
@@ -56,7 +56,7 @@ def batch(installation, number, now):
 
 
 class Senders:
-    """Installations that send until they are acknowledged."""
+    """Installations that retry until they are acknowledged."""
 
     def __init__(self, fleet):
         self.fleet, self.lock, self.deadline = fleet, threading.Lock(), time.monotonic() + SECONDS
@@ -68,7 +68,7 @@ class Senders:
         now = time.time()
         mine = range(number, INSTALLATIONS, SENDERS)
         self.send([(cycle, one) for cycle in range(ROUNDS - 1) for one in mine], now)
-        # The last round is for when a collector is back and another moves, and tells all that was told before again.
+        # The last round starts when the killed collector is back, during the move, and repeats all earlier batches.
         self.go_on.wait(SECONDS)
         self.send([(cycle, one) for cycle in reversed(range(ROUNDS)) for one in mine], now)
 
@@ -76,8 +76,8 @@ class Senders:
         waiting, again = collections.deque(batches), set()
         while waiting and not self.faults:
             if time.monotonic() > self.deadline:
-                raise Failure(f"{len(waiting)} batches were not acknowledged in time")
-            # What is refused is sent again after the others.
+                raise Failure(f"{len(waiting)} batches were not acknowledged within {SECONDS} s")
+            # Retry a refused batch after the others.
             cycle, installation = waiting.popleft()
             if not self.attempt(installation, cycle, batch(installation, cycle, now)):
                 waiting.append((cycle, installation))
@@ -96,7 +96,7 @@ class Senders:
             self.attempts[status] += 1
         if status != 200:
             if status not in (0, 502, 503, 504) or (status == 503 and not answered.get("Retry-After")):
-                self.faults.append(f"an answer that no client waits for: {status} {content.decode(errors='replace')}")
+                self.faults.append(f"a response that clients do not retry: {status} {content.decode(errors='replace')}")
             return False
         if json.loads(content)["rejected"]:
             self.faults.append(f"events were rejected: {content.decode()}")
@@ -110,7 +110,7 @@ class Senders:
 
 
 def totals(fleet):
-    """The sums over the pages of all collectors."""
+    """Sums over the pages of all collectors."""
     sums = collections.Counter()
     for collector in fleet.collectors.values():
         for name, value in re.findall(r"(?m)^(\w+)(?:\{[^}]*\})? ([\d.e+]+)$", fetch(f"{collector.base}/metrics")):
@@ -123,40 +123,40 @@ def recorded(database):
 
 
 def disturb(fleet, senders):
-    """One collector is killed and comes back, another moves, while everyone sends."""
+    """Kills and restarts one collector and moves another, while all installations send."""
     killed = fleet.collectors["collector-2"]
-    until("there is something to lose", lambda: len(senders.acknowledged) > INSTALLATIONS / 3)
+    until("a third of the installations is acknowledged", lambda: len(senders.acknowledged) > INSTALLATIONS / 3)
     killed.process.end(signal.SIGKILL)
     others, refused = len(senders.acknowledged), senders.attempts[503]
     until(
-        "the others are served and its installations are told to wait",
+        "the other collectors serve, and requests for the killed one get 503",
         lambda: len(senders.acknowledged) > others + INSTALLATIONS / 3 and senders.attempts[503] > refused + 20,
     )
-    held = until("they are recorded", lambda: {one: n for one, n in recorded(fleet.prometheus).items() if n > 0})
-    until("Prometheus knows that one is down", lambda: fleet.prometheus.query('up{job="dnp-telemetry"} == 0'))
-    until("the total is recorded without it", lambda: fleet.prometheus.query("job:dnp_collectors_up:ratio < 1"))
+    held = until("the totals are recorded", lambda: {one: n for one, n in recorded(fleet.prometheus).items() if n > 0})
+    until("Prometheus sees one collector as down", lambda: fleet.prometheus.query('up{job="dnp-telemetry"} == 0'))
+    until("the fleet's total is recorded without it", lambda: fleet.prometheus.query("job:dnp_collectors_up:ratio < 1"))
     now = recorded(fleet.prometheus)
     if any(now[event] < value for event, value in held.items()):
-        raise Failure(f"the total fell when a collector died: {held}, then {now}")
+        raise Failure(f"the total dropped when a collector was killed: {held}, then {now}")
     killed.start()
-    fleet.reaches(["collector-2"])
+    fleet.wait_until_ready(["collector-2"])
     senders.go_on.set()
     fleet.move("collector-3")
 
 
-def judge(fleet, senders):
+def check_totals(fleet, senders):
     expected = dict(senders.sent)
     sums = totals(fleet)
     pages = {event: sums[name] for event, name in FAMILIES.items()}
     if pages != expected:
-        raise Failure(f"the pages: expected {expected}, found {pages}")
+        raise Failure(f"pages: expected {expected}, found {pages}")
     if sums["dnp_telemetry_events_accepted_total"] != sum(expected.values()):
         raise Failure(f"accepted {sums['dnp_telemetry_events_accepted_total']} of {sum(expected.values())} events")
     if not sums["dnp_telemetry_events_duplicate_total"]:
-        raise Failure("no event came twice, so nothing was proven")
+        raise Failure("no duplicate was sent, so the check proved nothing")
     for name, collector in fleet.collectors.items():
         if "dnp_telemetry_events_accepted_total 0\n" in fetch(f"{collector.base}/metrics"):
-            raise Failure(f"{name} got nothing")
+            raise Failure(f"{name} received no event")
 
     def stored():
         found = recorded(fleet.victoria)
@@ -166,12 +166,12 @@ def judge(fleet, senders):
         until("VictoriaMetrics has the totals", stored, 30)
     except Failure as failure:
         raise Failure(f"{failure}: expected {expected}, found {recorded(fleet.victoria)}") from failure
-    fallen = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
-    if not fallen or fallen[0][1] != 0:
-        raise Failure(f"the recorded totals fell on the way: {fallen}")
+    resets = fleet.victoria.query("max(resets(job:dnp_lifecycle:total[10m]))")
+    if not resets or resets[0][1] != 0:
+        raise Failure(f"the recorded totals dropped: {resets}")
     series = fleet.victoria.query('count(last_over_time(dnp_prefetch_executed_total{job="dnp-telemetry"}[10m]))')
     if [value for _, value in series] != [len(fleet.collectors)]:
-        raise Failure(f"expected one series for each collector, found {series}")
+        raise Failure(f"expected one series per collector, found {series}")
 
 
 def run(binary, directory):
@@ -192,7 +192,7 @@ def run(binary, directory):
                 one.result()
         if senders.faults:
             raise Failure("; ".join(senders.faults))
-        judge(fleet, senders)
+        check_totals(fleet, senders)
         return senders
     finally:
         fleet.stop()
@@ -207,10 +207,10 @@ def main():
             senders = run(binary, pathlib.Path(directory))
         except Failure as failure:
             sys.exit(f"deploy/checks/fleet.py: {failure}")
-    attempts = ", ".join(f"{count} {status or 'cut off'}" for status, count in sorted(senders.attempts.items()))
+    attempts = ", ".join(f"{count} {status or 'closed'}" for status, count in sorted(senders.attempts.items()))
     print(
-        f"fleet: {sum(senders.sent.values())} events of {INSTALLATIONS} installations counted once each, one of three "
-        f"collectors killed, one moved (answers: {attempts})"
+        f"fleet: {sum(senders.sent.values())} events of {INSTALLATIONS} installations counted once each; one of three "
+        f"collectors killed, one moved (responses: {attempts})"
     )
 
 

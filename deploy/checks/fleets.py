@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fleet of deploy/fleet on free ports: three collectors, HAProxy, Prometheus and VictoriaMetrics."""
+"""Runs deploy/fleet on free ports: three collectors, HAProxy, Prometheus and VictoriaMetrics."""
 
 import http.client
 import pathlib
@@ -17,7 +17,7 @@ NAMES = ("collector-1", "collector-2", "collector-3")
 
 
 class VictoriaMetrics(Prometheus):
-    """Takes what Prometheus writes, and answers its queries."""
+    """A VictoriaMetrics that receives Prometheus's remote write, and has the same query API."""
 
     def __init__(self, directory):
         address = f"127.0.0.1:{free_port()}"
@@ -32,17 +32,17 @@ class VictoriaMetrics(Prometheus):
             ],
             directory / "victoria-metrics.log",
         )
-        until("VictoriaMetrics is ready", lambda: self.process.said() is not None and answers(f"{self.base}/health"))
+        until("VictoriaMetrics is ready", lambda: self.process.output() is not None and answers(f"{self.base}/health"))
 
 
 class Fleet:
-    """All of it; the shipped files with the addresses that are free, and as short intervals as asked for."""
+    """The fleet, with the shipped files except for addresses and, if `interval` is set, intervals."""
 
     def __init__(self, binary, directory, interval=None):
         self.directory, self.interval = directory, interval
         self.collectors = {name: Service(binary, directory / name, "--journal", "off") for name in NAMES}
         self.port = free_port()
-        self.itself = free_port()
+        self.stats_port = free_port()
         self.proxy = self.victoria = self.prometheus = None
 
     @property
@@ -52,7 +52,7 @@ class Fleet:
     def start(self):
         first, *others = self.collectors.values()
         first.start()
-        # One key for all: DNP_INSTALLATION and DNP_CYCLE are the same at every collector.
+        # All collectors share one key, so DNP_INSTALLATION and DNP_CYCLE are the same on each.
         for other in others:
             (other.directory / "state").mkdir(mode=0o700)
             shutil.copy2(first.directory / "state" / "installation.key", other.directory / "state")
@@ -64,9 +64,9 @@ class Fleet:
         self.proxy = Process([haproxy, "-W", "-db", "-f", configuration], self.directory / "haproxy.log")
         until(
             "HAProxy is ready",
-            lambda: self.proxy.said() is not None and answers(f"http://127.0.0.1:{self.port}/-/healthy"),
+            lambda: self.proxy.output() is not None and answers(f"http://127.0.0.1:{self.port}/-/healthy"),
         )
-        self.reaches(NAMES)
+        self.wait_until_ready(NAMES)
         self.prometheus = Prometheus(self.directory / "prometheus" / "prometheus.yml", self.directory)
 
     def stop(self):
@@ -76,31 +76,31 @@ class Fleet:
             process.end()
 
     def configure(self):
-        """Writes the configurations of the proxy and of Prometheus, with the collectors where they are now."""
+        """Writes the configurations of the proxy and Prometheus with the current addresses."""
         addresses = {f"127.0.0.1:{10911 + at}": one.instance for at, one in enumerate(self.collectors.values())}
-        addresses |= {"127.0.0.1:10910": f"127.0.0.1:{self.port}", "127.0.0.1:8405": f"127.0.0.1:{self.itself}"}
+        addresses |= {"127.0.0.1:10910": f"127.0.0.1:{self.port}", "127.0.0.1:8405": f"127.0.0.1:{self.stats_port}"}
         addresses |= {"127.0.0.1:8428": self.victoria.base.removeprefix("http://")}
         proxy, scraper = self.directory / "haproxy", self.directory / "prometheus"
         (scraper / "rules").mkdir(parents=True, exist_ok=True)
         proxy.mkdir(exist_ok=True)
-        text = placed((SHIPPED / "haproxy.cfg").read_text(), addresses)
-        # What needs root.
+        text = with_addresses((SHIPPED / "haproxy.cfg").read_text(), addresses)
+        # These need root.
         (proxy / "haproxy.cfg").write_text(re.sub(r"(?m)^ +(user|group|chroot) .*\n", "", text))
         shutil.copy(SHIPPED / "slots.map", proxy)
-        text = placed((SHIPPED / "prometheus.yml").read_text(), addresses)
+        text = with_addresses((SHIPPED / "prometheus.yml").read_text(), addresses)
         rules = [*(ROOT / "deploy" / "prometheus" / "rules").glob("*.yml"), *(SHIPPED / "rules").glob("*.yml")]
         for path in rules:
-            (scraper / "rules" / path.name).write_text(self.hurried(path.read_text()))
-        (scraper / "prometheus.yml").write_text(self.hurried(text))
+            (scraper / "rules" / path.name).write_text(self.with_interval(path.read_text()))
+        (scraper / "prometheus.yml").write_text(self.with_interval(text))
 
-    def hurried(self, text):
+    def with_interval(self, text):
         if not self.interval:
             return text
         keys = "scrape_interval|scrape_timeout|evaluation_interval|interval"
         return re.sub(rf"(?m)^( +(?:{keys})): \d+[sm]$", rf"\1: {self.interval}", text)
 
     def move(self, name):
-        """Takes a collector to another directory and port, as to another machine."""
+        """Moves a collector to a different directory and port, as if to another machine."""
         collector = self.collectors[name]
         collector.process.end()
         moved = collector.directory.with_name(f"{name}-moved")
@@ -111,21 +111,21 @@ class Fleet:
         self.configure()
         for process, number in ((self.proxy, signal.SIGUSR2), (self.prometheus.process, signal.SIGHUP)):
             process.child.send_signal(number)
-        self.reaches([name])
+        self.wait_until_ready([name])
 
-    def reaches(self, names):
-        """Waits until the proxy has seen that these collectors are ready."""
+    def wait_until_ready(self, names):
+        """Waits until the proxy considers these collectors ready."""
         wanted = {f'haproxy_backend_active_servers{{proxy="{name}"}} 1' for name in names}
-        base = f"http://127.0.0.1:{self.itself}"
+        base = f"http://127.0.0.1:{self.stats_port}"
 
         def seen():
-            # Between the old worker and the new one of a reload either may answer.
+            # During a reload the old or the new worker may answer.
             return answers(f"{base}/metrics") and wanted <= set(fetch(f"{base}/metrics").splitlines())
 
-        until(f"the proxy reaches {', '.join(names)}", seen)
+        until(f"the proxy considers {', '.join(names)} ready", seen)
 
     def post(self, body, headers):
-        """One attempt: the status, the headers and the body of the answer; status 0 when there was none."""
+        """Posts once; returns status, headers and body of the response, status 0 if there was none."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request("POST", "/v1/events", body, {"Content-Type": "application/json", **headers})
@@ -137,10 +137,10 @@ class Fleet:
             connection.close()
 
 
-def placed(text, addresses):
-    """A text with these addresses, of which those of the collectors must be there, replaced by ours."""
+def with_addresses(text, addresses):
+    """Replaces addresses in a text, which must contain those of the collectors."""
     collectors = [address for address in addresses if re.search(r":1091[123]$", address)]
     missing = [address for address in collectors if address not in text]
     if missing:
-        raise Failure(f"a shipped file does not name {missing}")
+        raise Failure(f"a shipped file lacks the addresses {missing}")
     return re.sub("|".join(map(re.escape, addresses)), lambda found: addresses[found.group()], text)

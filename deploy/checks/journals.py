@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A journald of our own: in namespaces where /run, /var/log and the network are private."""
+"""A private journald, in namespaces with their own /run, /var/log and network."""
 
 import fcntl
 import json
@@ -19,14 +19,14 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 
 
 def enter(script):
-    """Runs the script again where what it mounts, and the ports that it takes, are seen by nobody else."""
+    """Runs the script again in its own mount and network namespaces."""
     if os.environ.get(MARK):
         for path in PRIVATE:
             subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", path], check=True)
         loopback_up()
         return
     if os.geteuid() != 0:
-        sys.exit(f"{script}: expected to be root, since it starts a journald and mounts private directories")
+        sys.exit(f"{script}: needs root to start journald and mount private directories")
     os.environ[MARK] = "1"
     os.execvp("unshare", ["unshare", "--mount", "--net", "--propagation", "private", sys.executable, *sys.argv])
 
@@ -39,7 +39,7 @@ def loopback_up():
 
 
 class Journal:
-    """journald, storing in the private /var/log/journal."""
+    """journald with storage in the private /var/log/journal."""
 
     def __init__(self, directory):
         for path in ("/run/systemd/journal", "/run/log", "/var/log/journal"):
@@ -47,15 +47,15 @@ class Journal:
         program = shutil.which("systemd-journald", path="/lib/systemd:/usr/lib/systemd")
         if not program:
             raise Failure("systemd-journald is missing: apt-get install systemd")
-        # Its own environment has no NOTIFY_SOCKET: nobody waits for it.
+        # No NOTIFY_SOCKET in its environment: nothing waits for readiness.
         self.process = Process([program], directory / "journald.log")
         until(
-            "journald takes entries",
-            lambda: self.process.said() is not None and pathlib.Path("/run/systemd/journal/socket").exists(),
+            "journald accepts entries",
+            lambda: self.process.output() is not None and pathlib.Path("/run/systemd/journal/socket").exists(),
         )
 
     def entries(self, *matches):
-        """The entries as JSON objects; a field that an entry has several times is a list."""
+        """The entries as JSON objects; a repeated field is a list."""
         command = ["journalctl", "-q", "-o", "json", "--all", *matches]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The limit of deploy/fleet/haproxy.cfg that is shipped as comments: with the # away HAProxy takes it, and refuses."""
+"""The rate limit that deploy/fleet/haproxy.cfg has as comments works in HAProxy once it is uncommented."""
 
 import pathlib
 import re
@@ -23,16 +23,16 @@ REQUESTS = 100
 def configuration(directory, port):
     text, lines = re.subn(r"(?m)^( +)# (stick-table |http-request )", r"\1\2", (SHIPPED / "haproxy.cfg").read_text())
     if lines != 3:
-        raise Failure(f"expected three lines of the limit in haproxy.cfg, found {lines}")
+        raise Failure(f"expected three commented lines of the limit in haproxy.cfg, found {lines}")
     text = text.replace("127.0.0.1:10910", f"127.0.0.1:{port}").replace("127.0.0.1:8405", f"127.0.0.1:{free_port()}")
-    # What needs root.
+    # These need root.
     (directory / "haproxy.cfg").write_text(re.sub(r"(?m)^ +(user|group|chroot) .*\n", "", text))
     shutil.copy(SHIPPED / "slots.map", directory)
     return directory / "haproxy.cfg"
 
 
 def answer(port):
-    """The status of a request without a name, and how long to wait."""
+    """Status and Retry-After of a request without X-Installation."""
     try:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/events", data=b"{}", timeout=5).close()
     except urllib.error.HTTPError as error:
@@ -50,13 +50,13 @@ def run(directory):
     process = Process([program, "-W", "-db", "-f", made], directory / "haproxy.log")
     try:
         health = f"http://127.0.0.1:{port}/-/healthy"
-        until("HAProxy is ready", lambda: process.said() is not None and answers(health))
+        until("HAProxy is ready", lambda: process.output() is not None and answers(health))
         found = [answer(port) for _ in range(REQUESTS)]
         if found != [(400, None)] * REQUESTS:
-            raise Failure(f"expected 400 for want of a name {REQUESTS} times, found {found}")
+            raise Failure(f"expected {REQUESTS} times 400 for the missing header, found {found}")
         status, pause = answer(port)
         if status != 429 or not 5 <= int(pause or 0) <= 34 or not answers(health):
-            raise Failure(f"expected 429 for one request more, and none for the health, found {status}, {pause}")
+            raise Failure(f"expected 429 with Retry-After, but not for /-/healthy, found {status}, {pause}")
     finally:
         process.end()
 
@@ -67,7 +67,7 @@ def main():
             run(pathlib.Path(directory))
         except Failure as failure:
             sys.exit(f"deploy/checks/limits.py: {failure}")
-    print(f"haproxy: with the limit it answers {REQUESTS} requests of an address, and no more")
+    print(f"haproxy: the limit allows {REQUESTS} requests per address and refuses the next")
 
 
 if __name__ == "__main__":

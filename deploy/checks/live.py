@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs every expression that is shipped against a real Prometheus that has scraped two real services.
+"""Runs every shipped expression in a real Prometheus that scraped two real services.
 
-One service has labels, a journal on standard output and a followed file, the other a web configuration that asks nothing
-of anybody. Every query of a panel must answer for each of them and for both, every rule must be healthy and every
-recorded series there, every metric that is named must stand on a page, and no alert may be awake but those that the data
-is made for.
+One service has labels, a journal on standard output and a followed file, the other a web configuration without
+requirements. Every panel query must return data for each service and for both, every rule must be healthy, every
+recorded series must exist, every metric must be on a page, and exactly the expected alerts must be pending or firing.
 """
 
 import argparse
@@ -26,18 +25,18 @@ from processes import Failure, Prometheus, Service, fetch, later_clock, until  #
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOGS = ROOT / "Tests" / "IntegrationTests" / "Fixtures" / "logs"
 OF_PROMETHEUS = {"up", "scrape_duration_seconds", "scrape_samples_scraped", "ALERTS"}
-# What the data of events.py wakes, after its `for` or before; every other alert has to sleep.
-AWAKE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
+# Alerts that the data of events.py makes pending or firing.
+ACTIVE = {"DnpAuthFailuresRising", "DnpDriftExceeded", "DnpIntegrityMismatch", "DnpSuccessBurnSlow"}
 
 
 def configuration(directory, services):
-    """The shipped configuration and rules, with our targets and a second where they have seconds or minutes."""
+    """The shipped configuration and rules, with these targets and intervals of 1 s."""
     shipped = ROOT / "deploy" / "prometheus"
     text = (shipped / "prometheus.yml").read_text()
     targets = ", ".join(f'"{service.instance}"' for service in services)
     text, count = re.subn(r'"127\.0\.0\.1:10910"', targets, text)
     if count != 1:
-        raise Failure("prometheus.yml has not one target 127.0.0.1:10910")
+        raise Failure("prometheus.yml does not have exactly one target 127.0.0.1:10910")
     text = re.sub(r"(?m)^(  (?:scrape_interval|scrape_timeout|evaluation_interval)): .*$", r"\1: 1s", text)
     (directory / "prometheus.yml").write_text(text)
     (directory / "rules").mkdir()
@@ -50,13 +49,13 @@ def feed(service):
     body = events.batch(time.time())
     accepted = service.post(body)["accepted"]
     if service.post(body)["duplicates"] != accepted:
-        raise Failure("the same body again was no duplicate")
+        raise Failure("the second request with the same body was not a duplicate")
     service.post((LOGS / "auth-failure.log").read_bytes(), "text/plain")
-    service.post(b"[DNP-FETCH] in words that no rule knows\n", "text/plain")
+    service.post(b"[DNP-FETCH] not matched by any rule\n", "text/plain")
 
 
 def fill(prometheus, services, followed, clock):
-    """Lets Prometheus see zeros, then events, then a restart a day later at which all cycles close."""
+    """Lets Prometheus scrape zeros, then events, then a restart a day later that closes all cycles."""
     until(
         "the totals are recorded at 0",
         lambda: len(prometheus.query("instance:dnp_lifecycle:increase7d")) == 8 * len(services),
@@ -73,13 +72,13 @@ def fill(prometheus, services, followed, clock):
     closed = 'sum(instance:dnp_prefetch_cycles:increase1d{job="dnp-telemetry"}) >= '
     until("the cycles are closed and counted", lambda: prometheus.query(closed + str(expected)))
     until(
-        "the alerts that must wake are awake",
-        lambda: AWAKE <= {labels["alertname"] for labels, _ in prometheus.query("ALERTS")},
+        "the expected alerts are pending or firing",
+        lambda: ACTIVE <= {labels["alertname"] for labels, _ in prometheus.query("ALERTS")},
     )
 
 
 def answer(prometheus, where, expression, wanted=True):
-    """What is wrong with the answer to a query."""
+    """Faults in the result of a query."""
     try:
         values = [value for _, value in prometheus.query(expression)]
     except Failure as failure:
@@ -90,10 +89,10 @@ def answer(prometheus, where, expression, wanted=True):
 
 
 def unknown(where, named, everything):
-    return [f"{where}: no metric is called {name}" for name in sorted(named - everything)]
+    return [f"{where}: unknown metric {name}" for name in sorted(named - everything)]
 
 
-def judge_dashboards(prometheus, pages, common):
+def check_dashboards(prometheus, pages, common):
     everything = common.union(*pages.values())
     faults, asked = [], 0
     for path in sorted((ROOT / "dashboards").glob("*.json")):
@@ -107,8 +106,8 @@ def judge_dashboards(prometheus, pages, common):
     return faults, asked
 
 
-def judge_rules(prometheus, rules, everything):
-    faults, awake = [], set()
+def check_rules(prometheus, rules, everything):
+    faults, active = [], set()
     for rule in rules:
         where = f"rule {rule['name']}"
         if rule["health"] != "ok":
@@ -120,9 +119,9 @@ def judge_rules(prometheus, rules, everything):
             if not values or any(math.isnan(value) for value in values):
                 faults.append(f"{where} recorded {'NaN' if values else 'nothing'}")
         elif rule["state"] != "inactive":
-            awake.add(rule["name"])
-    faults += [f"alert {name} is awake and should sleep" for name in sorted(awake - AWAKE)]
-    faults += [f"alert {name} sleeps and should be awake" for name in sorted(AWAKE - awake)]
+            active.add(rule["name"])
+    faults += [f"alert {name} is unexpectedly pending or firing" for name in sorted(active - ACTIVE)]
+    faults += [f"alert {name} is inactive" for name in sorted(ACTIVE - active)]
     return faults
 
 
@@ -130,7 +129,7 @@ def run(binary, directory):
     followed, web, credentials = directory / "device.log", directory / "web.config.yml", directory / "credentials"
     web.write_text("{}\n")
     credentials.mkdir()
-    # Handed over without a token in it, so that events need none.
+    # Credentials without a token: requests need none.
     environment = {"CREDENTIALS_DIRECTORY": str(credentials)}
     services = [
         Service(
@@ -149,11 +148,11 @@ def run(binary, directory):
         rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
         common = {rule["name"] for rule in rules if rule["type"] == "recording"} | OF_PROMETHEUS
         pages = {service.instance: service.families() for service in services}
-        faults, count = judge_dashboards(prometheus, pages, common)
-        faults += judge_rules(prometheus, rules, common.union(*pages.values()))
+        faults, count = check_dashboards(prometheus, pages, common)
+        faults += check_rules(prometheus, rules, common.union(*pages.values()))
         for fault in faults:
             print(fault, file=sys.stderr)
-        print(f"{len(rules)} rules and {count} queries of panels ran against a Prometheus with real data")
+        print(f"expressions: {len(rules)} rules and {count} panel queries ran in a Prometheus with real data")
         return 1 if faults else 0
     finally:
         for process in running + [service.process for service in services if service.process]:

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real service and a real Prometheus, on free ports, for as long as a check runs."""
+"""Real services and a real Prometheus on free ports."""
 
+import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -28,18 +30,18 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 
 class Failure(Exception):
-    """What a check found wrong, in words."""
+    """A fault that a check found."""
 
 
 def until(fact, probe, seconds=60):
-    """Asks until there is an answer, and returns it."""
+    """Polls until the probe returns a true value, and returns that."""
     deadline = time.monotonic() + seconds
     while True:
         answer = probe()
         if answer:
             return answer
         if time.monotonic() > deadline:
-            raise Failure(f"waited {seconds} s for this and it did not come true: {fact}")
+            raise Failure(f"timed out after {seconds} s waiting until {fact}")
         time.sleep(0.1)
 
 
@@ -61,13 +63,16 @@ def answers(url):
 
 
 def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
+    """A free port below the ephemeral range, so that no outgoing connection takes it before its use."""
+    while True:
+        port = random.randrange(11_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def later_clock(directory, seconds):
-    """A library that lets a process live some time ahead, so that what closes by the clock closes without waiting."""
+    """A preload library that shifts a process's clock, so that cycles reach their timeout without waiting."""
     compiler = next((found for found in map(shutil.which, ("clang", "gcc", "cc")) if found), None)
     if not compiler:
         raise Failure("a C compiler is missing: clang comes with Swift, or install gcc")
@@ -78,7 +83,7 @@ def later_clock(directory, seconds):
 
 
 class Process:
-    """A child with its errors in a file."""
+    """A child process with its standard error in a file."""
 
     def __init__(self, command, log, environment=None):
         self.log = pathlib.Path(log)
@@ -91,9 +96,9 @@ class Process:
                 env={**os.environ, "NO_COLOR": "1", **(environment or {})},
             )
 
-    def said(self):
+    def output(self):
         if self.child.poll() is not None:
-            raise Failure(f"{self.child.args[0]} ended:\n{self.log.read_text(errors='replace')}")
+            raise Failure(f"{self.child.args[0]} exited:\n{self.log.read_text(errors='replace')}")
         return self.log.read_text(errors="replace")
 
     def end(self, number=signal.SIGTERM):
@@ -107,7 +112,7 @@ class Process:
 
 
 class Service:
-    """`dnp-telemetry serve`; a restart keeps its port and its state."""
+    """`dnp-telemetry serve`; a restart keeps the port and the state."""
 
     def __init__(self, binary, directory, *options):
         self.command = [binary, "serve", "--state-dir", directory / "state", *options]
@@ -118,7 +123,7 @@ class Service:
         command = [*self.command, "--listen", f"127.0.0.1:{self.port}"]
         self.process = Process(command, self.directory / "service.log", environment)
         screen = re.compile(r"http://127\.0\.0\.1:(\d+)/v1/events")
-        self.port = int(until("the service names its port", lambda: screen.search(self.process.said())).group(1))
+        self.port = int(until("the service prints its port", lambda: screen.search(self.process.output())).group(1))
         until("the service is ready", lambda: answers(f"{self.base}/-/ready"))
 
     @property
@@ -137,7 +142,7 @@ class Service:
 
 
 class Prometheus:
-    """Runs a configuration."""
+    """Prometheus with a configuration."""
 
     def __init__(self, configuration, directory):
         port = free_port()
@@ -151,14 +156,14 @@ class Prometheus:
             ],
             directory / "prometheus.log",
         )
-        until(f"Prometheus is ready: {self.process.said()}", lambda: answers(f"{self.base}/-/ready"))
+        until(f"Prometheus is ready: {self.process.output()}", lambda: answers(f"{self.base}/-/ready"))
 
     def ask(self, path, **parameters):
         url = f"{self.base}/api/v1/{path}?{urllib.parse.urlencode(parameters)}"
         return json.loads(fetch(url))["data"]
 
     def query(self, expression):
-        """The labels and values of an instant query."""
+        """Labels and values of an instant query."""
         data = self.ask("query", query=expression)
         if data["resultType"] == "scalar":
             return [({}, float(data["result"][1]))]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the executable tells of its commands and options."""
+"""The executable's own description of its commands and options."""
 
 import json
 import subprocess
 
 
 def read(executable):
-    """The command with its commands, as swift-argument-parser prints them."""
-    told = subprocess.run(
+    """The command and its subcommands, as swift-argument-parser prints them."""
+    done = subprocess.run(
         [executable, "--experimental-dump-help"], capture_output=True, check=True, text=True, timeout=30
     )
-    return json.loads(told.stdout)["command"]
+    return json.loads(done.stdout)["command"]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain text as mdoc(7)."""
+"""Plain text to mdoc(7)."""
 
 import re
 import textwrap
 
 
 def escaped(line):
-    """A line that is shown as it stands."""
+    """A line of literal text."""
     line = line.replace("\\", "\\e").replace("-", "\\-")
     return "\\&" + line if line[:1] in (".", "'") else line
 
@@ -18,7 +18,7 @@ def word(text):
 
 
 def text(paragraph):
-    """A paragraph, a sentence a line."""
+    """A paragraph, one sentence per line."""
     joined = " ".join(paragraph.split())
     for sentence in re.split(r"(?<=[.;:!?]) (?=[A-Z$~])", joined):
         if sentence:
@@ -48,7 +48,7 @@ def literal(lines):
 
 
 def listed(lines):
-    """Rows of a name, two blanks and a meaning, such as exit statuses."""
+    """A list from rows of name, two spaces and meaning, such as exit statuses."""
     yield ".Bl -tag -width Ds"
     for line in textwrap.dedent("\n".join(lines)).splitlines():
         name, _, meaning = line.partition("  ")
@@ -58,7 +58,7 @@ def listed(lines):
 
 
 def discussion(value):
-    """The lines of the description, and those of each section: a block under a heading in capitals."""
+    """Splits a discussion into the description and its sections, which start with a heading in capitals."""
     description, sections = [], {}
     for block in re.split(r"\n\s*\n", value.strip("\n")):
         lines = block.splitlines()

@@ -10,15 +10,15 @@ DOCS = pathlib.Path(__file__).resolve().parent.parent.parent / "docs"
 
 FILES = [
     ("/etc/dnp-telemetry/config.yml", "The configuration of the service, dnp-telemetry.yml(5)."),
-    ("/var/lib/dnp-telemetry", "The ledger and the key of the hashes, of the service."),
-    ("~/.local/state/dnp-telemetry", "The same, of a service that a person starts."),
+    ("/var/lib/dnp-telemetry", "The ledger and the key of the installation hashes, of the service."),
+    ("~/.local/state/dnp-telemetry", "The same, of a service that a user starts."),
 ]
 
 
 class Setting:
     def __init__(self, name, standard, meaning, reload):
-        self.name, self.meaning, self.is_live = name, meaning, reload == "alive"
-        # A default that is not fixed is told in words.
+        self.name, self.meaning, self.is_live = name, meaning, reload not in ("", "no", "restart")
+        # A default that depends on the system is described in words.
         self.is_fixed = bool(standard) and not re.search(r"\s|\$", standard)
         self.standard = standard
 
@@ -44,7 +44,7 @@ def listeners():
 
 
 def lists(tool):
-    """The settings that are lists: those whose option may be repeated."""
+    """The settings that are lists: their options may be repeated."""
     serve = next(command for command in tool["subcommands"] if command["commandName"] == "serve")
     return {a["preferredName"]["name"] for a in serve["arguments"] if a["isRepeating"] and "preferredName" in a}
 
