@@ -75,3 +75,96 @@ struct ProtobufHistogram {
         }
     }
 }
+
+/// The fields of a `Histogram` message that make it a native one.
+///
+/// The populated buckets of a side are spans of buckets that follow each other, and for each of their buckets the
+/// difference of its count from the one before. A gap of one or two buckets is bridged by empty ones, as client_golang
+/// does, since another span would take more bytes.
+struct SparseFields {
+    private static var bridgedGap: Int { 2 }
+
+    private let record: SparseRecord
+
+    init(_ record: SparseRecord) {
+        self.record = record
+    }
+
+    /// Bytes that the fields take at most: a bucket with those that bridge the gap in front of it, or with a span.
+    var room: Int {
+        let buckets = (record.negative.count + record.positive.count) / 2
+        let each = (1 + Self.bridgedGap) * (1 + ByteCursor.varintRoom) + 4 + 2 * ByteCursor.varintRoom
+        return buckets * each + 4 * (1 + ByteCursor.varintRoom)
+    }
+
+    func write(_ words: Span<UInt64>, to message: inout ByteCursor) {
+        message.write(0x28)
+        message.write(zigzag: Int64(record.schema))
+        message.write(tag: 0x31, fixed: record.zeroThreshold.bitPattern)
+        message.write(tag: 0x38, varint: record.zeroCount)
+        write(record.negative, words, spanTag: 0x4A, deltaTag: 0x50, to: &message)
+        write(record.positive, words, spanTag: 0x62, deltaTag: 0x68, to: &message)
+        if isUnrecognisable { Self.writeSpan(tag: 0x62, offset: 0, length: 0, to: &message) }
+    }
+
+    /// Whether a reader would take this for a histogram without native buckets; an empty span tells it then.
+    private var isUnrecognisable: Bool {
+        record.negative.isEmpty && record.positive.isEmpty && record.zeroThreshold == 0 && record.zeroCount == 0
+    }
+
+    private func write(
+        _ run: Range<Int>,
+        _ words: Span<UInt64>,
+        spanTag: UInt8,
+        deltaTag: UInt8,
+        to message: inout ByteCursor
+    ) {
+        if run.isEmpty { return }
+        var (offset, length, next) = (key(words, run.lowerBound), 0, key(words, run.lowerBound))
+        for place in stride(from: run.lowerBound, to: run.upperBound, by: 2) {
+            let gap = key(words, place) - next
+            if gap > Self.bridgedGap {
+                Self.writeSpan(tag: spanTag, offset: offset, length: length, to: &message)
+                (offset, length) = (gap, 1)
+            } else {
+                length += gap + 1
+            }
+            next = key(words, place) + 1
+        }
+        Self.writeSpan(tag: spanTag, offset: offset, length: length, to: &message)
+        writeDeltas(run, words, tag: deltaTag, to: &message)
+    }
+
+    private func writeDeltas(_ run: Range<Int>, _ words: Span<UInt64>, tag: UInt8, to message: inout ByteCursor) {
+        var (last, next) = (UInt64(0), key(words, run.lowerBound))
+        for place in stride(from: run.lowerBound, to: run.upperBound, by: 2) {
+            let gap = key(words, place) - next
+            if gap <= Self.bridgedGap {
+                for _ in 0..<gap {
+                    Self.writeDelta(tag: tag, from: last, to: 0, &message)
+                    last = 0
+                }
+            }
+            Self.writeDelta(tag: tag, from: last, to: words[place + 1], &message)
+            last = words[place + 1]
+            next = key(words, place) + 1
+        }
+    }
+
+    private func key(_ words: Span<UInt64>, _ place: Int) -> Int {
+        Int(Int64(bitPattern: words[place]))
+    }
+
+    private static func writeSpan(tag: UInt8, offset: Int, length: Int, to message: inout ByteCursor) {
+        message.write(tag: tag) { span in
+            span.write(0x08)
+            span.write(zigzag: Int64(offset))
+            span.write(tag: 0x10, varint: UInt64(length))
+        }
+    }
+
+    private static func writeDelta(tag: UInt8, from last: UInt64, to count: UInt64, _ message: inout ByteCursor) {
+        message.write(tag)
+        message.write(zigzag: Int64(bitPattern: count &- last))
+    }
+}

@@ -88,3 +88,262 @@ final class TextLayout: PageLayout {
         return page.finish()
     }
 }
+
+extension TextLayout {
+    /// Series that are written between two looks at the room left.
+    static var chunk: Int { 64 }
+
+    func render(
+        _ capture: FamilyCapture,
+        _ words: Span<UInt64>,
+        _ exemplars: borrowing ScrapedExemplars,
+        to page: inout PageWriter
+    ) {
+        if seriesCount == 0 { return }
+        page.write(header)
+        if let openMetrics {
+            render(openMetrics, capture, words, exemplars, to: &page)
+            return
+        }
+        let words = words.extracting(capture.values)
+        unsafe prefixes.withUnsafeBytes { prefixes in
+            let lines = linesPerSeries
+            for first in stride(from: 0, to: order.count, by: Self.chunk) {
+                let chunk = first..<min(first + Self.chunk, order.count)
+                let bytes = start(ofLine: chunk.lowerBound * lines)..<ends[chunk.upperBound * lines - 1]
+                page.withRoom(bytes.count + chunk.count * lines * ByteCursor.numberRoom) { cursor in
+                    for index in chunk {
+                        unsafe write(index, words, prefixes, to: &cursor)
+                    }
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    func start(ofLine line: Int) -> Int {
+        line == 0 ? 0 : ends[line - 1]
+    }
+
+    @inline(__always)
+    private func write(
+        _ index: Int,
+        _ words: Span<UInt64>,
+        _ prefixes: UnsafeRawBufferPointer,
+        to cursor: inout ByteCursor
+    ) {
+        let line = order[index]
+        switch shape {
+        case .wholeNumber:
+            let value = words[line.place]
+            if line.isHiddenWhileZero && value == 0 { return }
+            unsafe cursor.write(prefix(index, prefixes))
+            cursor.write(decimal: value)
+            cursor.write(UInt8(ascii: "\n"))
+        case .floatingPoint:
+            let value = Double(bitPattern: words[line.place])
+            if line.isHiddenWhileZero && value == 0 { return }
+            unsafe cursor.write(prefix(index, prefixes))
+            cursor.write(double: value)
+            cursor.write(UInt8(ascii: "\n"))
+        case .histogram(let bounds):
+            unsafe write(index, bounds, words, prefixes, to: &cursor)
+        }
+    }
+
+    /// Writes the cumulative buckets, the sum and the count, which is what the last bucket says.
+    private func write(
+        _ index: Int,
+        _ bounds: HistogramBounds,
+        _ words: Span<UInt64>,
+        _ prefixes: UnsafeRawBufferPointer,
+        to cursor: inout ByteCursor
+    ) {
+        let firstWord = order[index].place * shape.wordsPerSeries
+        let buckets = bounds.count + 1
+        var line = index * linesPerSeries
+        var count: UInt64 = 0
+        for bucket in 0..<buckets {
+            count = count.addingUpToMaximum(words[firstWord + bucket])
+            unsafe cursor.write(prefix(line, prefixes))
+            cursor.write(decimal: count)
+            cursor.write(UInt8(ascii: "\n"))
+            line += 1
+        }
+        unsafe cursor.write(prefix(line, prefixes))
+        cursor.write(double: Double(bitPattern: words[firstWord + buckets]))
+        cursor.write(UInt8(ascii: "\n"))
+        unsafe cursor.write(prefix(line + 1, prefixes))
+        cursor.write(decimal: count)
+        cursor.write(UInt8(ascii: "\n"))
+    }
+
+    @inline(__always)
+    func prefix(_ line: Int, _ prefixes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(rebasing: prefixes[start(ofLine: line)..<ends[line]])
+    }
+}
+
+extension TextLayout {
+    /// Writes all series as OpenMetrics: like the other texts, with exemplars and the times at which series began, and
+    /// without what the format forbids.
+    func render(
+        _ rules: OpenMetricsRules,
+        _ capture: FamilyCapture,
+        _ words: Span<UInt64>,
+        _ exemplars: borrowing ScrapedExemplars,
+        to page: inout PageWriter
+    ) {
+        let values = words.extracting(capture.values)
+        let created = words.extracting(capture.created)
+        let shown = capture.exemplars.prefix(rules.hasExemplars ? .max : 0)
+        exemplars.withExemplars(shown) { exemplars in
+            unsafe prefixes.withUnsafeBytes { prefixes in
+                for first in stride(from: 0, to: order.count, by: Self.chunk) {
+                    let chunk = first..<min(first + Self.chunk, order.count)
+                    page.withRoom(room(for: chunk, exemplars)) { cursor in
+                        for index in chunk {
+                            unsafe write(index, rules, values, created, exemplars, prefixes, to: &cursor)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bytes that these series take at most.
+    private func room(for chunk: Range<Int>, _ exemplars: Span<ScrapedExemplar>) -> Int {
+        let lines = chunk.lowerBound * linesPerSeries..<chunk.upperBound * linesPerSeries
+        var room = ends[lines.upperBound - 1] - start(ofLine: lines.lowerBound)
+        room += lines.count * ByteCursor.numberRoom
+        if !exemplars.isEmpty {
+            for index in chunk {
+                for place in exemplars.places(ofSeries: order[index].place) { room += exemplars[place].exemplar.room }
+            }
+        }
+        return room
+    }
+
+    @inline(__always)
+    private func write(
+        _ index: Int,
+        _ rules: OpenMetricsRules,
+        _ values: Span<UInt64>,
+        _ created: Span<UInt64>,
+        _ exemplars: Span<ScrapedExemplar>,
+        _ prefixes: UnsafeRawBufferPointer,
+        to cursor: inout ByteCursor
+    ) {
+        let series = order[index]
+        let line = index * linesPerSeries
+        switch shape {
+        case .wholeNumber:
+            let value = values[series.place]
+            if series.isHiddenWhileZero && value == 0 { return }
+            unsafe cursor.write(prefix(line, prefixes))
+            cursor.write(decimal: value)
+            writeEnd(of: series, exemplars, to: &cursor)
+        case .floatingPoint:
+            let value = Double(bitPattern: values[series.place])
+            if series.isHiddenWhileZero && value == 0 || !rules.allows(value) { return }
+            unsafe cursor.write(prefix(line, prefixes))
+            cursor.write(double: value)
+            writeEnd(of: series, exemplars, to: &cursor)
+        case .histogram(let bounds):
+            unsafe write(line, series.place, bounds, rules, values, exemplars, prefixes, to: &cursor)
+        }
+        if rules.tellsCreated {
+            unsafe write(created: Int64(bitPattern: created[series.place]), of: series, line, prefixes, to: &cursor)
+        }
+    }
+
+    /// Writes the exemplar of a counter, if it has one, and ends the line.
+    @inline(__always)
+    private func writeEnd(of series: Line, _ exemplars: Span<ScrapedExemplar>, to cursor: inout ByteCursor) {
+        if let place = exemplars.places(ofSeries: series.place).first {
+            cursor.write(exemplars[place].exemplar)
+        }
+        cursor.write(UInt8(ascii: "\n"))
+    }
+
+    /// Writes the cumulative buckets with their exemplars, and the sum and count where they are allowed.
+    private func write(
+        _ firstLine: Int,
+        _ series: Int,
+        _ bounds: HistogramBounds,
+        _ rules: OpenMetricsRules,
+        _ values: Span<UInt64>,
+        _ exemplars: Span<ScrapedExemplar>,
+        _ prefixes: UnsafeRawBufferPointer,
+        to cursor: inout ByteCursor
+    ) {
+        let firstWord = series * shape.wordsPerSeries
+        let buckets = bounds.count + 1
+        var waiting = exemplars.places(ofSeries: series)
+        var count: UInt64 = 0
+        for bucket in 0..<buckets {
+            count = count.addingUpToMaximum(values[firstWord + bucket])
+            unsafe cursor.write(prefix(firstLine + bucket, prefixes))
+            cursor.write(decimal: count)
+            if let next = waiting.first, exemplars[next].place == bucket {
+                cursor.write(exemplars[next].exemplar)
+                waiting.removeFirst()
+            }
+            cursor.write(UInt8(ascii: "\n"))
+        }
+        let sum = Double(bitPattern: values[firstWord + buckets])
+        guard rules.allowsSum(sum, bounds) else { return }
+        unsafe cursor.write(prefix(firstLine + buckets, prefixes))
+        cursor.write(double: sum)
+        cursor.write(UInt8(ascii: "\n"))
+        unsafe cursor.write(prefix(firstLine + buckets + 1, prefixes))
+        cursor.write(decimal: count)
+        cursor.write(UInt8(ascii: "\n"))
+    }
+
+    /// Writes when a series began, unless that isn't known: mostly what the layout holds already.
+    @inline(__always)
+    private func write(
+        created: Int64,
+        of series: Line,
+        _ firstLine: Int,
+        _ prefixes: UnsafeRawBufferPointer,
+        to cursor: inout ByteCursor
+    ) {
+        if created <= 0 { return }
+        let line = firstLine + linesPerSeries - 2
+        unsafe cursor.write(prefix(line, prefixes))
+        if created == series.created {
+            unsafe cursor.write(prefix(line + 1, prefixes))
+        } else {
+            cursor.write(seconds: created)
+            cursor.write(UInt8(ascii: "\n"))
+        }
+    }
+}
+
+/// What a family's type and a page's options ask of its lines in OpenMetrics 1.0.
+struct OpenMetricsRules: Sendable {
+    let kind: MetricKind
+    /// Whether each series ends in a line that tells when it began.
+    let tellsCreated: Bool
+    /// Whether samples may have exemplars: not those of a family whose type is `unknown`.
+    let hasExemplars: Bool
+
+    init(_ names: SampleNames, kind: MetricKind, format: ExpositionFormat) {
+        self.kind = kind
+        hasExemplars = !names.isUnknown
+        tellsCreated = format.tellsCreated && kind != .gauge && !names.isUnknown
+    }
+
+    /// Whether a sample may have this value: a counter's is neither negative nor NaN.
+    func allows(_ value: Double) -> Bool {
+        kind == .gauge || value >= 0
+    }
+
+    /// Whether a histogram may tell its sum, and with it its count: not where a bucket is for negative values or the
+    /// sum is negative, since a sum has to rise.
+    func allowsSum(_ sum: Double, _ bounds: HistogramBounds) -> Bool {
+        sum >= 0 && (bounds.values.first ?? 0) >= 0
+    }
+}

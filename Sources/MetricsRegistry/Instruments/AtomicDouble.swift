@@ -59,3 +59,35 @@ struct AtomicDouble: ~Copyable, Sendable {
         }
     }
 }
+
+extension Atomic where Value == UInt64 {
+    /// Replaces the value if it is lower.
+    ///
+    /// `max(_:ordering:)` compares as if the words were signed (Swift 6.3), and would ignore values from 2^63 on.
+    func raise(to value: UInt64, releasing: Bool = false) {
+        var seen = load(ordering: .relaxed)
+        while seen < value {
+            let (exchanged, original) =
+                releasing
+                ? weakCompareExchange(
+                    expected: seen,
+                    desired: value,
+                    successOrdering: .releasing,
+                    failureOrdering: .relaxed
+                ) : weakCompareExchange(expected: seen, desired: value, ordering: .relaxed)
+            if exchanged { return }
+            seen = original
+        }
+    }
+}
+
+extension Double {
+    /// The sum of two finite numbers, or where that is too large the largest finite one of its sign: a total that was
+    /// infinite once would stay so.
+    @inline(__always)
+    func addingUpToFinite(_ other: Double) -> Double {
+        let sum = self + other
+        if sum.isFinite { return sum }
+        return sum < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude
+    }
+}

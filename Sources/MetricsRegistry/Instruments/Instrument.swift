@@ -38,3 +38,29 @@ extension Instrument {
     /// None, as only native histograms have them.
     static func copySparseBuckets(_ members: Span<Self>, into words: inout ScrapedWords) {}
 }
+
+/// What a new series is made from.
+struct InstrumentSeed {
+    var labelValues: [String] = []
+    var created: Int64
+    var shape: SampleShape
+    /// Counts the values that the instrument has to ignore; nil for the registry's own counters.
+    var ignoredValues: Counter?
+}
+
+/// How one series lies in the words of a scrape.
+enum SampleShape: Sendable {
+    /// One word: an unsigned whole number.
+    case wholeNumber
+    /// One word: the bits of a double.
+    case floatingPoint
+    /// A word for the count of each bucket (not cumulative, the one for +Inf last), then the bits of the sum.
+    case histogram(HistogramBounds)
+
+    var wordsPerSeries: Int {
+        switch self {
+        case .wholeNumber, .floatingPoint: 1
+        case .histogram(let bounds): bounds.count + 2
+        }
+    }
+}

@@ -54,3 +54,105 @@ struct SparseRecord {
         return max(negative.upperBound, positive.upperBound)
     }
 }
+
+/// The populated buckets of a scrape while they are brought to the schema that the page shows: pairs of words, key and
+/// count, in ascending order of keys.
+struct SparseRuns {
+    var schema: Int
+    var zeroThreshold: Double
+    var zeroCount: UInt64
+    var negative: Range<Int>
+    var positive: Range<Int>
+
+    init(schema: Int, zeroThreshold: Double, zeroCount: UInt64, start: Int) {
+        self.schema = schema
+        self.zeroThreshold = zeroThreshold
+        self.zeroCount = zeroCount
+        negative = start..<start
+        positive = start..<start
+    }
+
+    /// Where the words end that are used so far.
+    var end: Int { max(negative.upperBound, positive.upperBound) }
+
+    /// The number of populated buckets.
+    var buckets: Int { (negative.count + positive.count) / 2 }
+
+    /// Merges pairs of buckets until there are at most `maximum`; at the coarsest schema widens the zero bucket.
+    mutating func reduce(to maximum: Int, _ words: inout MutableSpan<UInt64>) {
+        while buckets > maximum {
+            if schema > NativeBuckets.schemas.lowerBound { halve(&words) } else { widenZero(words) }
+        }
+    }
+
+    /// Goes one schema down.
+    mutating func halve(_ words: inout MutableSpan<UInt64>) {
+        negative = Self.merge(negative, &words) { ($0 + 1) >> 1 }
+        positive = Self.merge(positive, &words) { ($0 + 1) >> 1 }
+        schema -= 1
+    }
+
+    /// Adds the buckets of what had no room. This allocates, and is for values that no one measures.
+    mutating func addSorted(_ more: borrowing SparseSides, in words: inout MutableSpan<UInt64>, room: Range<Int>) {
+        var sides: [[(key: Int64, count: UInt64)]] = []
+        for (isNegative, run) in [(true, negative), (false, positive)] {
+            let added = more.copy(isNegative: isNegative, into: &words, at: end..<room.upperBound)
+            let pairs =
+                (Array(stride(from: run.lowerBound, to: run.upperBound, by: 2))
+                + Array(stride(from: added.lowerBound, to: added.upperBound, by: 2)))
+                .map { (Int64(bitPattern: words[$0]), words[$0 + 1]) }
+            sides.append(pairs.sorted { $0.0 < $1.0 })
+        }
+        var place = negative.lowerBound
+        for (index, side) in sides.enumerated() {
+            let start = place
+            for (key, count) in side where room.upperBound - place >= 2 {
+                words[place] = UInt64(bitPattern: key)
+                words[place + 1] = count
+                place += 2
+            }
+            let run = Self.merge(start..<place, &words) { $0 }
+            if index == 0 { negative = run } else { positive = run }
+        }
+    }
+
+    /// Adds the populated buckets of the smallest magnitude to the zero bucket.
+    private mutating func widenZero(_ words: borrowing MutableSpan<UInt64>) {
+        let keys = [negative, positive].filter { !$0.isEmpty }.map { Int64(bitPattern: words[$0.lowerBound]) }
+        guard let smallest = keys.min() else { return }
+        zeroThreshold = ExponentialScale.upperBound(of: Int(smallest), schema: schema)
+        negative = absorb(negative, smallest, words)
+        positive = absorb(positive, smallest, words)
+    }
+
+    private mutating func absorb(
+        _ run: Range<Int>,
+        _ key: Int64,
+        _ words: borrowing MutableSpan<UInt64>
+    ) -> Range<Int> {
+        guard let first = run.first, Int64(bitPattern: words[first]) == key else { return run }
+        zeroCount &+= words[first + 1]
+        return first + 2..<run.upperBound
+    }
+
+    /// Gives each bucket the key of the one it goes to, and adds up those with the same.
+    private static func merge(
+        _ run: Range<Int>,
+        _ words: inout MutableSpan<UInt64>,
+        _ key: (Int64) -> Int64
+    ) -> Range<Int> {
+        var end = run.lowerBound
+        for place in stride(from: run.lowerBound, to: run.upperBound, by: 2) {
+            let merged = UInt64(bitPattern: key(Int64(bitPattern: words[place])))
+            let count = words[place + 1]
+            if end > run.lowerBound, words[end - 2] == merged {
+                words[end - 1] &+= count
+            } else {
+                words[end] = merged
+                words[end + 1] = count
+                end += 2
+            }
+        }
+        return run.lowerBound..<end
+    }
+}

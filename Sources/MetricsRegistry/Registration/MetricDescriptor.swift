@@ -43,3 +43,52 @@ public struct MetricDescriptor: Sendable, Hashable {
         }
     }
 }
+
+/// What a metric family measures, as the `TYPE` line of an exposition names it.
+public enum MetricKind: String, Sendable, Hashable, CaseIterable {
+    /// A total that only rises.
+    case counter
+    /// A value that rises and falls.
+    case gauge
+    /// Observations counted into buckets of fixed bounds.
+    case histogram
+}
+
+/// How the label values that identify a series belong to label names.
+///
+/// A series of a family with label names has one value for each. One of a family with open labels has names and values
+/// in turn, so that one table finds both.
+extension MetricDescriptor {
+    /// Whether series are told apart by labels.
+    var hasLabels: Bool { hasOpenLabels || !labelNames.isEmpty }
+
+    /// The labels of a series, in the order in which a page shows them.
+    func labels(_ values: [String]) -> [(name: String, value: String)] {
+        if hasOpenLabels {
+            return stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) }
+        }
+        return zip(labelNames, values).map { ($0, $1) }
+    }
+
+    /// What identifies the series that takes what is past a limit.
+    var overflowValues: [String] {
+        hasOpenLabels ? ["overflow", "true"] : Array(repeating: "other", count: labelNames.count)
+    }
+}
+
+/// How one registration's order of label names maps to the order in which the family was first registered.
+struct LabelOrder: Sendable {
+    /// For each label of the family its place in the caller's order; nil when the two are the same.
+    private let places: [Int]?
+
+    init(caller: [String], family: [String]) {
+        places = caller == family ? nil : family.compactMap { caller.firstIndex(of: $0) }
+    }
+
+    @inline(__always) var isSame: Bool { places == nil }
+
+    func arranged(_ values: [String]) -> [String] {
+        guard let places, places.count == values.count else { return values }
+        return places.map { values[$0] }
+    }
+}

@@ -58,3 +58,43 @@ enum MetricName {
         }
     }
 }
+
+/// How a page shows metric and label names that are not `[a-zA-Z_:][a-zA-Z0-9_:]*`.
+///
+/// The raw value is what stands behind `escaping=` in Accept and Content-Type headers. The schemes are those of
+/// Prometheus' content negotiation; a name of the old form is shown as it is in each of them.
+public enum NameEscaping: String, Sendable, Hashable, CaseIterable {
+    /// As they are, in quotes.
+    case allowUTF8 = "allow-utf-8"
+    /// Each other character as one underscore: `my.metric` is `my_metric`.
+    case underscores
+    /// Dots as `_dot_`, underscores doubled: `my.metric` is `my_dot_metric`. Reversible where only dots differ.
+    case dots
+    /// `U__` in front, each other character as its code point: `my.metric` is `U__my_2e_metric`. Reversible.
+    case values
+}
+
+extension NameEscaping {
+    /// The name as a page of this escaping shows it, without quotes; a classic name as it is.
+    ///
+    /// These are the schemes of prometheus.io/docs/instrumenting/escaping_schemes, as the Go library applies them to
+    /// families and labels.
+    func escape(_ name: String) -> String {
+        if self == .allowUTF8 || name.isEmpty || MetricName.isClassic(name) { return name }
+        var escaped = self == .values ? "U__" : ""
+        var first = true
+        for scalar in name.unicodeScalars {
+            let isClassic = scalar.isASCII && MetricName.isClassicByte(UInt8(scalar.value), first: first)
+            switch (self, scalar) {
+            case (.dots, "_"), (.values, "_"): escaped += "__"
+            case (.dots, "."): escaped += "_dot_"
+            case _ where isClassic: escaped.unicodeScalars.append(scalar)
+            case (.values, _): escaped += "_\(String(scalar.value, radix: 16))_"
+            case (.dots, _): escaped += "__"
+            default: escaped += "_"
+            }
+            first = false
+        }
+        return escaped
+    }
+}

@@ -64,3 +64,158 @@ extension MetricsCollector {
         )
     }
 }
+
+extension MetricsRegistry {
+    /// A gauge whose value `function` computes before each scrape copies values, on the scraping thread.
+    ///
+    /// A second function under the same name is a conflict: it is never called, until the first is unregistered.
+    @discardableResult
+    public func gaugeFunction(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        _ function: @escaping @Sendable () -> Double
+    ) -> MetricsCollector {
+        collector(of: MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge), function)
+    }
+
+    /// A counter whose total `function` computes before each scrape copies values, on the scraping thread. On the page it
+    /// never falls, even where the function does; what is no total (negative, infinite, not a number) is ignored and
+    /// counted.
+    ///
+    /// A second function under the same name is a conflict: it is never called, until the first is unregistered.
+    @discardableResult
+    public func counterFunction(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        _ function: @escaping @Sendable () -> Double
+    ) -> MetricsCollector {
+        collector(of: MetricDescriptor(name: name, help: help, unit: unit, kind: .counter), function)
+    }
+
+    private func collector(
+        of descriptor: MetricDescriptor,
+        _ function: @escaping @Sendable () -> Double
+    ) -> MetricsCollector {
+        guard let family = computedFamily(descriptor) else { return .detached(descriptor.name) }
+        return add(
+            MetricsCollector(descriptor.name, .onScrapingThread { family.show([([], function())]) }) { [weak self] in
+                self?.remove($0, with: family)
+            }
+        )
+    }
+}
+
+extension MetricsRegistry {
+    /// Gauges whose label values and values `function` computes before each scrape copies values. Every page shows one
+    /// outcome whole: a series that the function no longer gives is no longer there; while it throws, there are none.
+    ///
+    /// For how long a scrape waits for it, see `MetricsCollector`. A second function under the same name is a conflict: it
+    /// is never called, until the first is unregistered.
+    ///
+    /// - Parameters:
+    ///   - labels: The label names.
+    ///   - maximumSeries: The combinations after which new ones are left out, and counted in
+    ///     `metrics_registry_overflowed_lookups_total`; the registry's limit unless told.
+    ///   - function: Gives the label values, in the order of `labels`, and the value of each series; of several for the
+    ///     same labels the last counts.
+    @discardableResult
+    public func gaugeFunction(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        labels: [String],
+        maximumSeries: Int? = nil,
+        _ function: @escaping @Sendable () throws -> [(labelValues: [String], value: Double)]
+    ) -> MetricsCollector {
+        collector(
+            of: MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge, labelNames: labels),
+            maximumSeries: maximumSeries,
+            function
+        )
+    }
+
+    /// Counters whose label values and totals `function` computes before each scrape copies values. A total never falls
+    /// on the page, even where the function's does; a series that the function no longer gives is no longer there, and
+    /// begins anew when it comes again. Past `maximumSeries` new combinations are added up in the overflow series. What is
+    /// no total (negative, infinite, not a number) is ignored and counted.
+    ///
+    /// Otherwise as `gaugeFunction(_:help:unit:labels:maximumSeries:_:)`.
+    @discardableResult
+    public func counterFunction(
+        _ name: String,
+        help: String,
+        unit: String? = nil,
+        labels: [String],
+        maximumSeries: Int? = nil,
+        _ function: @escaping @Sendable () throws -> [(labelValues: [String], value: Double)]
+    ) -> MetricsCollector {
+        collector(
+            of: MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: labels),
+            maximumSeries: maximumSeries,
+            function
+        )
+    }
+
+    private func collector(
+        of descriptor: MetricDescriptor,
+        maximumSeries: Int?,
+        _ function: @escaping @Sendable () throws -> [(labelValues: [String], value: Double)]
+    ) -> MetricsCollector {
+        guard let family = computedFamily(descriptor, maximumSeries: maximumSeries) else {
+            return .detached(descriptor.name)
+        }
+        let failures = own.failedCollections.member([descriptor.name])
+        let runs = CollectorRuns {
+            do {
+                family.show(try function())
+            } catch {
+                failures.add()
+                family.show([])
+            }
+        }
+        return add(
+            MetricsCollector(descriptor.name, .onQueue(runs)) { [weak self] in self?.remove($0, with: family) }
+        )
+    }
+}
+
+extension MetricsRegistry {
+    /// Adds a family whose series a function gives; nil after a conflict, which is reported.
+    func computedFamily(_ descriptor: MetricDescriptor, maximumSeries: Int? = nil) -> ComputedFamily? {
+        let conflict = descriptor.conflict(limits: limits)
+        let outcome: Result<ComputedFamily, RegistrationConflict> = catalog.withLock { catalog in
+            if let conflict { return .failure(conflict) }
+            if let registered = catalog.families[descriptor.name] {
+                return .failure(descriptor.conflict(with: registered.descriptor) ?? descriptor.repeatedFunction())
+            }
+            if let conflict = catalog.conflict(adding: descriptor, limits: limits) { return .failure(conflict) }
+            let overflowedLookups = descriptor.hasLabels ? own.overflowedLookups.member(descriptor.name) : nil
+            let family = ComputedFamily(
+                descriptor,
+                rules: rules(maximumSeries: maximumSeries, overflowedLookups: overflowedLookups)
+            )
+            catalog.add(family)
+            return .success(family)
+        }
+        switch outcome {
+        case .success(let family): return family
+        case .failure(let conflict):
+            report(conflict)
+            return nil
+        }
+    }
+}
+
+extension MetricDescriptor {
+    /// A function's metric that is registered again, or another's that a function is to compute.
+    func repeatedFunction() -> RegistrationConflict {
+        conflict(
+            .repeatedFunction,
+            expected: "one registration of a metric that a function computes",
+            found: "a second one",
+            advice: "register it in one place, or set a gauge in onCollect"
+        )
+    }
+}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// What a scrape works in, kept for the next one.
 struct ScrapeBuffer: Sendable {
     var scraped = ScrapedState()
@@ -38,4 +40,55 @@ struct ScrapeBuffer: Sendable {
             return layout
         }
     }
+}
+
+/// The buffers that wait for a scrape.
+struct ScrapeBuffers: ~Copyable {
+    /// Buffers that are kept; what more scrapes at once need is given back to the system.
+    private static var kept: Int { 4 }
+
+    private let waiting = Mutex<[ScrapeBuffer]>([])
+
+    func borrow<Result>(_ body: (inout ScrapeBuffer) -> Result) -> Result {
+        var buffer = waiting.withLock { $0.popLast() } ?? ScrapeBuffer()
+        let result = body(&buffer)
+        waiting.withLock { waiting in
+            if waiting.count < Self.kept { waiting.append(buffer) }
+        }
+        return result
+    }
+}
+
+/// One family as a scrape copied it.
+struct FamilyCapture: Sendable {
+    /// Where what doesn't change comes from: an earlier scrape, or the series as they were at the time of copying.
+    enum Layout: Sendable {
+        case kept(any PageLayout)
+        case missing(@Sendable () -> any PageLayout)
+    }
+
+    let family: any ExposedFamily
+    var layout: Layout
+    /// How often series had been removed at the time of copying.
+    let generation: Int
+    /// The words of the values.
+    let values: Range<Int>
+    /// The words of the times at which the series began; empty where the format doesn't tell.
+    let created: Range<Int>
+    /// The exemplars; none where the format has none.
+    let exemplars: Range<Int>
+    /// The words of native histograms: for each series the place of its `SparseRecord` within them, then the records;
+    /// empty where the format or the family has none.
+    let sparse: Range<Int>
+    let seriesCount: Int
+}
+
+/// What a scrape needs of a family, whatever its instruments.
+protocol ExposedFamily: AnyObject, Sendable {
+    var descriptor: MetricDescriptor { get }
+
+    /// Appends the state of all series, in the order of their creation.
+    func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture
+    /// Keeps a layout for later scrapes.
+    func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int)
 }

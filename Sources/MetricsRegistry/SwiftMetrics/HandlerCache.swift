@@ -95,3 +95,70 @@ final class ReportCache<Handler: Report>: Sendable {
         all[Int(truncatingIfNeeded: hash >> 60) & (Self.parts - 1)]
     }
 }
+
+/// The handlers of one sort: found by label and dimensions, made where there is none yet.
+final class Reports<Handler: Report>: Sendable {
+    private let registry: MetricsRegistry
+    private let options: RegistryMetricsOptions
+    private let cache = ReportCache<Handler>()
+    private let families = Mutex<[String: ReportedFamily<Handler.Member>]>([:])
+
+    init(_ registry: MetricsRegistry, _ options: RegistryMetricsOptions) {
+        self.registry = registry
+        self.options = options
+    }
+
+    func handler(_ label: String, _ dimensions: [(String, String)]) -> Handler {
+        let hash = cache.hash(label, dimensions)
+        return cache.handler(hash, label, dimensions) ?? make(label, dimensions, hash: hash)
+    }
+
+    /// What goes to the overflow series isn't kept, so that foreign values don't push out what is looked up again.
+    private func make(_ label: String, _ dimensions: [(String, String)], hash: UInt64) -> Handler {
+        let family = family(label)
+        let generation = family.generation
+        let labels = ReportedLabels.flat(dimensions, options.naming)
+        let handler = Handler(ReportedSeries(member: family.series.member(labels), family: family))
+        if handler.member.labelValues == labels {
+            cache.keep(handler, generation: generation, hash, label, dimensions)
+        }
+        return handler
+    }
+
+    private func family(_ label: String) -> ReportedFamily<Handler.Member> {
+        let (known, isFull) = families.withLock { ($0[label], $0.count >= registry.limits.families) }
+        if let known { return known }
+        // Past the limit all labels share one detached family, so that they neither grow nor report without end.
+        if isFull && !label.isEmpty { return family("") }
+        let fresh = ReportedFamily(
+            Handler.series(of: label, in: registry, options),
+            ignoredValues: registry.own.ignoredValues
+        )
+        return families.withLock { families in
+            if let earlier = families[label] { return earlier }
+            families[label] = fresh
+            return fresh
+        }
+    }
+}
+
+/// The family that the reports of one label write to.
+final class ReportedFamily<Member: Instrument>: Sendable {
+    let series: InstrumentFamily<Member>
+    /// Where what can't be taken is counted.
+    let ignoredValues: Counter
+
+    init(_ series: InstrumentFamily<Member>, ignoredValues: Counter) {
+        self.series = series
+        self.ignoredValues = ignoredValues
+    }
+
+    /// How often series were removed: what was looked up before may be gone.
+    var generation: Int { series.generation }
+}
+
+/// The series that a report writes to.
+struct ReportedSeries<Member: Instrument>: Sendable {
+    let member: Member
+    let family: ReportedFamily<Member>
+}
