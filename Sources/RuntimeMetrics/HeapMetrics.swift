@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CHeap
 internal import MetricsRegistry
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// What the C library's allocator holds.
 final class HeapFamilies: Sendable {
@@ -38,5 +47,60 @@ final class HeapFamilies: Sendable {
         allocated.set(totals.allocated)
         free.set(totals.free)
         mapped.set(totals.mapped)
+    }
+}
+
+/// Keeps what may take long to a thousandth of the time, and ends it once it took so long that others felt it.
+struct HeapPace {
+    /// CPU time of one reading past which there is no other.
+    static let longest = Duration.milliseconds(2)
+
+    private var next: ContinuousClock.Instant?
+    private var isOver = false
+
+    /// What `read` tells; nil when it is too early for it.
+    mutating func reading(_ read: () -> HeapTotals?) -> HeapTotals? {
+        let start = ContinuousClock.now
+        guard allows(start) else { return nil }
+        let processor = ThreadTime.now
+        let totals = read()
+        let end = ContinuousClock.now
+        took(end - start, processor: ThreadTime.now - processor, endedAt: end)
+        return totals
+    }
+
+    func allows(_ now: ContinuousClock.Instant) -> Bool {
+        !isOver && next.map { now >= $0 } ?? true
+    }
+
+    /// - Parameters:
+    ///   - duration: Time on the clock, which includes that for which the thread did not run.
+    ///   - processor: CPU time.
+    mutating func took(_ duration: Duration, processor: Duration, endedAt end: ContinuousClock.Instant) {
+        isOver = isOver || processor > Self.longest
+        next = end + duration * 1_000
+    }
+}
+
+/// What the C library's allocator holds, in bytes.
+struct HeapTotals: Equatable {
+    var allocated: Int
+    var free: Int
+    var mapped: Int
+
+    /// Walks all free memory under the allocator's lock; nil where the C library has no figures.
+    static func read() -> HeapTotals? {
+        let totals = heap_totals_now()
+        return totals.known ? HeapTotals(allocated: totals.allocated, free: totals.free, mapped: totals.mapped) : nil
+    }
+}
+
+
+enum ThreadTime {
+    /// CPU time that this thread has taken.
+    static var now: Duration {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 }

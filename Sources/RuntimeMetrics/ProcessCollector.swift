@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import MetricsRegistry
+internal import Synchronization
 
 /// The standard `process_*` metrics, as Prometheus' own libraries have them.
 ///
@@ -18,3 +19,79 @@ public enum ProcessCollector {
         #endif
     }
 }
+
+#if canImport(Glibc)
+    struct ProcessFamilies: Sendable {
+        private let processor: FractionalCounter
+        private let resident: Gauge
+        private let virtual: Gauge
+        private let virtualLimit: Gauge
+        private let openFiles: Gauge
+        private let fileLimit: Gauge
+        private let threads: Gauge
+        private let started: Gauge
+        private let received: Counter
+        private let sent: Counter
+
+        init(_ registry: MetricsRegistry) {
+            processor = registry.fractionalCounter(
+                "process_cpu_seconds_total",
+                help: "User and system CPU time spent.",
+                unit: "seconds"
+            )
+            resident = registry.gauge("process_resident_memory_bytes", help: "Resident memory.", unit: "bytes")
+            virtual = registry.gauge("process_virtual_memory_bytes", help: "Virtual memory.", unit: "bytes")
+            virtualLimit = registry.gauge(
+                "process_virtual_memory_max_bytes",
+                help: "Limit of virtual memory; 2 to the power of 64 where there is none.",
+                unit: "bytes"
+            )
+            openFiles = registry.gauge("process_open_fds", help: "Open file descriptors.")
+            fileLimit = registry.gauge("process_max_fds", help: "Limit of open file descriptors.")
+            threads = registry.gauge("process_threads", help: "Threads of the operating system.")
+            started = registry.gauge(
+                "process_start_time_seconds",
+                help: "When the process started, in seconds since 1970.",
+                unit: "seconds"
+            )
+            received = registry.counter(
+                "process_network_receive_bytes_total",
+                help: "Bytes received over IP in the network namespace of the process.",
+                unit: "bytes"
+            )
+            sent = registry.counter(
+                "process_network_transmit_bytes_total",
+                help: "Bytes sent over IP in the network namespace of the process.",
+                unit: "bytes"
+            )
+        }
+
+        /// Sets what can be read; the rest stays as it was.
+        func collect(_ readings: inout ProcessReadings) {
+            if let seconds = readings.processorSeconds() { processor.raise(to: seconds) }
+            if let status = readings.status() {
+                virtual.set(status.virtualBytes)
+                resident.set(Double(status.residentPages) * ProcessReadings.pageBytes)
+                threads.set(status.threads)
+                if let start = readings.startSeconds(status) { started.set(start) }
+            }
+            if let count = readings.openDescriptors() { openFiles.set(count) }
+            if let limit = readings.descriptorLimit() { fileLimit.set(limit) }
+            if let limit = readings.virtualMemoryLimit() { virtualLimit.set(limit) }
+            if let traffic = readings.networkTraffic() {
+                received.restore(to: traffic.received)
+                sent.restore(to: traffic.sent)
+            }
+        }
+    }
+
+    /// Readings that one scrape at a time uses, for which no other waits.
+    final class SharedReadings: Sendable {
+        private let readings = Mutex(ProcessReadings())
+
+        /// Does nothing while another thread uses them.
+        func use(_ body: (inout ProcessReadings) -> Void) {
+            _ = readings.withLockIfAvailable { body(&$0) }
+        }
+    }
+#endif

@@ -66,4 +66,67 @@
             return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
         }
     }
+
+    /// A file of `/proc` that stays open, so that it can still be read when no descriptor is left, and is read from its
+    /// beginning into the same memory each time.
+    ///
+    /// It is read at once, since the kernel composes such a file anew for each read.
+    struct KeptFile: ~Copyable {
+        private let descriptor: Int32
+        private var bytes: [UInt8]
+
+        /// - Parameter capacity: Bytes that are read of it at most.
+        init(_ path: String, capacity: Int) {
+            descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+            bytes = [UInt8](repeating: 0, count: capacity)
+        }
+
+        deinit {
+            if descriptor >= 0 { close(descriptor) }
+        }
+
+        /// What `body` makes of the content; nil when it can't be read.
+        mutating func read<Result>(_ body: (Span<UInt8>) -> Result?) -> Result? {
+            var length = -1
+            repeat {
+                length = unsafe bytes.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+            } while length < 0 && errno == EINTR
+            return length > 0 ? body(bytes.span.extracting(..<length)) : nil
+        }
+    }
+
+    /// A directory of `/proc` that stays open. Its stream has one place, so that one thread at a time may use it.
+    @safe
+    struct KeptDirectory: ~Copyable, @unchecked Sendable {
+        private let stream: OpaquePointer?
+
+        init(_ path: String) {
+            unsafe stream = opendir(path)
+        }
+
+        deinit {
+            if let stream = unsafe stream { unsafe closedir(stream) }
+        }
+
+        /// The number of entries; nil when the directory can't be read.
+        ///
+        /// Linux tells it as the size of `/proc/self/fd` from 6.2 on; else the entries are counted.
+        func count() -> Int? {
+            guard let stream = unsafe stream else { return nil }
+            var status = stat()
+            if unsafe fstat(dirfd(stream), &status) == 0, status.st_size > 0 { return Int(status.st_size) }
+            return countByListing()
+        }
+
+        /// The number of entries without `.` and `..`.
+        func countByListing() -> Int? {
+            guard let stream = unsafe stream else { return nil }
+            unsafe rewinddir(stream)
+            var count = 0
+            while let entry = unsafe readdir(stream) {
+                if unsafe entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
+            }
+            return count
+        }
+    }
 #endif
