@@ -18,14 +18,14 @@ final class HeapFamilies: Sendable {
     private let free: Gauge
     private let mapped: Gauge
     private let read: @Sendable () -> HeapTotals?
-    private let pace: Mutex<HeapPace>
+    private let limiter: Mutex<HeapReadLimiter>
 
     /// Reads the heap for the first time; nil where it can't be read.
     init?(_ registry: MetricsRegistry, read: @escaping @Sendable () -> HeapTotals? = { HeapTotals.read() }) {
-        var pace = HeapPace()
-        guard let totals = pace.reading(read) else { return nil }
+        var limiter = HeapReadLimiter()
+        guard let totals = limiter.reading(read) else { return nil }
         self.read = read
-        self.pace = Mutex(pace)
+        self.limiter = Mutex(limiter)
         allocated = registry.gauge("swift_heap_allocated_bytes", help: "Heap memory in use.", unit: "bytes")
         free = registry.gauge("swift_heap_free_bytes", help: "Heap memory kept for later use.", unit: "bytes")
         mapped = registry.gauge(
@@ -38,8 +38,8 @@ final class HeapFamilies: Sendable {
 
     /// Reads the heap, unless it is too early or another thread does; the values then stay as they are.
     func collect() {
-        _ = pace.withLockIfAvailable { pace in
-            if let totals = pace.reading(read) { set(totals) }
+        _ = limiter.withLockIfAvailable { limiter in
+            if let totals = limiter.reading(read) { set(totals) }
         }
     }
 
@@ -51,33 +51,33 @@ final class HeapFamilies: Sendable {
 }
 
 /// Keeps what may take long to a thousandth of the time, and ends it once it took so long that others felt it.
-struct HeapPace {
+struct HeapReadLimiter {
     /// CPU time of one reading past which there is no other.
     static let longest = Duration.milliseconds(2)
 
     private var next: ContinuousClock.Instant?
-    private var isOver = false
+    private var isStopped = false
 
     /// What `read` tells; nil when it is too early for it.
     mutating func reading(_ read: () -> HeapTotals?) -> HeapTotals? {
         let start = ContinuousClock.now
-        guard allows(start) else { return nil }
+        guard allowsReading(at: start) else { return nil }
         let processor = ThreadTime.now
         let totals = read()
         let end = ContinuousClock.now
-        took(end - start, processor: ThreadTime.now - processor, endedAt: end)
+        recordReading(end - start, processor: ThreadTime.now - processor, endedAt: end)
         return totals
     }
 
-    func allows(_ now: ContinuousClock.Instant) -> Bool {
-        !isOver && next.map { now >= $0 } ?? true
+    func allowsReading(at now: ContinuousClock.Instant) -> Bool {
+        !isStopped && next.map { now >= $0 } ?? true
     }
 
     /// - Parameters:
     ///   - duration: Time on the clock, which includes that for which the thread did not run.
     ///   - processor: CPU time.
-    mutating func took(_ duration: Duration, processor: Duration, endedAt end: ContinuousClock.Instant) {
-        isOver = isOver || processor > Self.longest
+    mutating func recordReading(_ duration: Duration, processor: Duration, endedAt end: ContinuousClock.Instant) {
+        isStopped = isStopped || processor > Self.longest
         next = end + duration * 1_000
     }
 }
@@ -94,7 +94,6 @@ struct HeapTotals: Equatable {
         return totals.known ? HeapTotals(allocated: totals.allocated, free: totals.free, mapped: totals.mapped) : nil
     }
 }
-
 
 enum ThreadTime {
     /// CPU time that this thread has taken.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `/proc/self/stat` tells (proc(5)).
+/// The figures of `/proc/self/stat` (proc(5)).
 struct ProcessStatus: Equatable {
     var threads: UInt64
-    /// Clock ticks from the machine's start to the process's.
+    /// Clock ticks from boot to the start of the process.
     var startTicks: UInt64
     var virtualBytes: UInt64
     var residentPages: UInt64
 
-    /// Nil when the text isn't of that form.
+    /// Parses the file; nil if it is malformed.
     init?(_ text: Span<UInt8>) {
         var scanner = NumberScanner()
-        // The second field is the name in parentheses, in which anything may stand.
-        guard scanner.goBehindLast(UInt8(ascii: ")"), text) else { return nil }
+        // The second field is the name in parentheses, which may contain any text.
+        guard scanner.skipPastLast(UInt8(ascii: ")"), text) else { return nil }
         scanner.skip(17, text)
         guard let threads = scanner.number(text) else { return nil }
         scanner.skip(1, text)
@@ -27,12 +27,12 @@ struct ProcessStatus: Equatable {
     }
 }
 
-/// The octets that `/proc/self/net/netstat` tells of the network namespace.
+/// The octets in `/proc/self/net/netstat`, for the network namespace.
 struct NetworkTraffic: Equatable {
     var received: UInt64
     var sent: UInt64
 
-    /// Nil when there is no line `IpExt` with names and behind it one with numbers.
+    /// Parses the file; nil without a line `IpExt` of names followed by one of numbers.
     init?(_ text: Span<UInt8>) {
         var scanner = NumberScanner()
         repeat {
@@ -55,7 +55,7 @@ struct NetworkTraffic: Equatable {
     }
 
     private static func isTitle(_ word: Range<Int>?, _ text: Span<UInt8>) -> Bool {
-        word.map { text.holds("IpExt:", at: $0) } ?? false
+        word.map { text.matches("IpExt:", at: $0) } ?? false
     }
 
     private struct Columns {
@@ -67,8 +67,8 @@ struct NetworkTraffic: Equatable {
             var sent: Int?
             var column = 0
             while let name = scanner.word(text) {
-                if text.holds("InOctets", at: name) { received = column }
-                if text.holds("OutOctets", at: name) { sent = column }
+                if text.matches("InOctets", at: name) { received = column }
+                if text.matches("OutOctets", at: name) { sent = column }
                 column += 1
             }
             guard let received, let sent else { return nil }
@@ -78,11 +78,11 @@ struct NetworkTraffic: Equatable {
     }
 }
 
-/// A place in a text of words and whole numbers between blanks.
+/// A read position in a text of words and whole numbers separated by spaces.
 struct NumberScanner {
     private var place = 0
 
-    /// The next word's range on this line; nil at the line's end.
+    /// The range of the next word on this line; nil at the end of the line.
     mutating func word(_ text: Span<UInt8>) -> Range<Int>? {
         while place < text.count, text[place] == UInt8(ascii: " ") { place += 1 }
         let start = place
@@ -90,7 +90,7 @@ struct NumberScanner {
         return start == place ? nil : start..<place
     }
 
-    /// The next word as a whole number; nil when it isn't one or is too large.
+    /// The next word as a whole number; nil if it is not one or is too large.
     mutating func number(_ text: Span<UInt8>) -> UInt64? {
         guard let word = word(text) else { return nil }
         var number: UInt64 = 0
@@ -104,20 +104,20 @@ struct NumberScanner {
         return number
     }
 
-    /// Passes over `count` words.
+    /// Skips `count` words.
     mutating func skip(_ count: Int, _ text: Span<UInt8>) {
         for _ in 0..<count { _ = word(text) }
     }
 
-    /// Goes to the start of the next line; false at the end.
+    /// Moves to the start of the next line; false at the end.
     mutating func nextLine(_ text: Span<UInt8>) -> Bool {
         while place < text.count, text[place] != UInt8(ascii: "\n") { place += 1 }
         place += 1
         return place < text.count
     }
 
-    /// Goes behind the last byte of this value; false when there is none.
-    mutating func goBehindLast(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
+    /// Moves past the last `byte` of the text; false if there is none.
+    mutating func skipPastLast(_ byte: UInt8, _ text: Span<UInt8>) -> Bool {
         for index in text.indices.reversed() where text[index] == byte {
             place = index + 1
             return true
@@ -127,7 +127,7 @@ struct NumberScanner {
 }
 
 extension Span<UInt8> {
-    func holds(_ word: StaticString, at range: Range<Int>) -> Bool {
+    func matches(_ word: StaticString, at range: Range<Int>) -> Bool {
         guard range.count == word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { word in
             for offset in 0..<range.count where unsafe self[range.lowerBound + offset] != word[offset] { return false }

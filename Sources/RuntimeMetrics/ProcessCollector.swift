@@ -3,13 +3,13 @@
 public import MetricsRegistry
 internal import Synchronization
 
-/// The standard `process_*` metrics, as Prometheus' own libraries have them.
+/// The standard `process_*` metrics, as in the Prometheus client libraries.
 ///
-/// They are read from `/proc/self` at each scrape (proc(5)), with the files kept open, in some 10 microseconds of CPU
-/// time. The kernel takes longer than that for the two of the network, which are those of the network namespace; they
-/// are read once a second at most. A scrape doesn't wait for another that reads: it shows the values of the last reading.
+/// Each scrape reads them from `/proc/self` (proc(5)), whose files stay open, in about 10 microseconds of CPU time.
+/// The two network metrics, which cover the network namespace, take the kernel longer and are read at most once a
+/// second. Concurrent scrapes do not wait for each other's readings: they show the values of the last one.
 public enum ProcessCollector {
-    /// Puts the metrics of this process on the registry's page; none elsewhere than on Linux with glibc.
+    /// Adds the metrics of this process to the registry; none except on Linux with glibc.
     public static func add(to registry: MetricsRegistry) {
         #if canImport(Glibc)
             let families = ProcessFamilies(registry)
@@ -21,7 +21,8 @@ public enum ProcessCollector {
 }
 
 #if canImport(Glibc)
-    struct ProcessFamilies: Sendable {
+    /// The `process_*` families.
+    private struct ProcessFamilies: Sendable {
         private let processor: FractionalCounter
         private let resident: Gauge
         private let virtual: Gauge
@@ -66,7 +67,7 @@ public enum ProcessCollector {
             )
         }
 
-        /// Sets what can be read; the rest stays as it was.
+        /// Sets the values that can be read; the others are unchanged.
         func collect(_ readings: inout ProcessReadings) {
             if let seconds = readings.processorSeconds() { processor.raise(to: seconds) }
             if let status = readings.status() {
@@ -85,11 +86,11 @@ public enum ProcessCollector {
         }
     }
 
-    /// Readings that one scrape at a time uses, for which no other waits.
+    /// Readings that one scrape at a time uses, without blocking others.
     final class SharedReadings: Sendable {
         private let readings = Mutex(ProcessReadings())
 
-        /// Does nothing while another thread uses them.
+        /// Runs `body`, unless another thread is using the readings.
         func use(_ body: (inout ProcessReadings) -> Void) {
             _ = readings.withLockIfAvailable { body(&$0) }
         }

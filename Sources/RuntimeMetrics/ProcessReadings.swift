@@ -3,13 +3,13 @@
 #if canImport(Glibc)
     internal import Glibc
 
-    /// The sources of the process's figures, kept open.
+    /// The sources of the process metrics, kept open.
     struct ProcessReadings: ~Copyable, Sendable {
         private static var networkInterval: Duration { .seconds(1) }
 
-        private var statusFile = KeptFile("/proc/self/stat", capacity: 2_048)
-        private var networkFile = KeptFile("/proc/self/net/netstat", capacity: 32_768)
-        private let descriptors = KeptDirectory("/proc/self/fd")
+        private var statusFile = ProcFile("/proc/self/stat", capacity: 2_048)
+        private var networkFile = ProcFile("/proc/self/net/netstat", capacity: 32_768)
+        private let descriptors = ProcDirectory("/proc/self/fd")
         private var started: Double?
         private var networkRead: ContinuousClock.Instant?
         private var traffic: NetworkTraffic?
@@ -35,7 +35,7 @@
             seconds(of: CLOCK_PROCESS_CPUTIME_ID)
         }
 
-        /// When the process started, in seconds since 1970; the same each time, also when the clock was set since.
+        /// When the process started, in seconds since 1970; unchanged if the clock is set later.
         mutating func startSeconds(_ status: ProcessStatus) -> Double? {
             if started == nil, let now = seconds(of: CLOCK_REALTIME), let sinceBoot = seconds(of: CLOCK_BOOTTIME) {
                 let ticksPerSecond = Double(max(sysconf(Int32(_SC_CLK_TCK)), 1))
@@ -67,15 +67,14 @@
         }
     }
 
-    /// A file of `/proc` that stays open, so that it can still be read when no descriptor is left, and is read from its
-    /// beginning into the same memory each time.
+    /// A file of `/proc` that stays open, so that it can be read even when no descriptor is left.
     ///
-    /// It is read at once, since the kernel composes such a file anew for each read.
-    struct KeptFile: ~Copyable {
+    /// It is read in one call into the same memory, since the kernel composes such a file anew for each read.
+    struct ProcFile: ~Copyable {
         private let descriptor: Int32
         private var bytes: [UInt8]
 
-        /// - Parameter capacity: Bytes that are read of it at most.
+        /// - Parameter capacity: The maximum bytes that are read.
         init(_ path: String, capacity: Int) {
             descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
             bytes = [UInt8](repeating: 0, count: capacity)
@@ -85,7 +84,7 @@
             if descriptor >= 0 { close(descriptor) }
         }
 
-        /// What `body` makes of the content; nil when it can't be read.
+        /// The result of `body` for the content; nil if it cannot be read.
         mutating func read<Result>(_ body: (Span<UInt8>) -> Result?) -> Result? {
             var length = -1
             repeat {
@@ -95,9 +94,9 @@
         }
     }
 
-    /// A directory of `/proc` that stays open. Its stream has one place, so that one thread at a time may use it.
+    /// A directory of `/proc` that stays open, for use by one thread at a time, since its stream has one position.
     @safe
-    struct KeptDirectory: ~Copyable, @unchecked Sendable {
+    struct ProcDirectory: ~Copyable, @unchecked Sendable {
         private let stream: OpaquePointer?
 
         init(_ path: String) {
@@ -108,9 +107,9 @@
             if let stream = unsafe stream { unsafe closedir(stream) }
         }
 
-        /// The number of entries; nil when the directory can't be read.
+        /// The number of entries; nil if the directory cannot be read.
         ///
-        /// Linux tells it as the size of `/proc/self/fd` from 6.2 on; else the entries are counted.
+        /// Linux 6.2 and later report it as the size of `/proc/self/fd`; otherwise the entries are counted.
         func count() -> Int? {
             guard let stream = unsafe stream else { return nil }
             var status = stat()

@@ -3,17 +3,17 @@
 public import MetricsRegistry
 internal import Synchronization
 
-/// The metrics of Swift's runtime, `swift_*`: version, heap, and how long a task waits for a thread.
+/// The `swift_*` metrics of the Swift runtime: version, heap, and how long a task waits for a thread.
 ///
-/// The heap is that of the C library, from which Swift allocates; the figures need glibc 2.33 or later. The allocator walks
-/// its free memory to count it, during which no other thread allocates from there, and which takes long where that memory
-/// is in many pieces. So it is asked for a thousandth of the time at most, by one scrape at a time, while others show the
-/// values of the last reading; and a reading of more than 2 ms of CPU time is the process's last, whose values stay.
+/// The heap is that of the C library, from which Swift allocates; its figures need glibc 2.33 or later. To count free
+/// memory the allocator walks it, blocking other allocations, which takes long if the memory is fragmented. So it is
+/// read at most a thousandth of the time, by one scrape at a time, while others show the last values. After a reading
+/// of more than 2 ms of CPU time it is never read again.
 ///
-/// Each scrape enqueues a task on the cooperative pool and observes how long it took to start, for the next scrape's
-/// page. While one hasn't started, no other is enqueued.
+/// Each scrape enqueues a task on the cooperative pool and observes its delay, for the page of the next scrape. While
+/// one has not started, no other is enqueued.
 public enum SwiftRuntimeCollector {
-    /// Puts the metrics of Swift's runtime on the registry's page.
+    /// Adds the metrics of the Swift runtime to the registry.
     public static func add(to registry: MetricsRegistry) {
         registry.gauge(
             "swift_info",
@@ -30,7 +30,7 @@ public enum SwiftRuntimeCollector {
 }
 
 enum SwiftVersion {
-    /// The compiler's version, without its patch level, which only the toolchain's package tells.
+    /// The compiler's version without its patch level, which only the toolchain's package knows.
     static var compiler: String {
         #if compiler(>=6.6)
             "6.6 or later"
@@ -49,7 +49,7 @@ enum SwiftVersion {
 /// Measures how long a task waits for a thread of the cooperative pool.
 final class TaskDelayProbe: Sendable {
     private let delays: Histogram
-    private let isWaiting = Atomic(false)
+    private let isPending = Atomic(false)
 
     init(_ registry: MetricsRegistry) {
         delays = registry.histogram(
@@ -60,13 +60,13 @@ final class TaskDelayProbe: Sendable {
         )
     }
 
-    /// Enqueues a task, unless one waits already.
+    /// Enqueues a task, unless one is waiting.
     func start() {
-        guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !isPending.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let enqueued = ContinuousClock.now
         Task.detached { [self] in
             delays.observe((ContinuousClock.now - enqueued) / .seconds(1))
-            isWaiting.store(false, ordering: .releasing)
+            isPending.store(false, ordering: .releasing)
         }
     }
 }

@@ -3,7 +3,7 @@
 /// The wire format of protocol buffers (protobuf.dev/programming-guides/encoding): each field is a tag, which holds its
 /// number and wire type, and a value.
 extension ByteCursor {
-    /// Bytes that a varint takes at most.
+    /// The maximum bytes of a varint.
     static var varintRoom: Int { 10 }
 
     @inline(__always)
@@ -40,8 +40,10 @@ extension ByteCursor {
         write(text)
     }
 
-    /// Writes a field that is a message, which `body` writes. Its length, in front of it, is known only then: one byte
-    /// is left for it, and a body that needs more is moved on.
+    /// Writes a message field, whose content `body` writes.
+    ///
+    /// The length precedes the content and is known only afterwards: one byte is reserved for it, and longer content
+    /// is moved.
     @inline(__always)
     mutating func write(tag: UInt8, _ body: (inout ByteCursor) -> Void) {
         write(tag)
@@ -56,8 +58,8 @@ extension ByteCursor {
         }
     }
 
-    /// Writes the length of what follows the `reserved` bytes at `start` into them, and moves it where they are more or
-    /// less than the length takes.
+    /// Writes the length of what follows the `reserved` bytes at `start` into them, moving it if the length needs more
+    /// or fewer.
     @inline(never)
     mutating func writeLength(at start: Int, reserved: Int) {
         let length = UInt64(written - start - reserved)
@@ -74,12 +76,12 @@ extension ByteCursor {
     }
 }
 
-/// Messages of `io.prometheus.client` that stand in several places.
+/// Messages of `io.prometheus.client` that several fields have.
 extension ByteCursor {
-    /// Bytes that a timestamp takes at most, with its tag and length.
+    /// The maximum bytes of a timestamp, with tag and length.
     static var timestampRoom: Int { 2 + 2 * (1 + varintRoom) }
 
-    /// Writes a `google.protobuf.Timestamp` of microseconds since 1970, which aren't negative.
+    /// Writes a `google.protobuf.Timestamp` of non-negative microseconds since 1970.
     @inline(__always)
     mutating func write(tag: UInt8, timestamp microseconds: Int64) {
         let (seconds, fraction) = UInt64(max(microseconds, 0)).quotientAndRemainder(dividingBy: 1_000_000)
@@ -89,7 +91,7 @@ extension ByteCursor {
         }
     }
 
-    /// Writes when a series began, unless that isn't known.
+    /// Writes the creation time of a series, if it is known.
     @inline(__always)
     mutating func write(tag: UInt8, created: Span<UInt64>, ofSeries place: Int) {
         guard place < created.count else { return }
@@ -114,14 +116,14 @@ extension ByteCursor {
 }
 
 extension Exemplar {
-    /// Bytes that the message takes at most, with its tag and length.
+    /// The maximum bytes of the message, with tag and length.
     var messageRoom: Int {
         let fixed = 3 * ByteCursor.varintRoom + 16 + ByteCursor.timestampRoom
         return labels.reduce(fixed) { $0 + ProtobufLabels.room($1.name, $1.value) }
     }
 }
 
-/// The labels of a series as a `Metric` has them.
+/// The labels of a series in a `Metric`.
 enum ProtobufLabels {
     static func bytes(_ labels: [(name: String, value: String)]) -> [UInt8] {
         let room = labels.reduce(0) { $0 + Self.room($1.name, $1.value) }
@@ -132,7 +134,7 @@ enum ProtobufLabels {
         }
     }
 
-    /// Bytes that a label takes at most.
+    /// The maximum bytes of a label.
     static func room(_ name: String, _ value: String) -> Int {
         name.utf8.count + value.utf8.count + 3 * (1 + ByteCursor.varintRoom)
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a page that is being written; writing past the room that was made traps.
+/// A write position in a page; writing past the reserved room traps.
 @safe
 struct ByteCursor {
-    /// Bytes that a number takes at most, with what its writer may touch behind it: a double has up to 24 characters,
-    /// and digits are stored eight at a time.
+    /// The maximum bytes of a number, with what its writer may touch after it: a double has up to 24 characters, and
+    /// digits are stored eight at a time.
     static var numberRoom: Int { 40 }
 
     private let room: UnsafeMutableRawBufferPointer
@@ -30,7 +30,7 @@ struct ByteCursor {
         written += bytes.count
     }
 
-    /// Writes the first `count` of eight characters that lie in a word, the first in its lowest byte.
+    /// Writes the first `count` of eight characters in a word, the first one in its lowest byte.
     @inline(__always)
     mutating func write(characters: UInt64, count: Int) {
         precondition(unsafe room.count - written >= 8)
@@ -38,7 +38,7 @@ struct ByteCursor {
         written += count
     }
 
-    /// Leaves `count` bytes for what is written into them later.
+    /// Reserves `count` bytes to be written later.
     @inline(__always)
     mutating func skip(_ count: Int) {
         precondition(unsafe room.count - written >= count)
@@ -52,7 +52,7 @@ struct ByteCursor {
         unsafe room.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
     }
 
-    /// Moves what was written from `place` on, to make room in front of it or to take some away.
+    /// Moves what was written from `place` on, to insert or remove room before it.
     mutating func shift(from place: Int, by offset: Int) {
         precondition(place >= 0 && place <= written && place + offset >= 0)
         precondition(unsafe room.count - written >= offset)
@@ -62,7 +62,7 @@ struct ByteCursor {
         written += offset
     }
 
-    /// Takes back a final `.0`.
+    /// Removes a final `.0`.
     mutating func removeEmptyFraction() {
         guard written >= 2, unsafe room[written - 1] == UInt8(ascii: "0"),
             unsafe room[written - 2] == UInt8(ascii: ".")
@@ -76,7 +76,7 @@ extension ByteCursor: TextOutputStream {
         for byte in string.utf8 { write(byte) }
     }
 
-    /// The standard library hands a number's characters over here, so that none is put into a `String` first.
+    /// The standard library writes the characters of a number here, without creating a `String`.
     mutating func _writeASCII(_ buffer: UnsafeBufferPointer<UInt8>) {
         unsafe write(UnsafeRawBufferPointer(buffer))
     }
@@ -93,7 +93,7 @@ extension ByteCursor {
         }
     }
 
-    /// Writes a double as Prometheus reads it: `NaN`, `+Inf`, `-Inf`, a whole number up to 2^53 without a fraction,
+    /// Writes a double as Prometheus reads it: `NaN`, `+Inf`, `-Inf`, a whole number below 2^53 without a fraction,
     /// anything else with the fewest digits that give the same double.
     mutating func write(double value: Double) {
         if value.magnitude < 0x1p53, value == value.rounded(.towardZero) {
@@ -107,7 +107,7 @@ extension ByteCursor {
         }
     }
 
-    /// Writes the decimals of a number of millionths between 1 and 999,999, without zeros at their end.
+    /// Writes the decimals of a number of millionths between 1 and 999,999, without trailing zeros.
     mutating func write(millionths: UInt64) {
         let digits = Self.eightDigits(millionths) >> 16
         write(characters: digits | Self.zeros, count: 8 - digits.leadingZeroBitCount / 8)
@@ -146,7 +146,7 @@ extension ByteCursor {
 }
 
 extension UInt64 {
-    /// The sum, or the largest number where that is smaller, so that a cumulative count never falls.
+    /// The sum, saturating at the largest number, so that a cumulative count never falls.
     @inline(__always)
     func addingUpToMaximum(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
@@ -154,7 +154,7 @@ extension UInt64 {
     }
 }
 
-/// Writes a page over the bytes of an earlier one, growing the array only where the page is longer.
+/// Writes a page over the bytes of an earlier one; the array only grows.
 struct PageWriter: ~Copyable {
     private var bytes: [UInt8]
     private(set) var count = 0
@@ -163,7 +163,7 @@ struct PageWriter: ~Copyable {
         self.bytes = bytes
     }
 
-    /// The page, without what is left of the earlier one.
+    /// The page, without the rest of the earlier one.
     consuming func finish() -> [UInt8] {
         bytes.removeLast(bytes.count - count)
         return bytes
@@ -175,12 +175,12 @@ struct PageWriter: ~Copyable {
         }
     }
 
-    /// Leaves `count` bytes for what `patch` writes into them.
+    /// Reserves `count` bytes for `patch`.
     mutating func skip(_ count: Int) {
         withRoom(count) { $0.skip(count) }
     }
 
-    /// Takes back all from `place` on.
+    /// Discards everything from `place` on.
     mutating func takeBack(from place: Int) {
         count = min(max(place, 0), count)
     }

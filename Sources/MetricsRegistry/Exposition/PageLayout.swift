@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a family's part of a page that doesn't change from scrape to scrape, in one format.
+/// The constant part of a family on a page in one format: everything but the values of a scrape.
 protocol PageLayout: AnyObject, Sendable {
-    /// The number of series that the layout knows, in the order of their creation.
+    /// The number of series in the layout, in order of creation.
     var seriesCount: Int { get }
     /// Whether the names of the family and of its series' labels look the same in every escaping.
     var hasClassicNames: Bool { get }
 
-    /// Writes the family with the values that a scrape copied, which are those of exactly these series.
+    /// Writes the family with the values of a scrape, which belong to exactly these series.
     ///
-    /// `words` and `exemplars` are all of the scrape; `capture` tells which are the family's.
+    /// `words` and `exemplars` are those of the whole scrape; `capture` says which belong to the family.
     func render(
         _ capture: FamilyCapture,
         _ words: Span<UInt64>,
@@ -18,17 +18,17 @@ protocol PageLayout: AnyObject, Sendable {
     )
 }
 
-/// A series as a page of one escaping shows it.
+/// A series as a page with one escaping shows it.
 struct ShownSeries {
-    /// The place in the order of creation, in which a scrape copies values.
+    /// The index in order of creation, in which a scrape copies values.
     let place: Int
-    /// The labels with the names that the page shows.
+    /// The labels with escaped names.
     let labels: [(name: String, value: String)]
 
-    /// The series of a family in the order of their label values.
+    /// The series of a family sorted by label values.
     ///
-    /// Label names of a family differ in every escaping. Those that series name themselves may not: then a name stands
-    /// once, and of series that look the same only the first is on the page.
+    /// The label names of a family differ in every escaping. Names that series choose themselves may not: then a name
+    /// appears once, and of series that look the same only the first is on the page.
     static func all(
         _ descriptor: MetricDescriptor,
         _ escaping: NameEscaping,
@@ -61,7 +61,7 @@ struct ShownSeries {
             .sorted { $0.name < $1.name }
     }
 
-    /// The order of the values, label by label; that of their bytes where Unicode holds two for the same text.
+    /// Compares values label by label, by bytes if Unicode considers them equal.
     private static func precedes(_ left: [String], _ right: [String]) -> Bool {
         for (left, right) in zip(left, right) {
             if left != right { return left < right }
@@ -71,17 +71,17 @@ struct ShownSeries {
     }
 }
 
-/// The names under which a family and its samples stand on a page.
+/// The names of a family and its samples on a page.
 ///
-/// A series has one name in all formats. OpenMetrics has no counters but those whose samples end in `_total`; one that
-/// was registered without it keeps its name there, and its type is `unknown`, as client_golang has it (common,
+/// A series has one name in all formats. In OpenMetrics the samples of counters must end in `_total`; a counter
+/// registered without it keeps its name there and has the type `unknown`, as in client_golang (common,
 /// expfmt/openmetrics_create.go).
 struct SampleNames {
     private let name: String
     private let kind: MetricKind
     private let endsInTotal: Bool
 
-    /// `name` is the family's, escaped as the page shows it.
+    /// - Parameter name: The name of the family, escaped as on the page.
     init(_ name: String, kind: MetricKind) {
         self.name = name
         self.kind = kind
@@ -97,7 +97,7 @@ struct SampleNames {
     /// The family's type in OpenMetrics.
     var openMetricsType: String { isUnknown ? "unknown" : kind.rawValue }
 
-    /// Whether OpenMetrics can't show the family as the counter that it is.
+    /// Whether OpenMetrics cannot show the family as a counter.
     var isUnknown: Bool { kind == .counter && !endsInTotal }
 
     var created: String { openMetricsFamily + "_created" }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The `Histogram` message of one series: its buckets of fixed bounds, its native buckets, or both.
+/// The `Histogram` message of one series: its fixed buckets, its native buckets, or both.
 ///
-/// The count is that of the native buckets where there are some, else that of the others. Beside native buckets, the
-/// others may be some observations behind: those are counted in the bucket of +Inf then, and are in their own with the
-/// next scrape.
+/// The count is that of the native buckets if there are any, otherwise that of the others. Beside native buckets, the
+/// others may be some observations behind: these count in the +Inf bucket then, and in their own at the next scrape.
 struct ProtobufHistogram {
     private let bounds: HistogramBounds
     private let scrape: ProtobufScrape
@@ -18,7 +17,7 @@ struct ProtobufHistogram {
         firstWord = scrape.values.lowerBound + series * (bounds.count + 2)
     }
 
-    /// Bytes that the message takes at most, besides exemplars.
+    /// The maximum bytes of the message, besides exemplars.
     func room(_ words: Span<UInt64>) -> Int {
         let fixed = 10 * (1 + ByteCursor.varintRoom) + ByteCursor.timestampRoom
         let native = record(words).map { SparseFields($0).room } ?? 0
@@ -76,11 +75,11 @@ struct ProtobufHistogram {
     }
 }
 
-/// The fields of a `Histogram` message that make it a native one.
+/// The fields that make a `Histogram` message a native one.
 ///
-/// The populated buckets of a side are spans of buckets that follow each other, and for each of their buckets the
-/// difference of its count from the one before. A gap of one or two buckets is bridged by empty ones, as client_golang
-/// does, since another span would take more bytes.
+/// The populated buckets of a side are spans of consecutive buckets with the difference of each count from the
+/// previous one. A gap of one or two buckets is bridged by empty ones, as in client_golang, since another span would
+/// take more bytes.
 struct SparseFields {
     private static var bridgedGap: Int { 2 }
 
@@ -90,7 +89,7 @@ struct SparseFields {
         self.record = record
     }
 
-    /// Bytes that the fields take at most: a bucket with those that bridge the gap in front of it, or with a span.
+    /// The maximum bytes of the fields: a bucket with those that bridge the gap before it, or with a span.
     var room: Int {
         let buckets = (record.negative.count + record.positive.count) / 2
         let each = (1 + Self.bridgedGap) * (1 + ByteCursor.varintRoom) + 4 + 2 * ByteCursor.varintRoom
@@ -107,7 +106,7 @@ struct SparseFields {
         if isUnrecognisable { Self.writeSpan(tag: 0x62, offset: 0, length: 0, to: &message) }
     }
 
-    /// Whether a reader would take this for a histogram without native buckets; an empty span tells it then.
+    /// Whether a reader would take this for a classic histogram; an empty span marks it as native.
     private var isUnrecognisable: Bool {
         record.negative.isEmpty && record.positive.isEmpty && record.zeroThreshold == 0 && record.zeroCount == 0
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a family's `io.prometheus.client.MetricFamily` that doesn't change from scrape to scrape: its head,
-/// the order of its series, and their labels.
+/// The constant part of a family's `io.prometheus.client.MetricFamily`: its head, the order of its series, and their
+/// labels.
 ///
 /// Fields are written in the order of their numbers. The schema is that of client_model 0.6, with the `unit` of a
-/// family, the times at which series began, and the exemplars of native histograms; Prometheus reads these by its
+/// family, creation times, and the exemplars of native histograms; Prometheus reads these by its
 /// prompb/io/prometheus/client/metrics.proto.
 final class ProtobufLayout: PageLayout {
-    let shape: SampleShape
-    let kind: MetricKind
+    private let shape: SampleShape
+    private let kind: MetricKind
     /// Name, help and type.
-    let head: [UInt8]
-    /// The unit, which comes behind the series.
-    let tail: [UInt8]
-    /// The places of the series in the order of creation, by their label values.
-    let order: [Int]
-    let hiddenWhileZero: Set<Int>
-    /// The labels of all series in that order, and where those of each end.
-    let labels: [UInt8]
-    let ends: [Int]
+    private let head: [UInt8]
+    /// The unit, which follows the series.
+    private let tail: [UInt8]
+    /// The indices of the series in order of creation, sorted by label values.
+    private let order: [Int]
+    private let hiddenWhileZero: Set<Int>
+    /// The labels of all series in that order, and the end of each.
+    private let labels: [UInt8]
+    private let ends: [Int]
     let seriesCount: Int
     let hasClassicNames: Bool
 
@@ -57,7 +57,7 @@ final class ProtobufLayout: PageLayout {
         return texts([(0x0A, name), (0x12, descriptor.help)]) + [0x18, type]
     }
 
-    /// The texts that aren't empty, as fields.
+    /// The non-empty texts, as fields.
     private static func texts(_ fields: [(tag: UInt8, text: String)]) -> [UInt8] {
         let room = fields.reduce(0) { $0 + $1.text.utf8.count + 1 + ByteCursor.varintRoom }
         return unsafe [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -69,9 +69,9 @@ final class ProtobufLayout: PageLayout {
 }
 
 extension ProtobufLayout {
-    /// Series that are written between two looks at the room left.
+    /// The number of series written between two checks of the room left.
     private static var chunk: Int { 64 }
-    /// Bytes of a series without histogram and exemplars at most, besides its labels.
+    /// The maximum bytes of a series without histogram and exemplars, besides its labels.
     private static var seriesRoom: Int { 2 * (1 + ByteCursor.varintRoom) + 9 + ByteCursor.timestampRoom + 8 }
 
     func render(
@@ -114,7 +114,7 @@ extension ProtobufLayout {
         return room
     }
 
-    /// The bits of a double, of which Prometheus would take some that are not a number for the end of the series.
+    /// The bits of a double with NaN normalised: Prometheus would take some NaN patterns for the end of the series.
     @inline(__always)
     private static func bits(_ pattern: UInt64) -> UInt64 {
         Double(bitPattern: pattern).isNaN ? Double.nan.bitPattern : pattern
@@ -163,7 +163,7 @@ extension ProtobufLayout {
     }
 }
 
-/// What a scrape has of one family.
+/// The part of a scrape that belongs to one family.
 struct ProtobufScrape {
     let values: Range<Int>
     let created: Range<Int>
@@ -188,7 +188,7 @@ struct ProtobufScrape {
         range.isEmpty ? range : exemplars.range(ofSeries: place, in: range)
     }
 
-    /// Bytes that the exemplars of a series take at most.
+    /// The maximum bytes of the exemplars of a series.
     func room(ofSeries place: Int) -> Int {
         exemplars(ofSeries: place).reduce(0) { $0 + exemplars[$1].exemplar.messageRoom }
     }

@@ -1,36 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything of a family's text that doesn't change from scrape to scrape, in Prometheus' own texts or in OpenMetrics: its
-/// header, the order of its series, and the bytes in front of each value.
+/// The constant part of a family in Prometheus text or OpenMetrics: its header, the order of its series, and the bytes
+/// before each value.
 final class TextLayout: PageLayout {
-    /// One series' place on the page.
+    /// One series on the page.
     struct Line: Sendable {
-        /// The place in the order of creation, in which a scrape copies values.
+        /// The index in order of creation, in which a scrape copies values.
         let place: Int
-        /// When the series began, as far as the layout tells it in its last line.
+        /// The creation time in the last line of the series, or 0.
         let created: Int64
-        /// Whether the series is left out while it is zero.
+        /// Whether the series is omitted while it is zero.
         let isHiddenWhileZero: Bool
     }
 
-    let shape: SampleShape
-    let header: [UInt8]
+    private let shape: SampleShape
+    private let header: [UInt8]
     /// The series in the order of their label values.
     let order: [Line]
-    /// What stands in front of the values, for all lines of the family one after another.
-    let prefixes: [UInt8]
+    /// The text before each value, for all lines of the family.
+    private let prefixes: [UInt8]
     /// Where the prefix of each line ends in `prefixes`; a series has `linesPerSeries` of them.
-    let ends: [Int]
+    private let ends: [Int]
     let seriesCount: Int
     let hasClassicNames: Bool
-    /// The number of lines that one series takes; where one tells when the series began, which hardly ever changes, its
-    /// value counts as a line too.
-    let linesPerSeries: Int
-    /// How to write an OpenMetrics page; nil for Prometheus' own texts.
-    let openMetrics: OpenMetricsRules?
+    /// The number of lines of one series; the creation time, which hardly ever changes, counts as a line of its own.
+    private let linesPerSeries: Int
+    /// The rules of an OpenMetrics page; nil for Prometheus text.
+    private let openMetrics: OpenMetricsRules?
 
-    /// `labelValues` and `created` are those of each series in the order of creation; `created` counts only where the
-    /// format tells it.
+    /// `labelValues` and `created` are those of each series in order of creation; `created` is used only by formats
+    /// that show it.
     init(
         _ descriptor: MetricDescriptor,
         _ format: ExpositionFormat,
@@ -49,14 +48,14 @@ final class TextLayout: PageLayout {
             header = TextHeader.prometheus(descriptor, name: name)
             openMetrics = nil
         }
-        let tellsCreated = openMetrics?.tellsCreated ?? false
-        let samples = TextSample.lines(names, name: name, shape: shape, format: format, tellsCreated: tellsCreated)
-        linesPerSeries = samples.count + (tellsCreated ? 1 : 0)
+        let showsCreated = openMetrics?.showsCreated ?? false
+        let samples = TextSample.lines(names, name: name, shape: shape, format: format, showsCreated: showsCreated)
+        linesPerSeries = samples.count + (showsCreated ? 1 : 0)
         let shown = ShownSeries.all(descriptor, format.escaping, labelValues: labelValues)
         order = shown.map { series in
             Line(
                 place: series.place,
-                created: tellsCreated ? created[series.place] : 0,
+                created: showsCreated ? created[series.place] : 0,
                 isHiddenWhileZero: hiddenUntilUsed.contains(series.place)
             )
         }
@@ -70,7 +69,7 @@ final class TextLayout: PageLayout {
                 sample.append(labels: labels, to: &prefixes)
                 ends.append(prefixes.count)
             }
-            if tellsCreated {
+            if showsCreated {
                 prefixes.append(contentsOf: Self.seconds(created[series.place]))
                 ends.append(prefixes.count)
             }
@@ -90,8 +89,8 @@ final class TextLayout: PageLayout {
 }
 
 extension TextLayout {
-    /// Series that are written between two looks at the room left.
-    static var chunk: Int { 64 }
+    /// The number of series written between two checks of the room left.
+    private static var chunk: Int { 64 }
 
     func render(
         _ capture: FamilyCapture,
@@ -121,7 +120,7 @@ extension TextLayout {
     }
 
     @inline(__always)
-    func start(ofLine line: Int) -> Int {
+    private func start(ofLine line: Int) -> Int {
         line == 0 ? 0 : ends[line - 1]
     }
 
@@ -151,7 +150,7 @@ extension TextLayout {
         }
     }
 
-    /// Writes the cumulative buckets, the sum and the count, which is what the last bucket says.
+    /// Writes the cumulative buckets, the sum, and the count, which equals the last bucket.
     private func write(
         _ index: Int,
         _ bounds: HistogramBounds,
@@ -179,15 +178,15 @@ extension TextLayout {
     }
 
     @inline(__always)
-    func prefix(_ line: Int, _ prefixes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    private func prefix(_ line: Int, _ prefixes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(rebasing: prefixes[start(ofLine: line)..<ends[line]])
     }
 }
 
 extension TextLayout {
-    /// Writes all series as OpenMetrics: like the other texts, with exemplars and the times at which series began, and
-    /// without what the format forbids.
-    func render(
+    /// Writes all series as OpenMetrics: like Prometheus text, with exemplars and creation times, and without what the
+    /// format forbids.
+    private func render(
         _ rules: OpenMetricsRules,
         _ capture: FamilyCapture,
         _ words: Span<UInt64>,
@@ -252,7 +251,7 @@ extension TextLayout {
         case .histogram(let bounds):
             unsafe write(line, series.place, bounds, rules, values, exemplars, prefixes, to: &cursor)
         }
-        if rules.tellsCreated {
+        if rules.showsCreated {
             unsafe write(created: Int64(bitPattern: created[series.place]), of: series, line, prefixes, to: &cursor)
         }
     }
@@ -301,7 +300,7 @@ extension TextLayout {
         cursor.write(UInt8(ascii: "\n"))
     }
 
-    /// Writes when a series began, unless that isn't known: mostly what the layout holds already.
+    /// Writes the creation time of a series, if it is known; usually the layout already holds its text.
     @inline(__always)
     private func write(
         created: Int64,
@@ -322,18 +321,18 @@ extension TextLayout {
     }
 }
 
-/// What a family's type and a page's options ask of its lines in OpenMetrics 1.0.
-struct OpenMetricsRules: Sendable {
+/// What the type of a family and the options of a page require of its lines in OpenMetrics 1.0.
+private struct OpenMetricsRules: Sendable {
     let kind: MetricKind
-    /// Whether each series ends in a line that tells when it began.
-    let tellsCreated: Bool
+    /// Whether each series ends with a `_created` line.
+    let showsCreated: Bool
     /// Whether samples may have exemplars: not those of a family whose type is `unknown`.
     let hasExemplars: Bool
 
     init(_ names: SampleNames, kind: MetricKind, format: ExpositionFormat) {
         self.kind = kind
         hasExemplars = !names.isUnknown
-        tellsCreated = format.tellsCreated && kind != .gauge && !names.isUnknown
+        showsCreated = format.showsCreated && kind != .gauge && !names.isUnknown
     }
 
     /// Whether a sample may have this value: a counter's is neither negative nor NaN.
@@ -341,8 +340,8 @@ struct OpenMetricsRules: Sendable {
         kind == .gauge || value >= 0
     }
 
-    /// Whether a histogram may tell its sum, and with it its count: not where a bucket is for negative values or the
-    /// sum is negative, since a sum has to rise.
+    /// Whether a histogram may have a sum, and with it a count: not if a bucket is for negative values or the sum is
+    /// negative, since a sum must not fall.
     func allowsSum(_ sum: Double, _ bounds: HistogramBounds) -> Bool {
         sum >= 0 && (bounds.values.first ?? 0) >= 0
     }

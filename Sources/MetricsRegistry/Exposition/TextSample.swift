@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One line of a series, but for the values of the family's labels and the value.
+/// One line of a series, without the values of its labels and its value.
 struct TextSample {
     var name: String
     /// The value of `le`, on a line that has one.
@@ -12,10 +12,10 @@ struct TextSample {
         name: String,
         shape: SampleShape,
         format: ExpositionFormat,
-        tellsCreated: Bool
+        showsCreated: Bool
     ) -> [TextSample] {
         let isOpenMetrics = format.encoding == .openMetrics
-        let created = tellsCreated ? [TextSample(name: names.created)] : []
+        let created = showsCreated ? [TextSample(name: names.created)] : []
         guard case .histogram(let bounds) = shape else { return [TextSample(name: name)] + created }
         let buckets = (bounds.values + [.infinity]).map { bound in
             TextSample(
@@ -26,8 +26,8 @@ struct TextSample {
         return buckets + [TextSample(name: names.sum), TextSample(name: names.count)] + created
     }
 
-    /// Appends what stands in front of the value: the name, and in braces the labels with a name that needs quotes in
-    /// front of them (prometheus.io/docs/instrumenting/exposition_formats).
+    /// Appends the text before the value: the name, and in braces the labels, preceded by a name that needs quotes
+    /// (prometheus.io/docs/instrumenting/exposition_formats).
     func append(labels: [UInt8], to line: inout [UInt8]) {
         let isQuoted = !MetricName.isClassic(name)
         if !isQuoted { line.append(contentsOf: name.utf8) }
@@ -52,7 +52,7 @@ struct TextSample {
         line.append(UInt8(ascii: " "))
     }
 
-    /// The labels of a series as they stand on each of its lines.
+    /// The labels of a series as on each of its lines.
     static func labels(_ shown: [(name: String, value: String)]) -> [UInt8] {
         var labels: [UInt8] = []
         for (name, value) in shown {
@@ -65,9 +65,9 @@ struct TextSample {
     }
 }
 
-/// The lines that announce a family.
+/// The HELP, TYPE and UNIT lines of a family.
 enum TextHeader {
-    /// HELP and TYPE, as Prometheus' texts have them.
+    /// HELP and TYPE, as in Prometheus text.
     static func prometheus(_ descriptor: MetricDescriptor, name: String) -> [UInt8] {
         var header: [UInt8] = []
         appendHelp(descriptor, name, escapingQuotes: false, to: &header)
@@ -75,7 +75,7 @@ enum TextHeader {
         return header
     }
 
-    /// TYPE, UNIT and HELP, as OpenMetrics has them. UNIT stands only for a name that ends in it, as a parser demands.
+    /// TYPE, UNIT and HELP, as in OpenMetrics. UNIT appears only if the name ends in it, as parsers demand.
     static func openMetrics(_ descriptor: MetricDescriptor, _ names: SampleNames) -> [UInt8] {
         let family = names.openMetricsFamily
         var header: [UInt8] = []
@@ -110,8 +110,8 @@ enum TextHeader {
     }
 }
 
-/// The escapes of the texts: a backslash and a line feed in help texts, and a quote too in label values, in names that
-/// stand in quotes, and in the help texts of OpenMetrics.
+/// The escapes of the text formats: backslash and line feed in help texts, and also quotes in label values, in quoted
+/// names, and in the help texts of OpenMetrics.
 enum TextEscaping {
     static func append(_ text: String, escapingQuotes: Bool, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
@@ -141,11 +141,11 @@ enum TextEscaping {
     }
 }
 
-/// The text of a bucket's bound in a `le` label.
+/// The text of a bound in a `le` label.
 ///
-/// A label is compared as text, so a bound must look the same in every exporter of a fleet: as Go's
-/// `strconv.FormatFloat(bound, 'g', -1, 64)` writes it, on which Prometheus' own libraries rely. That is the fewest
-/// digits that give the same double, with an exponent below 0.0001 and from 1,000,000 on.
+/// Labels are compared as text, so a bound must look the same in every exporter of a fleet: as Go's
+/// `strconv.FormatFloat(bound, 'g', -1, 64)` writes it, on which the Prometheus client libraries rely. That is the
+/// fewest digits that give the same double, with an exponent below 0.0001 and from 1,000,000 on.
 enum BucketBound {
     static func text(_ bound: Double) -> String {
         if bound == .infinity { return "+Inf" }
@@ -155,7 +155,7 @@ enum BucketBound {
         return sign + (-4..<6 ~= exponent ? positional(digits, exponent) : scientific(digits, exponent))
     }
 
-    /// The same with `.0` behind a whole number, as OpenMetrics 1.0 has it ("Considerations: Canonical Numbers").
+    /// The same text with `.0` after a whole number, as in OpenMetrics 1.0 ("Considerations: Canonical Numbers").
     static func openMetricsText(_ bound: Double) -> String {
         let text = text(bound)
         return bound.isFinite && !text.contains { $0 == "." || $0 == "e" } ? text + ".0" : text
@@ -193,7 +193,7 @@ enum BucketBound {
 }
 
 extension ByteCursor {
-    /// Writes microseconds since 1970 as seconds, with the decimals that they have.
+    /// Writes microseconds since 1970 as seconds, with the decimals needed.
     mutating func write(seconds microseconds: Int64) {
         if microseconds < 0 { write(UInt8(ascii: "-")) }
         let (whole, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
@@ -203,8 +203,10 @@ extension ByteCursor {
         write(millionths: fraction)
     }
 
-    /// Writes ` # {labels} value timestamp` in at most `exemplar.room` bytes. A zero byte, legal here as in label values, is
-    /// replaced: Prometheus (2.42) refuses a page with one in an exemplar.
+    /// Writes ` # {labels} value timestamp` in at most `exemplar.room` bytes.
+    ///
+    /// A zero byte, legal here as in label values, is replaced: Prometheus (2.42) refuses a page with one in an
+    /// exemplar.
     mutating func write(_ exemplar: Exemplar) {
         write(" # {")
         var isFirst = true
@@ -236,7 +238,7 @@ extension ByteCursor {
 }
 
 extension Exemplar {
-    /// Bytes that `ByteCursor.write(_:)` takes at most.
+    /// The maximum bytes that `ByteCursor.write(_:)` writes.
     var room: Int {
         labels.reduce(2 * ByteCursor.numberRoom + 8) { $0 + $1.name.utf8.count + 3 * $1.value.utf8.count + 4 }
     }

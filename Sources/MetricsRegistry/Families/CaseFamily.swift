@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instruments of a label that takes its values from a closed set: one for each case, there from the start.
+/// The instruments of a label with a closed set of values: one per case, created at registration.
 ///
-/// A look-up indexes an array by the case: no hash, no lock.
+/// A lookup indexes an array by the case: no hash, no lock.
 @safe
 public struct CaseFamily<Label: CaseIterable & Equatable & Sendable, Instrument: AnyObject & Sendable>: Sendable {
     @usableFromInline let index: CaseIndex<Label>
-    /// By place; nil where no case has it.
+    /// By place; nil if no case has it.
     @usableFromInline let instruments: [Instrument?]
-    /// The same without their references, which `instruments` counts.
+    /// The same as unretained references; `instruments` owns them.
     @usableFromInline let uncounted: [Unmanaged<Instrument>?]
     @usableFromInline let unlisted: @Sendable () -> Instrument
 
@@ -21,7 +21,7 @@ public struct CaseFamily<Label: CaseIterable & Equatable & Sendable, Instrument:
         unsafe uncounted = instruments.map { unsafe $0.map { unsafe Unmanaged.passUnretained($0) } }
     }
 
-    /// The instrument of this case; that of the overflow series for a value which `Label.allCases` leaves out.
+    /// The instrument of this case; that of the overflow series for a value that `Label.allCases` omits.
     @inlinable
     public subscript(_ label: Label) -> Instrument {
         let place = index.place(of: label)
@@ -29,8 +29,8 @@ public struct CaseFamily<Label: CaseIterable & Equatable & Sendable, Instrument:
         return unlisted()
     }
 
-    /// Gives `body` the instrument of this case, as the subscript does, without counting a reference to it: two atomic
-    /// additions less, for which several threads would contend.
+    /// Passes the instrument of this case to `body` without retaining it, which saves two atomic additions on which
+    /// threads would contend.
     @inlinable
     public func with(_ label: Label, _ body: (Instrument) -> Void) {
         let place = index.place(of: label)
@@ -39,9 +39,9 @@ public struct CaseFamily<Label: CaseIterable & Equatable & Sendable, Instrument:
     }
 }
 
-/// The instruments of two labels that take their values from closed sets: one for each pair, there from the start.
+/// The instruments of two labels with closed sets of values: one per pair of cases, created at registration.
 ///
-/// A look-up indexes an array by the two cases: no hash, no lock.
+/// A lookup indexes an array by the two cases: no hash, no lock.
 @safe
 public struct CasePairFamily<
     First: CaseIterable & Equatable & Sendable,
@@ -52,7 +52,7 @@ public struct CasePairFamily<
     @usableFromInline let columns: CaseIndex<Second>
     /// Row by row, by place; nil where no pair of cases has it.
     @usableFromInline let instruments: [Instrument?]
-    /// The same without their references, which `instruments` counts.
+    /// The same as unretained references; `instruments` owns them.
     @usableFromInline let uncounted: [Unmanaged<Instrument>?]
     @usableFromInline let unlisted: @Sendable () -> Instrument
 
@@ -71,7 +71,7 @@ public struct CasePairFamily<
         unsafe uncounted = instruments.map { unsafe $0.map { unsafe Unmanaged.passUnretained($0) } }
     }
 
-    /// The instrument of this pair; that of the overflow series for a value which `allCases` leaves out.
+    /// The instrument of this pair; that of the overflow series for a value that `allCases` omits.
     @inlinable
     public subscript(_ first: First, _ second: Second) -> Instrument {
         let (row, column) = (rows.place(of: first), columns.place(of: second))
@@ -81,8 +81,8 @@ public struct CasePairFamily<
         return unlisted()
     }
 
-    /// Gives `body` the instrument of this pair, as the subscript does, without counting a reference to it: two atomic
-    /// additions less, for which several threads would contend.
+    /// Passes the instrument of this pair to `body` without retaining it, which saves two atomic additions on which
+    /// threads would contend.
     @inlinable
     public func with(_ first: First, _ second: Second, _ body: (Instrument) -> Void) {
         let (row, column) = (rows.place(of: first), columns.place(of: second))
@@ -95,11 +95,11 @@ public struct CasePairFamily<
 
 /// The place of each case of a closed set in an array, found without hashing.
 ///
-/// A value that takes one byte, as an enumeration without payloads and with up to 256 cases does, is its own place;
-/// others are searched for.
+/// A one-byte value, such as an enumeration without payloads and with up to 256 cases, is its own place; others are
+/// searched for.
 @usableFromInline
 struct CaseIndex<Label: CaseIterable & Equatable & Sendable>: Sendable {
-    /// The number of places, some of which may have no case.
+    /// The number of places, some of which may be unused.
     @usableFromInline let count: Int
     private let searched: [Label]
 
@@ -114,7 +114,7 @@ struct CaseIndex<Label: CaseIterable & Equatable & Sendable>: Sendable {
         }
     }
 
-    /// The place of `label`; `count` or more when it isn't among all cases.
+    /// The place of `label`; `count` or more if it is not among all cases.
     @inlinable
     func place(of label: Label) -> Int {
         Self.isByte ? Int(Self.byte(label)) : place(searching: label)

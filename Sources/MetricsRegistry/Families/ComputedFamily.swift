@@ -2,19 +2,19 @@
 
 internal import Synchronization
 
-/// The series of one metric name whose values a function gives, all at once.
+/// The series of one metric name whose values a function computes all at once.
 ///
-/// An outcome takes the place of the one before in one step, and a scrape copies one outcome whole.
+/// A result replaces the previous one atomically, and a scrape copies one result completely.
 final class ComputedFamily: ExposedFamily {
     let descriptor: MetricDescriptor
     private let rules: ComputedRules
-    /// Who gives an outcome holds this while working it out; scrapes don't wait for that.
+    /// Held while a result is merged; scrapes do not wait for that.
     private let latest = Mutex(ComputedSeries())
     private let shown = Mutex(Shown())
 
     private struct Shown {
         var series = ComputedSeries()
-        /// Of these label values.
+        /// For these label values.
         var layouts: [ExpositionFormat: any PageLayout] = [:]
 
         mutating func replace(by next: ComputedSeries) {
@@ -28,7 +28,7 @@ final class ComputedFamily: ExposedFamily {
         self.rules = ComputedRules(descriptor: descriptor, family: rules)
     }
 
-    /// Shows what the function gave, and nothing else, from now on.
+    /// Replaces all series with those that the function returned.
     func show(_ samples: [(labelValues: [String], value: Double)]) {
         latest.withLock { latest in
             latest = latest.after(samples, rules)
@@ -45,8 +45,8 @@ final class ComputedFamily: ExposedFamily {
         let values = scraped.words.append(count) { words, start in
             for place in 0..<count { words[start + place] = series.values[place].bitPattern }
         }
-        let created = scraped.words.append(format.tellsCreated ? count : 0) { words, start in
-            if !format.tellsCreated { return }
+        let created = scraped.words.append(format.showsCreated ? count : 0) { words, start in
+            if !format.showsCreated { return }
             for place in 0..<count { words[start + place] = UInt64(bitPattern: series.created[place]) }
         }
         return FamilyCapture(
@@ -97,21 +97,22 @@ final class ComputedFamily: ExposedFamily {
     }
 }
 
-/// What a family of computed series takes, and how.
+/// How a family of computed series accepts values.
 struct ComputedRules: Sendable {
     let descriptor: MetricDescriptor
     let family: FamilyRules
 
     var isCounter: Bool { descriptor.kind == .counter }
 
-    /// The value that is shown when a function gives `new` for a series that showed `old`: a counter's never falls, and
-    /// what is no total is ignored and counted. Nil when there is nothing to show.
+    /// The value to show when a function returns `new` for a series that showed `old`; nil if there is none.
+    ///
+    /// A counter never falls, and values that are not totals are ignored and counted.
     func value(_ new: Double, after old: Double?) -> Double? {
         guard isCounter else { return new }
         return isTotal(new) ? max(new, old ?? 0) : old
     }
 
-    /// The sum of those that are totals; the others are ignored and counted. Nil when there is none.
+    /// The sum of the valid totals; others are ignored and counted. Nil if there is none.
     func sum(_ totals: [Double]) -> Double? {
         let totals = totals.filter(isTotal)
         return totals.isEmpty ? nil : totals.reduce(0, +)

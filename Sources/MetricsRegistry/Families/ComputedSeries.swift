@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The series that a function gave in one run, each with its value.
+/// The series that a function returned in one run, each with its value.
 struct ComputedSeries: Sendable {
     /// Changes with the label values.
     private(set) var generation = 0
@@ -10,8 +10,9 @@ struct ComputedSeries: Sendable {
     private(set) var created: [Int64] = []
     private var places: [LabelBytes: Int] = [:]
 
-    /// What is shown after a run that gave `samples`. While a run gives the label values of the one before, in whatever
-    /// order, the generation and the places stay.
+    /// The series to show after a run that returned `samples`.
+    ///
+    /// The generation and the places stay the same while runs return the same label values, in any order.
     func after(_ samples: [(labelValues: [String], value: Double)], _ rules: ComputedRules) -> ComputedSeries {
         var next = self
         if next.replaceValues(by: samples, rules) { return next }
@@ -26,7 +27,7 @@ struct ComputedSeries: Sendable {
         return next.hasLabels(of: self) ? arranged(next) : next
     }
 
-    /// Takes the values over if they are those of the same series in the same order.
+    /// Updates the values if the samples are those of the same series in the same order.
     private mutating func replaceValues(
         by samples: [(labelValues: [String], value: Double)],
         _ rules: ComputedRules
@@ -51,7 +52,7 @@ struct ComputedSeries: Sendable {
         labels.count == other.labels.count && labels.allSatisfy { other.places[$0] != nil }
     }
 
-    /// The values of `other`, which has the same labels, in the places of these.
+    /// The values of `other`, which has the same labels, in the order of this one.
     private func arranged(_ other: ComputedSeries) -> ComputedSeries {
         var arranged = self
         for (labels, value) in zip(other.labels, other.values) {
@@ -67,12 +68,12 @@ extension ComputedSeries {
     }
 }
 
-/// What of a run's outcome is shown: of values for the same labels the last, and of series as many as the family holds.
-struct ComputedRun {
+/// The accepted part of the result of a run: of duplicates the last, and as many series as the family holds.
+private struct ComputedRun {
     private(set) var shown: [(labels: LabelBytes, value: Double)] = []
 
-    /// Series that the page shows already, for which `isKnown` holds, go first. What is past the limit is added up in the
-    /// overflow series of a counter; a gauge leaves it out, as no one value stands for several.
+    /// Series that are already shown, for which `isKnown` holds, have priority. Values beyond the limit are summed in
+    /// the overflow series of a counter; gauges omit them, as no single value stands for several.
     init(
         _ samples: [(labelValues: [String], value: Double)],
         _ rules: ComputedRules,
@@ -81,13 +82,13 @@ struct ComputedRun {
         let overflow = rules.isCounter ? LabelBytes(rules.descriptor.overflowValues) : nil
         let latest = Self.latest(samples)
         let known = latest.map(\.labels).filter { $0 != overflow && isKnown($0) }
-        var room = SeriesRoom(rules.family, taken: known)
+        var budget = SeriesBudget(rules.family, taken: known)
         var rest: [Double] = []
         for (labels, value) in latest {
             if labels == overflow {
                 rest.append(value)
             } else if !rules.family.accepts(labels.values, for: rules.descriptor)
-                || !isKnown(labels) && !room.take(labels)
+                || !isKnown(labels) && !budget.take(labels)
             {
                 rules.family.overflowedLookups.add()
                 rest.append(value)
@@ -116,8 +117,8 @@ struct ComputedRun {
     }
 }
 
-/// What the limits of a family leave for new series.
-struct SeriesRoom {
+/// The number of new series that the limits of a family still allow.
+private struct SeriesBudget {
     private var series: Int
     private var labelBytes: Int
 
@@ -126,7 +127,7 @@ struct SeriesRoom {
         labelBytes = rules.maximumLabelBytes - taken.reduce(0) { $0 + $1.count }
     }
 
-    /// Takes room for one series; false, and nothing taken, when there is none.
+    /// Reserves one series; false, and no change, if there is no room.
     mutating func take(_ labels: LabelBytes) -> Bool {
         guard series > 0, labelBytes >= labels.count else { return false }
         series -= 1
@@ -135,7 +136,7 @@ struct SeriesRoom {
     }
 }
 
-/// Label values that are told apart by their bytes, as a page does, and not by what Unicode holds for the same text.
+/// Label values compared by their bytes, as on a page, and not by Unicode equivalence.
 struct LabelBytes: Hashable, Sendable {
     let values: [String]
 

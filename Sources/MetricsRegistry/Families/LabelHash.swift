@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hash of label values by their bytes, seeded against values chosen to collide.
+/// A hash of the bytes of label values, seeded against values chosen to collide.
 ///
-/// Sixteen bytes at a time are folded by a 64 by 64 bit multiplication whose halves are mixed, which is several
-/// times faster on short strings than the standard library's hasher.
+/// It folds sixteen bytes at a time with a 64 by 64 bit multiplication whose halves are mixed, several times faster on
+/// short strings than the standard library's hasher.
 struct LabelHash {
     private(set) var value: UInt64
 
@@ -11,7 +11,7 @@ struct LabelHash {
         value = seed
     }
 
-    /// Texts of up to 15 bytes are hashed as `SmallText` has them, longer ones by their bytes.
+    /// Adds a text; up to 15 bytes are hashed as a `SmallText`, longer ones by their bytes.
     @inline(__always)
     mutating func combine(_ text: String) {
         if let small = SmallText(ofSmallForm: text) {
@@ -73,16 +73,15 @@ struct LabelHash {
 
 /// A text of up to 15 bytes in two words: the bytes from the lowest on, and their number in the highest.
 ///
-/// So a `String` itself keeps a short text, apart from the four highest bits, on every platform of 64 bits so far. Where it
-/// does, the words are taken as they are, which is several times faster than a look at the bytes; whether it does, is
-/// found out once in each process.
-struct SmallText: Equatable {
+/// A small `String` has this form, apart from the four highest bits, on every 64-bit platform so far. If so, its words
+/// are used directly, which is several times faster than reading its bytes; each process checks this once.
+private struct SmallText: Equatable {
     static var maximumBytes: Int { 15 }
 
     let first: UInt64
     let second: UInt64
 
-    /// The text, if its bytes lie in the `String` itself and can be taken as they are.
+    /// The text, if its bytes are stored inline in the `String`.
     @inline(__always)
     init?(ofSmallForm text: String) {
         guard MemoryLayout<String>.size == 2 * MemoryLayout<UInt64>.size, Self.isFormKnown else { return nil }
@@ -92,7 +91,7 @@ struct SmallText: Equatable {
         second = words.second & Self.textBits
     }
 
-    /// The text, byte by byte; what is longer than 15 bytes is cut off.
+    /// The first 15 bytes of the text.
     init(packing text: String) {
         var words: (UInt64, UInt64) = (0, 0)
         var count = 0
@@ -105,7 +104,7 @@ struct SmallText: Equatable {
         second = words.1 | UInt64(count) << 56
     }
 
-    /// The bit of the second word that tells that the bytes lie in the words.
+    /// The bit of the second word that marks an inline string.
     private static var smallMark: UInt64 { 0x2000_0000_0000_0000 }
     private static var textBits: UInt64 { 0x0FFF_FFFF_FFFF_FFFF }
 

@@ -2,23 +2,23 @@
 
 public import Synchronization
 
-/// The instruments of a family by the program's own labels: found without a lock and without making label values.
+/// The instruments of a family by typed labels, found without a lock and without creating label values.
 ///
-/// It lies in front of the family, which alone knows its series, their limit and their removal. Once a series has been
-/// removed, a look-up takes a lock and forgets what it knew before the last removal.
+/// It is a cache in front of the family, which alone manages series, their limit and their removal. Once a series has
+/// been removed, lookups take a lock and discard what was cached before the last removal.
 @safe
 @usableFromInline
 final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendable>: Sendable {
     @usableFromInline
     typealias Slots = LabelSlots<Labels, Instrument>
 
-    /// What the family has for labels, and whether it is their series and not the overflow series.
+    /// The family's instrument for labels, and whether it is their own series and not the overflow series.
     typealias Lookup = @Sendable (Labels) -> (instrument: Instrument, isOwn: Bool)
 
     private struct Tables {
-        /// Those that were ever current before a removal, since a reader may still be in them.
+        /// The tables that were ever current before a removal, since a reader may still use them.
         var published: [Slots]
-        /// What is known since the last removal, and how many there had been.
+        /// The entries since the last removal, and the number of removals at that time.
         var recent = Slots(capacity: 16)
         var removals = 0
     }
@@ -30,7 +30,7 @@ final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendabl
     private let lookup: Lookup
     private let maximumEntries: Int
 
-    /// `maximumSeries` bounds the entries: several combinations may have the same label values.
+    /// - Parameter maximumSeries: Bounds the entries: several combinations may have the same label values.
     init(maximumSeries: Int, removals: SeriesRemovals, _ lookup: @escaping Lookup) {
         self.removals = removals
         self.lookup = lookup
@@ -45,14 +45,14 @@ final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendabl
         LabelWord.spread(labels.labelWord, seed: seed)
     }
 
-    /// The instrument of labels that were seen before, which lives as long as the index.
+    /// The cached instrument of labels, valid for as long as the index.
     @inlinable @inline(__always)
     func find(_ labels: Labels, hash: UInt64) -> Unmanaged<Instrument>? {
         if removals.count != 0 { return nil }
         return unsafe current.load(ordering: .acquiring)._withUnsafeGuaranteedRef { unsafe $0.find(labels, hash: hash) }
     }
 
-    /// The instrument of labels that `find(_:hash:)` doesn't know.
+    /// The instrument of labels that are not cached, or not since the last removal.
     @usableFromInline @inline(never)
     func add(_ labels: Labels, hash: UInt64) -> Instrument {
         let removals = removals.count
@@ -96,7 +96,7 @@ final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendabl
         }
     }
 
-    /// A table with room for one more entry; nil when it is there already or the index is full.
+    /// A table that can take another entry; nil if the entry exists or the index is full.
     private func grown(_ slots: Slots, _ labels: Labels, _ hash: UInt64) -> Slots? {
         if slots.count >= maximumEntries { return nil }
         if unsafe slots.find(labels, hash: hash) != nil { return nil }
@@ -104,10 +104,10 @@ final class LabelIndex<Labels: LabelCombination, Instrument: AnyObject & Sendabl
     }
 }
 
-/// An open-addressed hash table from combinations of label values to instruments, which it owns, that is read without
-/// a lock and only ever gains entries.
+/// An open-addressed hash table from combinations of label values to instruments, which it owns. It is read without a
+/// lock and only gains entries.
 ///
-/// A reader may look while one writer inserts: a slot's hash and combination are written before its instrument is
+/// Readers may run during an insertion: the hash and combination of a slot are written before its instrument is
 /// published.
 @safe
 @usableFromInline
@@ -148,10 +148,10 @@ final class LabelSlots<Labels: LabelCombination, Instrument: AnyObject & Sendabl
         unsafe labels.deallocate()
     }
 
-    /// Whether another entry would fill more than half of the slots, so that look-ups would take long.
+    /// Whether another entry would fill more than half of the slots and slow lookups down.
     var isCrowded: Bool { count * 2 >= mask }
 
-    /// The instrument of these labels, which lives as long as the table. Any thread, at any time.
+    /// The instrument of these labels, valid for as long as the table. Safe on any thread at any time.
     @inlinable @inline(__always)
     func find(_ wanted: Labels, hash: UInt64) -> Unmanaged<Instrument>? {
         var index = Int(truncatingIfNeeded: hash) & mask
@@ -162,7 +162,7 @@ final class LabelSlots<Labels: LabelCombination, Instrument: AnyObject & Sendabl
         return nil
     }
 
-    /// Adds what isn't there yet. One thread at a time; the table must not be crowded.
+    /// Adds a new entry. One thread at a time; the table must not be crowded.
     func insert(_ added: Labels, hash: UInt64, _ instrument: Instrument) {
         precondition(!isCrowded)
         var index = Int(truncatingIfNeeded: hash) & mask
@@ -187,7 +187,7 @@ final class LabelSlots<Labels: LabelCombination, Instrument: AnyObject & Sendabl
     }
 }
 
-/// How often series of a family have been removed. From the first time on look-ups take a lock.
+/// The number of removals of series of a family. After the first one lookups take a lock.
 @usableFromInline
 final class SeriesRemovals: Sendable {
     @usableFromInline let counter = Atomic<Int>(0)

@@ -14,16 +14,16 @@ public protocol LabelSet: LabelCombination {
     static var labelNames: [String] { get }
 }
 
-/// One combination of label values in a form of the program's own, with which a series is looked up.
+/// One combination of label values as a type of the program, used to look a series up.
 public protocol LabelCombination: Hashable, Sendable {
-    /// The values as a page shows them, one for each label name, in their order; asked for only when a series is new
-    /// or the family is at a limit.
+    /// The label values, one per label name, in their order. Requested only for new series and at a limit of the
+    /// family.
     var labelValues: [String] { get }
 
-    /// A word that equal combinations share and that different ones rarely do.
+    /// A word that equal combinations share and different ones rarely do.
     ///
-    /// It begins each look-up. `hashValue` unless told, which is safe against values that are chosen to collide and
-    /// takes some 10 ns; `Self.word(_:_:)` makes a word of integers and small enumerations in 1 ns.
+    /// It starts each lookup. The default is `hashValue`, which resists values chosen to collide and takes about 10
+    /// ns; `Self.word(_:_:)` makes a word of integers and small enumerations in 1 ns.
     var labelWord: UInt64 { get }
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instruments of one name, one for each combination of labels in a form of the program's own.
+/// The instruments of one name, one for each combination of typed labels.
 ///
-/// A look-up of labels that were seen before takes no lock and makes no label values; one of new labels creates a
-/// series. Past the family's limit of series, with a value that is too long, or with a wrong number of values, a look-up
-/// gives the overflow series, whose label values are all `other`, and counts in
-/// `metrics_registry_overflowed_lookups_total`.
+/// A lookup of known labels takes no lock and creates no label values; one of new labels creates a series. Beyond the
+/// family's limit of series, with a value that is too long, or with the wrong number of values, a lookup returns the
+/// overflow series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
 public struct LabelSetFamily<Labels: LabelCombination, Instrument: AnyObject & Sendable>: Sendable {
     @usableFromInline let index: LabelIndex<Labels, Instrument>
     private let removeSeries: @Sendable ([String]) -> Bool
@@ -29,9 +28,9 @@ public struct LabelSetFamily<Labels: LabelCombination, Instrument: AnyObject & S
         return index.add(labels, hash: hash)
     }
 
-    /// Gives `body` the instrument of these labels, without counting a reference to it, which the subscript does.
+    /// Passes the instrument of these labels to `body` without retaining it, as the subscript does.
     ///
-    /// For what several threads do at once: a count of references is a word that they contend for.
+    /// Use it when several threads look up at once: they contend for the reference count.
     @inlinable
     public func with<Result>(_ labels: Labels, _ body: (Instrument) -> Result) -> Result {
         let hash = index.hash(labels)
@@ -39,15 +38,15 @@ public struct LabelSetFamily<Labels: LabelCombination, Instrument: AnyObject & S
         return body(index.add(labels, hash: hash))
     }
 
-    /// Takes the series of these labels off the page; false when there is none. A later look-up begins a new one.
+    /// Removes the series of these labels from the page; false if there is none. A later lookup starts a new one.
     ///
-    /// From a family's first removal on its look-ups take a lock, and some 100 ns.
+    /// After its first removal a family's lookups take a lock and about 100 ns.
     @discardableResult
     public func remove(_ labels: Labels) -> Bool {
         removeSeries(labels.labelValues)
     }
 
-    /// Takes all series off the page, as `remove(_:)` does one.
+    /// Removes all series from the page, as `remove(_:)` does one.
     public func removeAll() {
         removeAllSeries()
     }

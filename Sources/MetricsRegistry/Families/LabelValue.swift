@@ -5,14 +5,14 @@
 ///
 ///     enum Method: String, LabelValue { case get = "GET", post = "POST" }
 public protocol LabelValue: Hashable, Sendable {
-    /// The value as a page shows it; asked for only when a series is new or the family is at a limit.
+    /// The text of the value. Requested only for new series and at a limit of the family.
     var labelValue: String { get }
-    /// A word that equal values share and that different ones rarely do.
+    /// A word that equal values share and different ones rarely do.
     var labelWord: UInt64 { get }
 }
 
 extension LabelValue {
-    /// Whether the two are equal; those of one byte, as enumerations are, by that byte.
+    /// Whether two values are equal; one-byte values, such as enumerations, are compared as bytes.
     @inlinable @inline(__always)
     func isSame(as other: Self) -> Bool {
         MemoryLayout<Self>.size == 1 ? LabelByte.of(self) == LabelByte.of(other) : self == other
@@ -21,7 +21,7 @@ extension LabelValue {
 
 @usableFromInline
 enum LabelByte {
-    /// The byte of a value that takes one.
+    /// The byte of a one-byte value.
     @inlinable @inline(__always)
     static func of<Value>(_ value: Value) -> UInt8 {
         unsafe withUnsafeBytes(of: value) { unsafe $0[0] }
@@ -38,7 +38,7 @@ extension LabelValue where Self: BinaryInteger {
 extension LabelValue where Self: RawRepresentable, RawValue: LabelValue {
     /// That of the raw value.
     @inlinable public var labelValue: String { rawValue.labelValue }
-    /// The byte of a value that takes one, as an enumeration does; else the word of the raw value.
+    /// The byte of a one-byte value, such as an enumeration; otherwise the word of the raw value.
     @inlinable public var labelWord: UInt64 {
         MemoryLayout<Self>.size == 1 ? UInt64(LabelByte.of(self)) : rawValue.labelWord
     }
@@ -69,7 +69,7 @@ extension String: LabelValue {
     @inlinable public var labelWord: UInt64 { LabelWord.text(self) }
 }
 
-/// Arithmetic on the words with which look-ups begin.
+/// Arithmetic on the words that start lookups.
 @usableFromInline
 enum LabelWord {
     /// An odd constant with balanced bits: the fractional part of the golden ratio.

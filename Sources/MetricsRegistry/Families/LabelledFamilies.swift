@@ -2,9 +2,9 @@
 
 /// The counters of one name, one for each combination of label values.
 ///
-/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
-/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
-/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+/// A lookup of known values takes no lock; one of new values creates a series. Beyond the family's limit of series,
+/// with a value that is too long, or with the wrong number of values, a lookup returns the overflow series, whose
+/// label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
 public struct CounterFamily: Sendable {
     private let series: InstrumentFamily<Counter>
     private let order: LabelOrder
@@ -21,23 +21,24 @@ public struct CounterFamily: Sendable {
 
     /// The counter of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String) -> Counter {
-        order.isSame ? series.member(first, second) : with([first, second])
+        order.isIdentity ? series.member(first, second) : with([first, second])
     }
 
     /// The counter of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String, _ third: String) -> Counter {
-        order.isSame ? series.member(first, second, third) : with([first, second, third])
+        order.isIdentity ? series.member(first, second, third) : with([first, second, third])
     }
 
-    /// Gives `body` the counter of this value of the family's only label, without counting a reference to it, which
-    /// `with(_:)` does: two atomic additions less, for which several threads would contend.
+    /// Passes the counter of this value of the family's only label to `body`, without retaining it.
+    ///
+    /// Unlike `with(_:)` this saves two atomic additions, on which threads would contend.
     public func with(_ value: String, _ body: (Counter) -> Void) {
         series.withMember(value, body)
     }
 
-    /// Gives `body` the counter of these values, as `with(_:_:)` for one value and a closure does.
+    /// Passes the counter of these values to `body`, as `with(_:_:)` for one value does.
     public func with(_ first: String, _ second: String, _ body: (Counter) -> Void) {
-        order.isSame ? series.withMember(first, second, body) : body(with([first, second]))
+        order.isIdentity ? series.withMember(first, second, body) : body(with([first, second]))
     }
 
     /// The counter of these values, in the order of the label names at registration.
@@ -45,9 +46,9 @@ public struct CounterFamily: Sendable {
         series.member(order.arranged(values))
     }
 
-    /// The counter of these values, which a page leaves out while it is at 0 where it is to be shown once used.
+    /// The counter of these values; with `onceUsed` a page omits it while it is 0.
     ///
-    /// What a series was created with, it keeps.
+    /// The flag only has an effect when the series is created.
     public func with(_ values: [String], onceUsed: Bool) -> Counter {
         series.member(order.arranged(values), hiddenUntilUsed: onceUsed)
     }
@@ -61,17 +62,17 @@ public struct CounterFamily: Sendable {
     /// The counter of these values, in the order of the label names at registration.
     public subscript(_ first: String, _ second: String, _ third: String) -> Counter { with(first, second, third) }
 
-    /// Takes the counter of these values off the page; false when there is none.
+    /// Removes the series of these values from the page; false if there is none.
     ///
-    /// The values are in the order of the label names at registration. Who still has the counter can go on using it, unseen;
-    /// the next look-up of the values makes a new one. Once a family has lost a series, its look-ups take a lock: some
-    /// 20 ns more, and more than that where several threads look up at once.
+    /// The values are in the order of the label names at registration. An existing reference keeps working, but is on
+    /// no page; the next lookup of the values creates a new series. After its first removal a family's lookups take a
+    /// lock: about 20 ns more, and longer when several threads look up at once.
     @discardableResult
     public func remove(_ values: String...) -> Bool {
         series.remove(order.arranged(values))
     }
 
-    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    /// Removes all series of the family from the page, as `remove(_:)` does one.
     public func removeAll() {
         series.removeAll()
     }
@@ -79,10 +80,8 @@ public struct CounterFamily: Sendable {
 
 /// The striped counters of one name, one for each combination of label values.
 ///
-/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
-/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
-/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`. A look-up
-/// counts a reference to the counter, which is contended for like a plain counter: keep the counter.
+/// Lookups behave as in `CounterFamily`. A lookup without a closure retains the counter, which threads contend for
+/// like a plain counter: keep the counter.
 public struct StripedCounterFamily: Sendable {
     private let series: InstrumentFamily<StripedCounter>
     private let order: LabelOrder
@@ -92,15 +91,16 @@ public struct StripedCounterFamily: Sendable {
         self.order = order
     }
 
-    /// Gives `body` the counter of this value of the family's only label, without counting a reference to it, which
-    /// `with(_:)` does: two atomic additions less, for which several threads would contend.
+    /// Passes the counter of this value of the family's only label to `body`, without retaining it.
+    ///
+    /// Unlike `with(_:)` this saves two atomic additions, on which threads would contend.
     public func with(_ value: String, _ body: (StripedCounter) -> Void) {
         series.withMember(value, body)
     }
 
-    /// Gives `body` the counter of these values, as `with(_:_:)` for one value and a closure does.
+    /// Passes the counter of these values to `body`, as `with(_:_:)` for one value does.
     public func with(_ first: String, _ second: String, _ body: (StripedCounter) -> Void) {
-        order.isSame ? series.withMember(first, second, body) : body(with([first, second]))
+        order.isIdentity ? series.withMember(first, second, body) : body(with([first, second]))
     }
 
     /// The counter of these values, in the order of the label names at registration.
@@ -111,15 +111,15 @@ public struct StripedCounterFamily: Sendable {
     /// The counter of these values, in the order of the label names at registration.
     public subscript(_ values: String...) -> StripedCounter { with(values) }
 
-    /// Takes the series of these values off the page; false when there is none.
+    /// Removes the series of these values from the page; false if there is none.
     ///
-    /// Who still has the counter can go on using it, unseen; the next look-up of the values makes a new one.
+    /// An existing reference keeps working, but is on no page; the next lookup of the values creates a new series.
     @discardableResult
     public func remove(_ values: String...) -> Bool {
         series.remove(order.arranged(values))
     }
 
-    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    /// Removes all series of the family from the page, as `remove(_:)` does one.
     public func removeAll() {
         series.removeAll()
     }
@@ -127,9 +127,9 @@ public struct StripedCounterFamily: Sendable {
 
 /// The gauges of one name, one for each combination of label values.
 ///
-/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
-/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
-/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+/// A lookup of known values takes no lock; one of new values creates a series. Beyond the family's limit of series,
+/// with a value that is too long, or with the wrong number of values, a lookup returns the overflow series, whose
+/// label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
 public struct GaugeFamily: Sendable {
     private let series: InstrumentFamily<Gauge>
     private let order: LabelOrder
@@ -146,23 +146,24 @@ public struct GaugeFamily: Sendable {
 
     /// The gauge of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String) -> Gauge {
-        order.isSame ? series.member(first, second) : with([first, second])
+        order.isIdentity ? series.member(first, second) : with([first, second])
     }
 
     /// The gauge of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String, _ third: String) -> Gauge {
-        order.isSame ? series.member(first, second, third) : with([first, second, third])
+        order.isIdentity ? series.member(first, second, third) : with([first, second, third])
     }
 
-    /// Gives `body` the gauge of this value of the family's only label, without counting a reference to it, which
-    /// `with(_:)` does: two atomic additions less, for which several threads would contend.
+    /// Passes the gauge of this value of the family's only label to `body`, without retaining it.
+    ///
+    /// Unlike `with(_:)` this saves two atomic additions, on which threads would contend.
     public func with(_ value: String, _ body: (Gauge) -> Void) {
         series.withMember(value, body)
     }
 
-    /// Gives `body` the gauge of these values, as `with(_:_:)` for one value and a closure does.
+    /// Passes the gauge of these values to `body`, as `with(_:_:)` for one value does.
     public func with(_ first: String, _ second: String, _ body: (Gauge) -> Void) {
-        order.isSame ? series.withMember(first, second, body) : body(with([first, second]))
+        order.isIdentity ? series.withMember(first, second, body) : body(with([first, second]))
     }
 
     /// The gauge of these values, in the order of the label names at registration.
@@ -179,17 +180,17 @@ public struct GaugeFamily: Sendable {
     /// The gauge of these values, in the order of the label names at registration.
     public subscript(_ first: String, _ second: String, _ third: String) -> Gauge { with(first, second, third) }
 
-    /// Takes the gauge of these values off the page; false when there is none.
+    /// Removes the series of these values from the page; false if there is none.
     ///
-    /// The values are in the order of the label names at registration. Who still has the gauge can go on using it, unseen;
-    /// the next look-up of the values makes a new one. Once a family has lost a series, its look-ups take a lock: some
-    /// 20 ns more, and more than that where several threads look up at once.
+    /// The values are in the order of the label names at registration. An existing reference keeps working, but is on
+    /// no page; the next lookup of the values creates a new series. After its first removal a family's lookups take a
+    /// lock: about 20 ns more, and longer when several threads look up at once.
     @discardableResult
     public func remove(_ values: String...) -> Bool {
         series.remove(order.arranged(values))
     }
 
-    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    /// Removes all series of the family from the page, as `remove(_:)` does one.
     public func removeAll() {
         series.removeAll()
     }
@@ -197,9 +198,9 @@ public struct GaugeFamily: Sendable {
 
 /// The histograms of one name, one for each combination of label values.
 ///
-/// A look-up of values that were seen before takes no lock; one of new values creates a series. Past the family's
-/// limit of series, with a value that is too long, or with a wrong number of values, a look-up gives the overflow
-/// series, whose label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
+/// A lookup of known values takes no lock; one of new values creates a series. Beyond the family's limit of series,
+/// with a value that is too long, or with the wrong number of values, a lookup returns the overflow series, whose
+/// label values are all `other`, and counts in `metrics_registry_overflowed_lookups_total`.
 public struct HistogramFamily: Sendable {
     private let series: InstrumentFamily<Histogram>
     private let order: LabelOrder
@@ -216,23 +217,24 @@ public struct HistogramFamily: Sendable {
 
     /// The histogram of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String) -> Histogram {
-        order.isSame ? series.member(first, second) : with([first, second])
+        order.isIdentity ? series.member(first, second) : with([first, second])
     }
 
     /// The histogram of these values, in the order of the label names at registration.
     public func with(_ first: String, _ second: String, _ third: String) -> Histogram {
-        order.isSame ? series.member(first, second, third) : with([first, second, third])
+        order.isIdentity ? series.member(first, second, third) : with([first, second, third])
     }
 
-    /// Gives `body` the histogram of this value of the family's only label, without counting a reference to it, which
-    /// `with(_:)` does: two atomic additions less, for which several threads would contend.
+    /// Passes the histogram of this value of the family's only label to `body`, without retaining it.
+    ///
+    /// Unlike `with(_:)` this saves two atomic additions, on which threads would contend.
     public func with(_ value: String, _ body: (Histogram) -> Void) {
         series.withMember(value, body)
     }
 
-    /// Gives `body` the histogram of these values, as `with(_:_:)` for one value and a closure does.
+    /// Passes the histogram of these values to `body`, as `with(_:_:)` for one value does.
     public func with(_ first: String, _ second: String, _ body: (Histogram) -> Void) {
-        order.isSame ? series.withMember(first, second, body) : body(with([first, second]))
+        order.isIdentity ? series.withMember(first, second, body) : body(with([first, second]))
     }
 
     /// The histogram of these values, in the order of the label names at registration.
@@ -249,17 +251,17 @@ public struct HistogramFamily: Sendable {
     /// The histogram of these values, in the order of the label names at registration.
     public subscript(_ first: String, _ second: String, _ third: String) -> Histogram { with(first, second, third) }
 
-    /// Takes the histogram of these values off the page; false when there is none.
+    /// Removes the series of these values from the page; false if there is none.
     ///
-    /// The values are in the order of the label names at registration. Who still has the histogram can go on using it, unseen;
-    /// the next look-up of the values makes a new one. Once a family has lost a series, its look-ups take a lock: some
-    /// 20 ns more, and more than that where several threads look up at once.
+    /// The values are in the order of the label names at registration. An existing reference keeps working, but is on
+    /// no page; the next lookup of the values creates a new series. After its first removal a family's lookups take a
+    /// lock: about 20 ns more, and longer when several threads look up at once.
     @discardableResult
     public func remove(_ values: String...) -> Bool {
         series.remove(order.arranged(values))
     }
 
-    /// Takes all series of the family off the page, as `remove(_:)` does one.
+    /// Removes all series of the family from the page, as `remove(_:)` does one.
     public func removeAll() {
         series.removeAll()
     }

@@ -35,7 +35,7 @@ struct AtomicDouble: ~Copyable, Sendable {
         }
     }
 
-    /// Adds to a total, which stays finite; both are.
+    /// Adds to a finite total, which stays finite; `amount` is finite.
     func add(toTotal amount: Double) {
         var seen = bits.load(ordering: .relaxed)
         while true {
@@ -61,9 +61,9 @@ struct AtomicDouble: ~Copyable, Sendable {
 }
 
 extension Atomic where Value == UInt64 {
-    /// Replaces the value if it is lower.
+    /// Raises the value to `value` if it is lower.
     ///
-    /// `max(_:ordering:)` compares as if the words were signed (Swift 6.3), and would ignore values from 2^63 on.
+    /// `max(_:ordering:)` compares words as signed (Swift 6.3) and would ignore values from 2^63 on.
     func raise(to value: UInt64, releasing: Bool = false) {
         var seen = load(ordering: .relaxed)
         while seen < value {
@@ -82,8 +82,8 @@ extension Atomic where Value == UInt64 {
 }
 
 extension Double {
-    /// The sum of two finite numbers, or where that is too large the largest finite one of its sign: a total that was
-    /// infinite once would stay so.
+    /// The sum of two finite numbers, saturating at the largest finite one, since an infinite total would stay
+    /// infinite.
     @inline(__always)
     func addingUpToFinite(_ other: Double) -> Double {
         let sum = self + other

@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// One observation kept beside a total, with labels that lead to its trace (OpenMetrics 1.0, "Exemplars").
 ///
-/// Its label values are on the page, readable by everyone who may scrape: no secret and nothing personal belongs in
-/// them.
+/// Everyone who may scrape can read its label values: they must not hold secrets or personal data.
 public struct Exemplar: Sendable, Hashable {
     /// A label of an exemplar.
     public struct Label: Sendable, Hashable {
@@ -15,20 +14,20 @@ public struct Exemplar: Sendable, Hashable {
         public let value: String
     }
 
-    /// Code points that the names and values of all labels may have together (OpenMetrics 1.0, "Exemplars").
+    /// The maximum code points of all label names and values together (OpenMetrics 1.0, "Exemplars").
     public static var maximumCodePoints: Int { 128 }
 
     /// The labels, in the order given.
     public let labels: [Label]
-    /// What was observed, in the unit of the metric; for a counter, what was added.
+    /// The observed value, in the unit of the metric; for a counter, the amount added.
     public let value: Double
     /// When it was observed, in microseconds since 1970.
     public let timestamp: Int64
 
-    /// Makes an exemplar that every format can show.
+    /// Creates an exemplar that every format can show.
     ///
     /// - Parameters:
-    ///   - labels: Names that are legal and differ, and any values; at most 128 Unicode code points in all.
+    ///   - labels: Legal, distinct names with any values; at most 128 Unicode code points in all.
     ///   - value: A finite number.
     ///   - timestamp: Microseconds since 1970, from 1970 to 9999.
     public init(
@@ -51,7 +50,7 @@ public struct Exemplar: Sendable, Hashable {
         self.timestamp = timestamp
     }
 
-    /// The start of the year 10,000, with which a protobuf timestamp is no longer legal.
+    /// The start of the year 10,000, the first time that a protobuf timestamp cannot hold.
     private static var endOfTime: Int64 { 253_402_300_800_000_000 }
 
     /// Names that need no escaping in any format.
@@ -68,13 +67,13 @@ public struct Exemplar: Sendable, Hashable {
     }
 }
 
-/// Why something can't be an exemplar.
+/// Why values do not make an exemplar.
 public enum ExemplarError: Error, Sendable, Hashable, CaseIterable {
-    /// A label's name is not `[a-zA-Z_][a-zA-Z0-9_]*`, or begins with the `__` that belongs to Prometheus.
+    /// A label name is not `[a-zA-Z_][a-zA-Z0-9_]*`, or begins with `__`, which is reserved for Prometheus.
     case invalidLabelName
-    /// A label's name comes twice.
+    /// A label name is repeated.
     case repeatedLabelName
-    /// Names and values have more than 128 Unicode code points together.
+    /// Names and values have more than 128 Unicode code points in total.
     case tooLong
     /// The value is infinite or not a number.
     case valueIsNotFinite
@@ -86,7 +85,7 @@ extension ExemplarError: CustomStringConvertible {
     /// What was expected.
     public var description: String {
         switch self {
-        case .invalidLabelName: "expected label names of letters, digits and '_' that start with no digit and no '__'"
+        case .invalidLabelName: "expected label names of letters, digits and '_' that do not start with a digit or '__'"
         case .repeatedLabelName: "expected each label name once"
         case .tooLong: "expected at most \(Exemplar.maximumCodePoints) code points in all names and values"
         case .valueIsNotFinite: "expected a finite value"
@@ -95,41 +94,41 @@ extension ExemplarError: CustomStringConvertible {
     }
 }
 
-/// The exemplars of one series: made when the first one comes, so that a series without any pays for two words only.
+/// The exemplars of one series, allocated with the first one so that a series without any takes two words.
 ///
-/// A scrape asks a flag first, because `AtomicLazyReference.load()` takes some 30 nanoseconds.
-struct ExemplarShelf: ~Copyable, Sendable {
+/// A scrape checks a flag first, because `AtomicLazyReference.load()` takes about 30 nanoseconds.
+struct ExemplarStore: ~Copyable, Sendable {
     private let kept = AtomicLazyReference<KeptExemplars>()
     private let used = Atomic(false)
 
-    /// Keeps `exemplar` as the last one of its place, of which the series has `places`.
+    /// Keeps `exemplar` as the latest one of its place; the series has `places`.
     func keep(_ exemplar: Exemplar, at place: Int, of places: Int) {
         let kept = kept.load() ?? kept.storeIfNil(KeptExemplars(places: places))
         kept.keep(exemplar, at: place)
         used.store(true, ordering: .releasing)
     }
 
-    /// Keeps `exemplar` among the latest of a histogram's sparse buckets.
+    /// Keeps `exemplar` among the latest ones of the native buckets.
     func keepRecent(_ exemplar: Exemplar, of places: Int) {
         let kept = kept.load() ?? kept.storeIfNil(KeptExemplars(places: places))
         kept.keepRecent(exemplar)
         used.store(true, ordering: .releasing)
     }
 
-    /// Whether there is any; asked first by a loop over thousands of series, which then counts no reference for those
-    /// without.
+    /// Whether there is any exemplar. Loops over thousands of series check it first, which avoids counting a reference
+    /// for those without.
     @inline(__always)
     var isUsed: Bool { used.load(ordering: .acquiring) }
 
-    /// Appends what is kept to those of a scrape, as those of the `series`-th one of its family.
+    /// Appends the exemplars to those of a scrape, as those of series number `series` in its family.
     func copy(series: Int, into scraped: inout ScrapedExemplars) {
         kept.load()?.copy(series: series, into: &scraped)
     }
 }
 
-/// The last exemplar of each place, and the latest ones wherever they belong.
+/// The latest exemplar of each place, and the latest ones overall.
 ///
-/// A scrape takes the arrays as they are, so that it holds the lock for no longer than two retains.
+/// A scrape copies the arrays, so that it holds the lock for two retains only.
 private final class KeptExemplars: Sendable {
     private struct State {
         var places: [Exemplar?]
@@ -137,7 +136,7 @@ private final class KeptExemplars: Sendable {
         var next = 0
     }
 
-    /// Exemplars kept for the sparse buckets of a histogram.
+    /// The number of exemplars kept for native buckets.
     private static var maximumRecent: Int { 10 }
 
     private let state: Mutex<State>

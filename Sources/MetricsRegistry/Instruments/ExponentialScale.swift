@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bucket of a native histogram a magnitude belongs to, bit for bit as in Prometheus' own libraries.
+/// Maps magnitudes to buckets of native histograms, bit for bit like the Prometheus client libraries.
 ///
-/// Bucket k of schema n holds what is above 2^((k-1)/2^n) and at most 2^(k/2^n). All is computed at the finest schema,
-/// 8; the bucket of a coarser one is half the number, rounded up, for each step down.
+/// Bucket k of schema n holds what is above 2^((k-1)/2^n) and at most 2^(k/2^n). Everything is computed at the finest
+/// schema, 8; each step to a coarser schema halves the number, rounding up.
 final class ExponentialScale: Sendable {
     static let shared = ExponentialScale()
 
     static var finestSchema: Int { 8 }
 
-    /// The significands' fractions of the bounds between two powers of two, and one that no fraction passes.
+    /// The fractions of the significands of the bounds between two powers of two, and one that no fraction exceeds.
     private let fractions: [UInt64]
     /// For each 512th of the fractions the first bound that isn't below it. Bounds are further apart than that, so the
     /// bucket of a fraction is this one or the next.
@@ -37,13 +37,13 @@ final class ExponentialScale: Sendable {
         return guess + (fractions[guess] < fraction ? 1 : 0) + (exponent - 1023) << 8
     }
 
-    /// The bucket that a bucket of the finest schema lies in, that many schemas down.
+    /// The bucket that contains a bucket of the finest schema, `steps` schemas coarser.
     @inline(__always)
     static func key(_ key: Int, down steps: Int) -> Int {
         (key &+ (1 &<< steps) &- 1) &>> steps
     }
 
-    /// The largest magnitude of a bucket; the largest double where the bound is none.
+    /// The largest magnitude of a bucket; the largest double if its bound exceeds that.
     static func upperBound(of key: Int, schema: Int) -> Double {
         let finest = key << (finestSchema - schema)
         let exponent = finest >> 8
@@ -51,15 +51,15 @@ final class ExponentialScale: Sendable {
         return Double(sign: .plus, exponent: exponent + 1, significand: bounds[finest & 255])
     }
 
-    /// How much a bound is larger than the one before.
+    /// The ratio of a bound to the previous one.
     static func growthFactor(ofSchema schema: Int) -> Double {
         schema > 0 ? 2 * bounds[256 >> schema] : Double(sign: .plus, exponent: 1 << -schema, significand: 1)
     }
 
     private static var fractionMask: UInt64 { (1 << 52) - 1 }
 
-    /// 2^(k/256 - 1), with the digits of client_golang: most are some units off in the last place, and the same value
-    /// must lie in the same bucket everywhere.
+    /// 2^(k/256 - 1), with the digits of client_golang: most are off in the last place, and the same value must lie in
+    /// the same bucket everywhere.
     private static let bounds: [Double] = [
         0.5, 0.5013556375251013, 0.5027149505564014, 0.5040779490592088,
         0.5054446430258502, 0.5068150424757447, 0.5081891574554764, 0.509566998038869,

@@ -1,30 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a native histogram of Prometheus divides its observations: into buckets whose bounds grow by a constant factor,
-/// of which only those with observations exist.
+/// How a Prometheus native histogram divides its observations: into buckets whose bounds grow by a constant factor, of
+/// which only populated ones exist.
 ///
-/// A histogram keeps the finest buckets it was given for as long as it lives. A page shows the finest of the standard
-/// resolutions in which at most `maximumBuckets` are populated, so that once it got coarser it stays so.
+/// A histogram keeps its finest buckets for as long as it lives. A page shows the finest standard resolution with at
+/// most `maximumBuckets` populated buckets, so that a page that became coarser stays so.
 public struct NativeBuckets: Sendable, Hashable {
-    /// The resolutions there are: `schema` n has 2^n buckets for each power of two.
+    /// The range of resolutions: `schema` n has 2^n buckets per power of two.
     public static let schemas = -4...8
 
     /// The finest resolution shown, within `schemas`.
     public let schema: Int
-    /// Buckets that a page shows at most, positive and negative together, from 4 to 1,000.
+    /// The maximum number of buckets on a page, positive and negative together, from 4 to 1,000.
     public let maximumBuckets: Int
-    /// The magnitude up to which a value counts as zero. Raised on a page where even the coarsest buckets are too many.
+    /// The magnitude up to which a value counts as zero; a page raises it if even the coarsest buckets are too many.
     public let zeroThreshold: Double
 
-    /// The resolution with the largest growth that is at most `growthFactor`; the finest, of about 1.0027, when there
-    /// is none.
+    /// Chooses the resolution with the largest growth that is at most `growthFactor`, or the finest, of about 1.0027.
     ///
     /// - Parameters:
-    ///   - growthFactor: How much a bucket's bound is larger than the one before; 1.1 unless told, which is the
-    ///     resolution of 1.0905.
-    ///   - maximumBuckets: Buckets that a page shows at most; brought within 4 to 1,000.
-    ///   - zeroThreshold: The magnitude up to which a value counts as zero; one that is negative, infinite or not a
-    ///     number is the default, 2^-128.
+    ///   - growthFactor: The ratio of a bound to the previous one; 1.1 by default, which gives the resolution of
+    ///     1.0905.
+    ///   - maximumBuckets: The maximum number of buckets on a page, clamped to 4 to 1,000.
+    ///   - zeroThreshold: The magnitude up to which a value counts as zero; a negative, infinite or NaN one is
+    ///     replaced by the default, 2^-128.
     public init(growthFactor: Double = 1.1, maximumBuckets: Int = 160, zeroThreshold: Double = 0x1p-128) {
         let fitting = Self.schemas.first { ExponentialScale.growthFactor(ofSchema: $0) <= growthFactor }
         self.init(
@@ -34,14 +33,14 @@ public struct NativeBuckets: Sendable, Hashable {
         )
     }
 
-    /// The resolution of `schema`, brought within `schemas`; for the rest see `init(growthFactor:…)`.
+    /// Uses the resolution of `schema`, clamped to `schemas`; see `init(growthFactor:…)` for the rest.
     public init(schema: Int, maximumBuckets: Int = 160, zeroThreshold: Double = 0x1p-128) {
         self.schema = min(max(schema, Self.schemas.lowerBound), Self.schemas.upperBound)
         self.maximumBuckets = min(max(maximumBuckets, 4), 1_000)
         self.zeroThreshold = zeroThreshold >= 0 && zeroThreshold.isFinite ? zeroThreshold : 0x1p-128
     }
 
-    /// What a message says of the settings.
+    /// The settings in a message.
     static func text(_ settings: NativeBuckets?) -> String {
         guard let settings else { return "no native buckets" }
         return "native buckets of schema \(settings.schema), at most \(settings.maximumBuckets), "
@@ -65,7 +64,7 @@ public struct NativeCounts: Sendable, Hashable {
         }
     }
 
-    /// The resolution: 2^`schema` buckets for each power of two.
+    /// The resolution: 2^`schema` buckets per power of two.
     public var schema: Int
     /// The magnitude up to which values are counted as zero.
     public var zeroThreshold: Double
@@ -76,7 +75,7 @@ public struct NativeCounts: Sendable, Hashable {
     /// The buckets of positive values, by rising magnitude.
     public var positive: [Bucket]
 
-    /// Counts kept from an earlier process.
+    /// Creates counts kept from an earlier process.
     public init(schema: Int, zeroThreshold: Double, zeroCount: UInt64, negative: [Bucket], positive: [Bucket]) {
         self.schema = schema
         self.zeroThreshold = zeroThreshold
@@ -101,23 +100,5 @@ public struct NativeCounts: Sendable, Hashable {
         zeroCount = record.zeroCount
         negative = buckets(record.negative)
         positive = buckets(record.positive)
-    }
-}
-
-extension SparseBuckets {
-    /// Raises the counts to those of an earlier process; ignores buckets that hold no double.
-    func raise(to counts: NativeCounts) {
-        guard NativeBuckets.schemas.contains(counts.schema) else { return }
-        raiseZero(to: counts.zeroCount)
-        let steps = ExponentialScale.finestSchema - counts.schema
-        let down = ExponentialScale.finestSchema - settings.schema
-        for (isNegative, buckets) in [(true, counts.negative), (false, counts.positive)] {
-            var merged: [Int: UInt64] = [:]
-            for bucket in buckets where bucket.index.magnitude < 1 << 20 {
-                let key = ExponentialScale.key(bucket.index << steps, down: down)
-                merged[key, default: 0] &+= bucket.count
-            }
-            for (key, count) in merged { raise(to: count, finestKey: key << down, isNegative: isNegative) }
-        }
     }
 }

@@ -2,17 +2,17 @@
 
 internal import Synchronization
 
-/// The counts of a native histogram, at the finest schema it was given. Nothing is ever lost, moved or reset.
+/// The counts of a native histogram at its finest schema. Nothing is ever lost, moved or reset.
 ///
-/// The pages of the counts take up to 256 KiB. What would need more, which takes values of more than a hundred powers
-/// of two, is counted in coarse buckets (at most 35 KiB, so always room), and pages are then as coarse as those.
+/// The pages of the counts take up to 256 KiB. Values beyond that, which span more than a hundred powers of two, are
+/// counted in coarse buckets (at most 35 KiB, so they always fit), and the exposition is then as coarse as those.
 final class SparseBuckets: Sendable {
     /// Pages and nodes of 512 bytes.
     private static var maximumBlocks: Int { 512 }
-    /// The schema of what has no room.
-    static var coarseSchema: Int { 0 }
+    /// The schema of what exceeds the limit of pages.
+    private static var coarseSchema: Int { 0 }
 
-    let settings: NativeBuckets
+    private let settings: NativeBuckets
     private let zero = Atomic<UInt64>(0)
     private let zeroThreshold: Double
     private let scale = ExponentialScale.shared
@@ -59,12 +59,24 @@ final class SparseBuckets: Sendable {
 
     // MARK: Restoring
 
-    func raiseZero(to count: UInt64) {
-        zero.raise(to: count)
+    /// Raises the counts to those of an earlier process; ignores buckets that hold no double.
+    func raise(to counts: NativeCounts) {
+        guard NativeBuckets.schemas.contains(counts.schema) else { return }
+        zero.raise(to: counts.zeroCount)
+        let steps = ExponentialScale.finestSchema - counts.schema
+        let down = ExponentialScale.finestSchema - settings.schema
+        for (isNegative, buckets) in [(true, counts.negative), (false, counts.positive)] {
+            var merged: [Int: UInt64] = [:]
+            for bucket in buckets where bucket.index.magnitude < 1 << 20 {
+                let key = ExponentialScale.key(bucket.index << steps, down: down)
+                merged[key, default: 0] &+= bucket.count
+            }
+            for (key, count) in merged { raise(to: count, finestKey: key << down, isNegative: isNegative) }
+        }
     }
 
     /// Raises the count of a bucket at the finest schema; ignores buckets that hold no double.
-    func raise(to count: UInt64, finestKey: Int, isNegative: Bool) {
+    private func raise(to count: UInt64, finestKey: Int, isNegative: Bool) {
         if fine.raise(to: count, key: ExponentialScale.key(finestKey, down: steps), isNegative: isNegative) { return }
         let steps = ExponentialScale.finestSchema - Self.coarseSchema
         _ = coarse.raise(to: count, key: ExponentialScale.key(finestKey, down: steps), isNegative: isNegative)
@@ -72,7 +84,7 @@ final class SparseBuckets: Sendable {
 
     // MARK: Copying
 
-    /// Words that a copy takes at most, unless many pages come meanwhile.
+    /// The maximum words of a copy, unless many pages are added meanwhile.
     var copyRoom: Int {
         SparseRecord.headerWords + 2 * (fine.madeCells + coarse.madeCells + 16 * SparsePages.pageCells)
     }
@@ -120,13 +132,13 @@ struct SparseSides: ~Copyable, Sendable {
     var isEmpty: Bool { pages.isEmpty }
     var madeCells: Int { pages.madeCells }
 
-    /// Adds to a bucket that holds doubles; false, and nothing done, when there is no room.
+    /// Adds to a bucket that holds doubles; false, and no change, if the limit of pages is reached.
     @inline(__always)
     func add(_ amount: UInt64, key: Int, isNegative: Bool) -> Bool {
         pages.add(amount, at: key - lowest + (isNegative ? 0 : side))
     }
 
-    /// Raises a bucket; false, and nothing done, when there is no room. Buckets that hold no double are ignored.
+    /// Raises a bucket; false, and no change, if the limit of pages is reached. Ignores buckets that hold no double.
     func raise(to count: UInt64, key: Int, isNegative: Bool) -> Bool {
         guard 0..<buckets ~= key - lowest else { return true }
         return pages.raise(to: count, at: key - lowest + (isNegative ? 0 : side))
@@ -138,8 +150,8 @@ struct SparseSides: ~Copyable, Sendable {
         return total
     }
 
-    /// Writes key and count of the populated buckets of a side in ascending order, as far as there is room, and returns
-    /// where they are.
+    /// Writes key and count of the populated buckets of a side in ascending order, as far as `room` allows, and
+    /// returns their range.
     func copy(isNegative: Bool, into words: inout MutableSpan<UInt64>, at room: Range<Int>) -> Range<Int> {
         let first = isNegative ? 0 : side
         var end = room.lowerBound
@@ -153,8 +165,8 @@ struct SparseSides: ~Copyable, Sendable {
     }
 }
 
-/// The way to a histogram's sparse buckets for observations. The histogram owns the buckets; counting another owner in
-/// and out would take longer than counting the value.
+/// An unowned reference to the sparse buckets of a histogram, for observations. The histogram owns them; retaining and
+/// releasing would take longer than counting the value.
 @safe
 struct SparseCounting: Sendable {
     private let buckets: Unmanaged<SparseBuckets>

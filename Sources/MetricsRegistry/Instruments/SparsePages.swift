@@ -2,8 +2,9 @@
 
 internal import Synchronization
 
-/// Many atomic counters of which few are used: those that are lie in pages of 64, found in two steps and made when the
-/// first of them counts. Nothing is ever given back before the end.
+/// A two-level table of atomic counters of which few are used.
+///
+/// Counters lie in pages of 64, allocated when the first of them counts. Nothing is freed before the end.
 @safe
 struct SparsePages: ~Copyable, @unchecked Sendable {
     private typealias Page = UnsafeMutablePointer<Atomic<UInt64>>
@@ -20,7 +21,7 @@ struct SparsePages: ~Copyable, @unchecked Sendable {
     private let maximumBlocks: Int
     private let blocks = Atomic(0)
 
-    /// `maximumBlocks` bounds pages and nodes together, each of which takes 512 bytes.
+    /// - Parameter maximumBlocks: The maximum number of pages and nodes together, each of which takes 512 bytes.
     init(count: Int, maximumBlocks: Int) {
         let nodeCount = (count + Self.nodeCells - 1) / Self.nodeCells
         self.count = nodeCount * Self.nodeCells
@@ -44,13 +45,13 @@ struct SparsePages: ~Copyable, @unchecked Sendable {
         unsafe nodes.deallocate()
     }
 
-    /// The counters that exist, at most.
+    /// The maximum number of counters that are allocated.
     var madeCells: Int { blocks.load(ordering: .acquiring) * Self.pageCells }
 
-    /// Whether any counter exists.
+    /// Whether no counter is allocated.
     var isEmpty: Bool { blocks.load(ordering: .acquiring) == 0 }
 
-    /// Adds to a counter; false, and nothing done, when there is no room for its page.
+    /// Adds to a counter; false, and no change, if the limit of blocks is reached.
     @inline(__always)
     func add(_ amount: UInt64, at index: Int) -> Bool {
         guard let page = unsafe existingPage(of: index) ?? newPage(of: index) else { return false }
@@ -58,14 +59,14 @@ struct SparsePages: ~Copyable, @unchecked Sendable {
         return true
     }
 
-    /// Raises a counter to `value` if it is lower; false, and nothing done, when there is no room for its page.
+    /// Raises a counter to `value` if it is lower; false, and no change, if the limit of blocks is reached.
     func raise(to value: UInt64, at index: Int) -> Bool {
         guard let page = unsafe existingPage(of: index) ?? newPage(of: index) else { return false }
         unsafe page[index & 63].raise(to: value)
         return true
     }
 
-    /// Calls `body` with every counter of `range` that isn't zero, in order; `range` begins and ends with a node.
+    /// Calls `body` with every non-zero counter of `range`, in order; `range` begins and ends at a node.
     @inline(__always)
     func forEachCount(in range: Range<Int>, _ body: (_ index: Int, _ count: UInt64) -> Void) {
         precondition(range.lowerBound >= 0 && range.upperBound <= count)

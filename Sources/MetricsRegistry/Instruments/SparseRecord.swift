@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The head of a native histogram in the words of a scrape; the populated buckets lie behind it, as pairs of words, key
-/// and count, in ascending order of keys.
+/// The header of a native histogram in the words of a scrape; the populated buckets follow as pairs of words, key and
+/// count, in ascending order of keys.
 struct SparseRecord {
     static var headerWords: Int { 8 }
 
     let schema: Int
     let zeroThreshold: Double
     let zeroCount: UInt64
-    /// All observations, which is what the buckets and the zero bucket add up to.
+    /// All observations: the sum of the buckets and the zero bucket.
     let count: UInt64
     /// Where the pairs of each side are.
     let negative: Range<Int>
@@ -41,7 +41,7 @@ struct SparseRecord {
         positive = range(start + 6)
     }
 
-    /// Writes the head to `start` and returns where the record ends.
+    /// Writes the header to `start` and returns the end of the record.
     func write(to words: inout MutableSpan<UInt64>, at start: Int) -> Int {
         words[start] = UInt64(bitPattern: Int64(schema))
         words[start + 1] = zeroThreshold.bitPattern
@@ -55,8 +55,8 @@ struct SparseRecord {
     }
 }
 
-/// The populated buckets of a scrape while they are brought to the schema that the page shows: pairs of words, key and
-/// count, in ascending order of keys.
+/// The populated buckets of a scrape while they are reduced to the schema on the page: pairs of words, key and count,
+/// in ascending order of keys.
 struct SparseRuns {
     var schema: Int
     var zeroThreshold: Double
@@ -72,7 +72,7 @@ struct SparseRuns {
         positive = start..<start
     }
 
-    /// Where the words end that are used so far.
+    /// The end of the used words.
     var end: Int { max(negative.upperBound, positive.upperBound) }
 
     /// The number of populated buckets.
@@ -85,14 +85,14 @@ struct SparseRuns {
         }
     }
 
-    /// Goes one schema down.
+    /// Reduces the resolution by one schema.
     mutating func halve(_ words: inout MutableSpan<UInt64>) {
         negative = Self.merge(negative, &words) { ($0 + 1) >> 1 }
         positive = Self.merge(positive, &words) { ($0 + 1) >> 1 }
         schema -= 1
     }
 
-    /// Adds the buckets of what had no room. This allocates, and is for values that no one measures.
+    /// Adds the coarse buckets. This allocates, but only values of extreme magnitudes lead here.
     mutating func addSorted(_ more: borrowing SparseSides, in words: inout MutableSpan<UInt64>, room: Range<Int>) {
         var sides: [[(key: Int64, count: UInt64)]] = []
         for (isNegative, run) in [(true, negative), (false, positive)] {
@@ -135,7 +135,7 @@ struct SparseRuns {
         return first + 2..<run.upperBound
     }
 
-    /// Gives each bucket the key of the one it goes to, and adds up those with the same.
+    /// Maps the keys of the buckets and adds up those that become equal.
     private static func merge(
         _ run: Range<Int>,
         _ words: inout MutableSpan<UInt64>,

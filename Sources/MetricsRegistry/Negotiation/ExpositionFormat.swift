@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the formats in which a registry writes its page.
+/// A format in which a registry writes its page.
 public struct ExpositionFormat: Sendable, Hashable {
-    /// The language of a page, apart from how it shows names.
+    /// The encoding of a page, apart from the escaping of names.
     public enum Encoding: Sendable, Hashable, CaseIterable {
         /// Prometheus text 0.0.4.
         case text004
@@ -14,14 +14,14 @@ public struct ExpositionFormat: Sendable, Hashable {
         case protobuf
     }
 
-    /// The language of the page.
+    /// The encoding of the page.
     public let encoding: Encoding
-    /// The escaping that the client asked for; nil if it named none, or one that doesn't exist.
+    /// The escaping that the client requested; nil if it named none or an unknown one.
     public let requestedEscaping: NameEscaping?
-    /// Whether OpenMetrics and protobuf tell when each counter and histogram began. True unless told.
+    /// Whether OpenMetrics and protobuf contain the creation times of counters and histograms. True by default.
     public var createdSamples = true
 
-    /// A format; the Content-Type names the escaping only if one is given.
+    /// Creates a format; the Content-Type names the escaping only if one is given.
     public init(_ encoding: Encoding, escaping: NameEscaping? = nil) {
         self.encoding = encoding
         self.requestedEscaping = escaping
@@ -36,7 +36,7 @@ public struct ExpositionFormat: Sendable, Hashable {
     /// Delimited `io.prometheus.client.MetricFamily` messages.
     public static let protobuf = ExpositionFormat(.protobuf)
 
-    /// How names are shown: as the client asked, else with underscores.
+    /// The escaping of names: as requested, by default underscores.
     public var escaping: NameEscaping { requestedEscaping ?? .underscores }
 
     /// The value of the Content-Type header.
@@ -57,8 +57,8 @@ public struct ExpositionFormat: Sendable, Hashable {
 }
 
 extension ExpositionFormat {
-    /// Whether a page tells when its series began.
-    var tellsCreated: Bool { hasExemplars && createdSamples }
+    /// Whether a page contains creation times.
+    var showsCreated: Bool { hasExemplars && createdSamples }
 
     /// Whether a page has exemplars.
     var hasExemplars: Bool {
@@ -68,8 +68,8 @@ extension ExpositionFormat {
         }
     }
 
-    /// The format whose layout of a family serves for this one too: the two texts differ in their Content-Type only,
-    /// and classic names look the same in every escaping.
+    /// The format whose layout of a family also serves this one: the two Prometheus texts differ only in their
+    /// Content-Type, and classic names look the same in every escaping.
     func layoutFormat(hasClassicNames: Bool) -> ExpositionFormat {
         let isText = encoding == .text004 || encoding == .text100
         var format = ExpositionFormat(isText ? .text004 : encoding, escaping: hasClassicNames ? .underscores : escaping)
@@ -80,7 +80,7 @@ extension ExpositionFormat {
     /// Whether a page has native histograms.
     var hasSparseBuckets: Bool { encoding == .protobuf }
 
-    /// What stands behind the last family.
+    /// The text after the last family.
     var epilogue: [UInt8] {
         switch encoding {
         case .text004, .text100, .protobuf: []

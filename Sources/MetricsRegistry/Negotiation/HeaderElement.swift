@@ -2,24 +2,24 @@
 
 /// One element of an Accept or Accept-Encoding header: a value in lower case, its parameters and its weight.
 struct HeaderElement: Equatable {
-    /// Bytes of a header that are read.
+    /// The maximum bytes of a header that are read.
     static var maximumBytes: Int { 8_192 }
-    /// Elements of a header that are read.
+    /// The maximum elements of a header that are read.
     static var maximumElements: Int { 64 }
-    /// Parameters of an element that are read.
+    /// The maximum parameters of an element that are read.
     static var maximumParameters: Int { 16 }
 
-    /// What stands before the first semicolon, in lower case.
+    /// The text before the first semicolon, in lower case.
     let value: String
-    /// The parameters but `q`, with names in lower case; the first of a name counts.
+    /// The parameters except `q`, with names in lower case; of duplicates the first.
     let parameters: [String: String]
     /// The weight in thousandths.
     let quality: Int
 
     /// The well-formed elements of a comma-separated header, in their order.
     ///
-    /// Total: what can't be read is left out, as is what lies beyond the limits; an element that the limit of bytes
-    /// cuts is left out whole.
+    /// This never fails: malformed elements and what exceeds the limits are skipped; so is an element that the limit
+    /// of bytes cuts.
     static func list(_ header: String) -> [HeaderElement] {
         var cursor = HeaderCursor(header.utf8.prefix(maximumBytes))
         let isCut = header.utf8.count > maximumBytes
@@ -34,8 +34,8 @@ struct HeaderElement: Equatable {
     }
 }
 
-/// A place in a header that is being read: tokens, quoted strings and weights (RFC 9110, 5.6 and 12.4.2).
-struct HeaderCursor {
+/// A read position in a header: tokens, quoted strings and weights (RFC 9110, 5.6 and 12.4.2).
+private struct HeaderCursor {
     private let bytes: [UInt8]
     private var place = 0
 
@@ -43,7 +43,7 @@ struct HeaderCursor {
         self.bytes = Array(bytes)
     }
 
-    /// The element here; nil if it is malformed, and then the cursor stands somewhere inside it.
+    /// The element at the cursor; nil if it is malformed, which leaves the cursor inside it.
     mutating func element() -> HeaderElement? {
         skipSpaces()
         guard var value = token() else { return nil }
@@ -73,7 +73,7 @@ struct HeaderCursor {
         return nil
     }
 
-    /// Moves behind the next comma that is not in quotes; false, and to the end, if there is none.
+    /// Moves past the next comma outside quotes; false, and to the end, if there is none.
     mutating func skipPastComma() -> Bool {
         while let byte = peek {
             switch byte {
@@ -124,7 +124,7 @@ struct HeaderCursor {
         return start < place ? String(decoding: bytes[start..<place], as: UTF8.self) : nil
     }
 
-    /// The text between the quotes here, without its backslashes; nil, and at the end, if they aren't closed.
+    /// The quoted string at the cursor, unescaped; nil, and at the end, if it is not closed.
     private mutating func quoted() -> String? {
         guard take("\"") else { return nil }
         var text: [UInt8] = []

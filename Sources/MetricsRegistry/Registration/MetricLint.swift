@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The customs of Prometheus for names and help texts, as `promtool check metrics` and the naming guide
-/// (prometheus.io/docs/practices/naming) have them.
+/// Checks names and help texts against Prometheus conventions, as `promtool check metrics` and the naming guide
+/// (prometheus.io/docs/practices/naming) do.
 public enum MetricLint {
-    /// One departure from custom.
+    /// One deviation from the conventions.
     public struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// The metric's name.
         public let name: String
-        /// What is unusual about it, and what would be usual.
+        /// What is unusual about it and what would be usual.
         public let text: String
 
-        /// The name and the text, for a person.
+        /// The name and the text.
         public var description: String { "\(name): \(text)" }
     }
 
-    /// What is unusual about these metrics, in their order.
+    /// The deviations of these metrics, in their order.
     public static func findings(in descriptors: [MetricDescriptor]) -> [Finding] {
         descriptors.flatMap { descriptor in
             complaints(about: descriptor).map { Finding(name: descriptor.name, text: $0) }
@@ -104,9 +104,9 @@ public enum MetricLint {
     }
 }
 
-/// Units that appear in names, and the base units to which Prometheus' naming guide would have them converted.
-enum MetricUnits {
-    /// The base unit to use instead of `word`; nil when it is one or no unit at all.
+/// Units in names, and the base units that the Prometheus naming guide asks for.
+private enum MetricUnits {
+    /// The base unit to use instead of `word`; nil if it is a base unit or not a unit.
     static func base(of word: String) -> String? {
         if let base = derived[word] { return base }
         for prefix in prefixes where word.hasPrefix(prefix) {
@@ -116,7 +116,7 @@ enum MetricUnits {
         return nil
     }
 
-    /// The base unit to use instead of an abbreviation, in letters of either case.
+    /// The base unit to use instead of an abbreviation, case-insensitively.
     static func base(ofAbbreviation word: String) -> String? {
         abbreviations[word.lowercased()]
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MetricsRegistry {
-    /// The counters of this name, one for each case of a closed set, all there at 0 from the start.
+    /// The counters with this name, one for each case of a closed set, all created at 0.
     ///
     /// - Parameters:
     ///   - label: The name of the label.
     ///   - type: The closed set of its values, which are the cases' raw values.
-    ///   - onceUsed: The cases that a page leaves out while they are at 0.
+    ///   - onceUsed: The cases that a page omits while they are 0.
     public func counter<Label: CaseIterable & Hashable & Sendable & RawRepresentable>(
         _ name: String,
         help: String,
@@ -18,12 +18,12 @@ extension MetricsRegistry {
         counter(name, help: help, unit: unit, label: label, of: type, onceUsed: onceUsed, value: \.rawValue)
     }
 
-    /// The counters of this name, one for each case of a closed set, all there at 0 from the start.
+    /// The counters with this name, one for each case of a closed set, all created at 0.
     ///
     /// - Parameters:
     ///   - label: The name of the label.
     ///   - type: The closed set of its values.
-    ///   - onceUsed: The cases that a page leaves out while they are at 0.
+    ///   - onceUsed: The cases that a page omits while they are 0.
     ///   - value: The label value of a case.
     public func counter<Label: CaseIterable & Hashable & Sendable>(
         _ name: String,
@@ -35,14 +35,15 @@ extension MetricsRegistry {
         value: (Label) -> String
     ) -> CaseFamily<Label, Counter> {
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: [label])
-        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: Label.allCases.count)
+        let series = counters(descriptor, Label.allCases.count)
         return CaseFamily(unlisted: { series.overflow() }) { label in
             series.member([value(label)], hiddenUntilUsed: onceUsed.contains(label))
         }
     }
 
-    /// The counters of this name, one for each pair of cases of two closed sets, all there at 0 from the start. The
-    /// label values are the cases' raw values.
+    /// The counters with this name, one for each pair of cases of two closed sets, all created at 0.
+    ///
+    /// The label values are the raw values of the cases.
     ///
     /// - Parameters:
     ///   - labels: The names of the two labels.
@@ -61,7 +62,7 @@ extension MetricsRegistry {
         counter(name, help: help, unit: unit, labels: labels, of: types, values: (\.rawValue, \.rawValue))
     }
 
-    /// The counters of this name, one for each pair of cases of two closed sets, all there at 0 from the start.
+    /// The counters with this name, one for each pair of cases of two closed sets, all created at 0.
     ///
     /// - Parameters:
     ///   - labels: The names of the two labels.
@@ -79,7 +80,7 @@ extension MetricsRegistry {
         let names = [labels.0, labels.1]
         let descriptor = MetricDescriptor(name: name, help: help, unit: unit, kind: .counter, labelNames: names)
         let pairs = First.allCases.count * Second.allCases.count
-        let series = family(descriptor, of: Counter.self, shape: .wholeNumber, maximumSeries: pairs)
+        let series = counters(descriptor, pairs)
         let order = LabelOrder(caller: names, family: series.descriptor.labelNames)
         return CasePairFamily(unlisted: { series.overflow() }) { first, second in
             series.member(order.arranged([values.0(first), values.1(second)]))

@@ -11,33 +11,34 @@ internal import Synchronization
     internal import Musl
 #endif
 
-/// The metrics of a process: instruments to count with, and the page that shows them.
+/// The metrics of a process: the instruments that count, and the page that exposes them.
 ///
-/// Registering never fails in the caller's hands. Where a registration conflicts with an earlier one or with the rules
-/// of Prometheus, the conflict is reported and counted, and the caller gets a detached instrument: it works, and is on
-/// no page. Registering the same thing again gives the same instrument.
+/// Registering never fails. Where a registration conflicts with an earlier one or with the rules of Prometheus, the
+/// conflict is reported and counted, and the caller gets a detached instrument, which works but is on no page.
+/// Registering the same metric again returns the same instrument.
 ///
 /// The registry has four metrics of its own: `metrics_registry_conflicts_total`,
-/// `metrics_registry_ignored_values_total`, `metrics_registry_overflowed_lookups_total{family}` and, once
-/// there is a collector, `metrics_registry_failed_collections_total{collector}`.
+/// `metrics_registry_ignored_values_total`, `metrics_registry_overflowed_lookups_total{family}` and, once there is a
+/// collector, `metrics_registry_failed_collections_total{collector}`.
 public final class MetricsRegistry: Sendable {
     /// The sizes past which the registry stops growing.
     public let limits: RegistryLimits
 
-    let now: @Sendable () -> Int64
-    let onConflict: @Sendable (RegistrationConflict) -> Void
+    private let now: @Sendable () -> Int64
+    private let onConflict: @Sendable (RegistrationConflict) -> Void
     let catalog: Mutex<Catalog>
-    let buffers = ScrapeBuffers()
+    private let buffers = ScrapeBufferPool()
     let own: OwnMetrics
-    let stores = UpdateSequence()
+    private let stores = UpdateSequence()
     private let updateMemory = Mutex(MetricsUpdate.Memory())
 
-    /// Makes a registry that holds only its own metrics.
+    /// Creates a registry that holds only its own metrics.
     ///
     /// - Parameters:
-    ///   - now: Microseconds since 1970; asked once for each new series, under a lock: it must not call the registry.
-    ///   - limits: The sizes past which the registry stops growing.
-    ///   - onConflict: Told of each registration that got a detached instrument, on the caller's thread.
+    ///   - now: Returns microseconds since 1970. Called once per new series, under a lock: it must not call the
+    ///     registry.
+    ///   - limits: The sizes beyond which the registry stops growing.
+    ///   - onConflict: Called on the caller's thread for each registration that got a detached instrument.
     public init(
         now: @escaping @Sendable () -> Int64,
         limits: RegistryLimits = RegistryLimits(),
@@ -52,11 +53,11 @@ public final class MetricsRegistry: Sendable {
         self.catalog = Mutex(catalog)
     }
 
-    /// Changes several metrics so that a page shows all of the changes or none.
+    /// Changes several metrics atomically: a page shows all of the changes or none.
     ///
-    /// `body` says what to change; the changes are stored when it has returned. An update of a hundred counters takes some
-    /// four microseconds. Neither a scrape nor another update waits for `body`, and storing never waits for a scrape. When `body`
-    /// throws, nothing is changed. What it does to instruments directly shows at once.
+    /// `body` collects the changes, which are stored after it returns. An update of a hundred counters takes about
+    /// four microseconds. Neither a scrape nor another update waits for `body`, and storing never waits for a scrape.
+    /// If `body` throws, nothing is changed. Changes that `body` makes to instruments directly are visible at once.
     public func update<Result, Failure: Error>(
         _ body: (inout MetricsUpdate) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -77,16 +78,16 @@ public final class MetricsRegistry: Sendable {
         catalog.withLock { $0.ordered }.map(\.descriptor)
     }
 
-    /// The registrations so far that got a detached instrument.
+    /// The number of registrations that got a detached instrument.
     public var conflictCount: UInt64 { own.conflicts.value }
 }
 
 extension MetricsRegistry {
-    /// Makes a registry that takes the time from the system's clock.
+    /// Creates a registry that uses the system clock.
     ///
     /// - Parameters:
-    ///   - limits: The sizes past which the registry stops growing.
-    ///   - onConflict: Told of each registration that got a detached instrument, on the caller's thread.
+    ///   - limits: The sizes beyond which the registry stops growing.
+    ///   - onConflict: Called on the caller's thread for each registration that got a detached instrument.
     public convenience init(
         limits: RegistryLimits = RegistryLimits(),
         onConflict: @escaping @Sendable (RegistrationConflict) -> Void = { _ in }
@@ -104,7 +105,7 @@ extension MetricsRegistry {
 }
 
 extension MetricsRegistry {
-    /// The family of that description: the registered one, a new one, or in a conflict a detached one.
+    /// The family for a descriptor: the registered one, a new one, or after a conflict a detached one.
     func family<Member: Instrument>(
         _ descriptor: MetricDescriptor,
         of type: Member.Type,
@@ -139,7 +140,7 @@ extension MetricsRegistry {
         }
     }
 
-    /// Reports a conflict, and gives a family that is on no page.
+    /// Reports a conflict and returns a family that is on no page.
     func detached<Member: Instrument>(
         _ descriptor: MetricDescriptor,
         shape: SampleShape,
@@ -166,8 +167,8 @@ extension MetricsRegistry {
             return .failure(
                 descriptor.conflict(
                     .otherKind,
-                    expected: "\(sort(of: registered)), as registered first",
-                    found: "one of another sort",
+                    expected: "\(description(of: registered)), as registered first",
+                    found: "another kind of instrument",
                     advice: "register the metric in the same way everywhere"
                 )
             )
@@ -180,8 +181,8 @@ extension MetricsRegistry {
         return .success(family)
     }
 
-    /// What a family has, for a person who registered its name as something else of the same kind.
-    private func sort(of registered: any ExposedFamily) -> String {
+    /// Describes the registered instrument in a message about another kind of counter with the same name.
+    private func description(of registered: any ExposedFamily) -> String {
         switch registered {
         case is InstrumentFamily<Counter>: "a plain counter of whole numbers"
         case is InstrumentFamily<StripedCounter>: "a striped counter"
@@ -205,14 +206,13 @@ extension MetricsRegistry {
 }
 
 extension MetricsRegistry {
-    /// Replaces `page` by the metrics in `format`: families in the order of their names, series in the order of their
-    /// label values.
+    /// Replaces `page` with the metrics in `format`: families sorted by name, series sorted by label values.
     ///
-    /// Collectors run first; then all values are copied as of one moment between two calls of `update(_:)`; then the page
-    /// is written, over the bytes that `page` holds. The thread is blocked meanwhile; in an asynchronous function use
-    /// `page(_:names:)`. A page that is used again is allocated again only where it grows.
+    /// Collectors run first. Then all values are copied between two calls of `update(_:)`, and the page is written
+    /// from the copy. This blocks the thread; asynchronous functions use `page(_:names:)`. A reused `page` is
+    /// reallocated only when it grows.
     ///
-    /// - Parameter names: The families to show; nil for all. Unknown names show nothing.
+    /// - Parameter names: The families to include; nil for all. Unknown names are ignored.
     public func exposition(
         into page: inout [UInt8],
         format: ExpositionFormat = .text004,
@@ -231,8 +231,9 @@ extension MetricsRegistry {
         return page
     }
 
-    /// Gives `body` the metrics in `format` in a buffer of the registry's; see `exposition(into:format:names:)`.
-    /// Allocates nothing once such a page has been written before.
+    /// Passes the metrics in `format` to `body` in a buffer of the registry; see `exposition(into:format:names:)`.
+    ///
+    /// Allocates nothing once a page of this size has been written.
     public func withExposition<Result>(
         _ format: ExpositionFormat = .text004,
         names: Set<String>? = nil,
@@ -256,13 +257,13 @@ extension MetricsRegistry {
 }
 
 extension MetricsRegistry {
-    /// The metrics in `format`, for who must not block a thread; see `exposition(into:format:names:)`.
+    /// The metrics in `format`, without blocking the calling thread; see `exposition(into:format:names:)`.
     ///
     /// A scrape may wait for its collectors (`RegistryLimits.collectionMilliseconds`). It does so on a thread of its
-    /// own, and none of Swift's concurrency is held up. A task that is cancelled gets its page all the same.
+    /// own, outside the cooperative pool. A cancelled task still gets its page.
     public func page(_ format: ExpositionFormat = .text004, names: Set<String>? = nil) async -> [UInt8] {
         await withCheckedContinuation { continuation in
-            // A serial queue gets a thread beyond those that Dispatch shares with Swift's concurrency.
+            // A serial queue gets its own thread, outside the pool that Dispatch shares with Swift concurrency.
             DispatchQueue(label: "metrics-scrape").async {
                 continuation.resume(returning: self.exposition(format, names: names))
             }
@@ -270,12 +271,12 @@ extension MetricsRegistry {
     }
 }
 
-/// What a registry counts about itself.
+/// The metrics of the registry itself.
 struct OwnMetrics: Sendable {
     let conflicts: Counter
     let ignoredValues: Counter
     let overflowedLookups: InstrumentFamily<Counter>
-    /// On the page once there is a collector.
+    /// On the page once there is a collector that can fail.
     let failedCollections: InstrumentFamily<Counter>
     let families: [InstrumentFamily<Counter>]
 

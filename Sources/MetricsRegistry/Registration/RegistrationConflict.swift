@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a registration got a detached instrument: one that works and is on no page.
+/// Why a registration got a detached instrument, which works but is on no page.
 public struct RegistrationConflict: Error, Sendable, Hashable {
     /// The rule that the registration broke.
     public enum Reason: Sendable, Hashable {
@@ -11,9 +11,9 @@ public struct RegistrationConflict: Error, Sendable, Hashable {
         case invalidLabelName(String)
         /// A label's name belongs to Prometheus (`__…`, escaped too) or to the kind (`le` of a histogram).
         case reservedLabelName(String)
-        /// A label's name comes twice, or is shown as another's by one of the escapings.
+        /// A label name is repeated, or is the same as another once escaped.
         case repeatedLabelName(String)
-        /// The bounds of a histogram do not rise strictly, or one is not a number.
+        /// The bounds of a histogram do not increase strictly, or one is not a number.
         case unorderedBuckets
         /// The name is registered as something else.
         case otherKind
@@ -23,7 +23,7 @@ public struct RegistrationConflict: Error, Sendable, Hashable {
         case otherMeaning
         /// The histogram is registered with other bounds or other native buckets.
         case otherBuckets
-        /// A sample of the family would carry a name of another family.
+        /// A sample of the family would have the name of another family.
         case occupiedName(String)
         /// The family is computed by a function that is already registered.
         case repeatedFunction
@@ -31,32 +31,32 @@ public struct RegistrationConflict: Error, Sendable, Hashable {
         case limit
     }
 
-    /// The name that was to be registered.
+    /// The name of the metric.
     public let name: String
     /// The rule that was broken.
     public let reason: Reason
     /// What would have been accepted.
     public let expected: String
-    /// What was asked for.
+    /// What was requested.
     public let found: String
-    /// What to do about it.
+    /// How to fix it.
     public let advice: String
 }
 
 extension RegistrationConflict: CustomStringConvertible {
-    /// One sentence for a log: the name, what was expected and found, and what to do.
+    /// One sentence for a log: the name, what was expected and found, and how to fix it.
     public var description: String {
         "metric \(name.debugDescription) is not exposed: expected \(expected), found \(found); \(advice)"
     }
 }
 
 extension MetricDescriptor {
-    /// The first thing that makes the descriptor unfit for any page, whatever else is registered.
+    /// The first reason why no registry with these limits accepts the descriptor.
     func conflict(limits: RegistryLimits) -> RegistrationConflict? {
         nameConflict(limits: limits) ?? labelConflict(limits: limits)
     }
 
-    /// The first difference from a family registered under the same name; an absent help or unit differs from nothing.
+    /// The first difference from a family registered under the same name; a missing help or unit matches any.
     func conflict(with registered: MetricDescriptor) -> RegistrationConflict? {
         if kind != registered.kind {
             return conflict(
@@ -103,7 +103,7 @@ extension MetricDescriptor {
         return nil
     }
 
-    /// The first difference of a histogram's buckets from those registered under the same name.
+    /// The first difference between the buckets of two histograms with the same name.
     func conflict(_ wanted: HistogramBounds, with registered: HistogramBounds) -> RegistrationConflict? {
         if wanted.values != registered.values {
             return conflict(
@@ -139,7 +139,7 @@ extension MetricDescriptor {
             let form =
                 limits.allowsUTF8Names
                 ? "a name without control characters"
-                : "a name of letters, digits, '_' and ':' that starts with no digit"
+                : "a name of letters, digits, '_' and ':' that does not start with a digit"
             return conflict(
                 .invalidName,
                 expected: "\(form), at most \(limits.nameBytes) bytes",
@@ -152,7 +152,7 @@ extension MetricDescriptor {
                 .limit,
                 expected: "a help of at most \(limits.helpBytes) bytes",
                 found: "\(help.utf8.count) bytes",
-                advice: "say it in a sentence"
+                advice: "shorten it to a sentence"
             )
         }
         return nil
@@ -179,7 +179,7 @@ extension MetricDescriptor {
             let form =
                 limits.allowsUTF8Names
                 ? "a label name without colons and control characters"
-                : "a label name of letters, digits and '_' that starts with no digit"
+                : "a label name of letters, digits and '_' that does not start with a digit"
             return conflict(
                 .invalidLabelName(label),
                 expected: "\(form), at most \(limits.nameBytes) bytes",
@@ -198,7 +198,7 @@ extension MetricDescriptor {
         return nil
     }
 
-    /// A label that comes twice, or two that one of the escapings shows under one name.
+    /// A repeated label, or two labels with the same name in one of the escapings.
     private func repeatedLabelConflict() -> RegistrationConflict? {
         for escaping in NameEscaping.allCases {
             var seen: Set<String> = []

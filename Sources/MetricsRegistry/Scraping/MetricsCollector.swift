@@ -5,17 +5,18 @@ internal import Synchronization
 
 /// A function that a registry runs for its scrapes, until it is unregistered.
 ///
-/// Those of `onCollect(_:)` and of metrics without labels run on the scraping thread, and the scrape waits for them.
+/// The collectors of `onCollect(_:)` and of metrics without labels run on the scraping thread, and the scrape waits
+/// for them.
 ///
-/// All others run on a queue of their own, once at a time. A scrape starts them and waits for them, for all together at
-/// most as long as `RegistryLimits.collectionMilliseconds` tells; after that the page shows what they set last, and the
-/// scrapes that follow neither start one again nor wait for it while it is still running. What one throws is counted in
+/// All others run on queues of their own, each at most once at a time. A scrape starts them and waits for all of them
+/// together for at most `RegistryLimits.collectionMilliseconds`. After that the page shows what they set last, and
+/// later scrapes neither restart nor wait for one that is still running. Errors are counted in
 /// `metrics_registry_failed_collections_total`.
 ///
-/// The registry holds the function, and with it all that the function captures. One that captures the registry keeps it
-/// alive until it is unregistered: let it capture instruments, or the registry weakly.
+/// The registry retains the function and what it captures. A function that captures the registry keeps it in memory
+/// until it is unregistered: capture instruments, or the registry weakly.
 public final class MetricsCollector: Sendable {
-    /// What the collector was called, or the metric that it computes; failures are counted under it.
+    /// The name of the collector, or of the metric that it computes; failures are counted under it.
     public let name: String
 
     private let work: Work
@@ -34,13 +35,14 @@ public final class MetricsCollector: Sendable {
         self.remove = remove
     }
 
-    /// One that never runs, after a conflict.
+    /// A collector that never runs, returned after a conflict.
     static func detached(_ name: String) -> MetricsCollector {
         MetricsCollector(name, .onScrapingThread {}) { _ in }
     }
 
-    /// Takes the function from the registry, with the metric that it alone computes, if it does. A run that is going on
-    /// goes on to its end, unseen.
+    /// Removes the function from the registry, with the metric that only it computes.
+    ///
+    /// A running call completes, without effect on a page.
     public func unregister() {
         isRegistered.store(false, ordering: .relaxed)
         remove(self)
@@ -51,7 +53,7 @@ public final class MetricsCollector: Sendable {
         if case .onQueue = work { true } else { false }
     }
 
-    /// Runs the function here, if that is where it belongs.
+    /// Runs the function on this thread, if it belongs on the scraping thread.
     fileprivate func runHere() {
         if case .onScrapingThread(let collect) = work, isRegistered.load(ordering: .relaxed) { collect() }
     }
@@ -66,8 +68,8 @@ public final class MetricsCollector: Sendable {
 }
 
 extension [MetricsCollector] {
-    /// Runs those of the scraping thread in their order, then all others at once, for which it waits no longer than that
-    /// many milliseconds.
+    /// Runs the collectors of the scraping thread in order, then starts all others and waits at most `milliseconds`
+    /// for them.
     func run(milliseconds: Int) {
         for collector in self { collector.runHere() }
         for collector in self { collector.start() }
@@ -76,17 +78,17 @@ extension [MetricsCollector] {
     }
 }
 
-/// The runs of a function on a queue of its own, of which there is one at a time.
+/// Runs a function on its own queue, at most once at a time.
 final class CollectorRuns: Sendable {
     private let collect: @Sendable () -> Void
     private let queue = DispatchQueue(label: "metrics-collector")
-    /// Entered and left with the state locked, so that who sees a run going on waits for that run.
+    /// Entered and left with the state locked, so that whoever sees a run in progress waits for that run.
     private let runs = DispatchGroup()
     private let state = Mutex(State())
 
     private struct State {
         var isRunning = false
-        /// Whether a scrape has waited in vain for the run that is going on.
+        /// Whether a scrape has timed out waiting for the current run.
         var isLate = false
     }
 
@@ -94,7 +96,7 @@ final class CollectorRuns: Sendable {
         self.collect = collect
     }
 
-    /// Starts the function unless it is running already.
+    /// Starts the function unless it is running.
     func start() {
         let starts = state.withLock { state in
             if state.isRunning { return false }
@@ -112,7 +114,7 @@ final class CollectorRuns: Sendable {
         }
     }
 
-    /// Waits for the end of the run that is going on, unless an earlier scrape has done so in vain.
+    /// Waits for the current run, unless an earlier scrape has timed out waiting for it.
     func wait(until deadline: DispatchTime) {
         if state.withLock({ !$0.isRunning || $0.isLate }) { return }
         if runs.wait(timeout: deadline) == .timedOut {

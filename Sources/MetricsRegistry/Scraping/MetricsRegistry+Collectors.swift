@@ -3,14 +3,13 @@
 internal import Synchronization
 
 extension MetricsRegistry {
-    /// Runs `collect` before each scrape copies values, until the collector is unregistered; what it sets is on that
-    /// scrape's page.
+    /// Runs `collect` on the scraping thread before each scrape copies values, until the collector is unregistered.
     ///
-    /// Those of one scrape run in the order of registration on the scraping thread, those of several scrapes possibly at
-    /// once. The scrape waits for them without a limit; what may take long or throw belongs in `collector(_:_:)`.
+    /// Within a scrape these collectors run in order of registration; concurrent scrapes may run them concurrently.
+    /// The scrape waits for them without a limit: what may be slow or throw belongs in `collector(_:_:)`.
     ///
-    /// - Returns: A collector called `onCollect`. As many collectors as families (`RegistryLimits.families`) are run; a
-    ///   further one is a conflict.
+    /// - Returns: A collector named `onCollect`. The number of collectors is limited by `RegistryLimits.families`;
+    ///   another one is a conflict.
     @discardableResult
     public func onCollect(_ collect: @escaping @Sendable () -> Void) -> MetricsCollector {
         add(MetricsCollector("onCollect", .onScrapingThread(collect)) { [weak self] in self?.remove($0) })
@@ -18,10 +17,10 @@ extension MetricsRegistry {
 
     /// Runs `collect` for each scrape, before the scrape copies values, until the collector is unregistered.
     ///
-    /// For what computes several metrics at once, may take long or may throw; for how long a scrape waits for it, see
-    /// `MetricsCollector`. What is quick and always works is cheaper in `onCollect(_:)`.
+    /// Use it for what computes several metrics at once, may be slow or may throw; `MetricsCollector` says how long a
+    /// scrape waits. Quick work that cannot fail is cheaper in `onCollect(_:)`.
     ///
-    /// - Parameter name: What failures are counted under.
+    /// - Parameter name: The label under which failures are counted.
     @discardableResult
     public func collector(_ name: String, _ collect: @escaping @Sendable () throws -> Void) -> MetricsCollector {
         let failures = own.failedCollections.member([name])
@@ -31,7 +30,7 @@ extension MetricsRegistry {
         return add(MetricsCollector(name, .onQueue(runs)) { [weak self] in self?.remove($0) })
     }
 
-    /// Adds a collector; past as many as the registry may have families that is a conflict, and it never runs.
+    /// Adds a collector. Beyond the limit that is a conflict, and the collector never runs.
     func add(_ collector: MetricsCollector) -> MetricsCollector {
         let isAdded = catalog.withLock { catalog in
             if catalog.collectors.count >= limits.families { return false }
@@ -66,9 +65,9 @@ extension MetricsCollector {
 }
 
 extension MetricsRegistry {
-    /// A gauge whose value `function` computes before each scrape copies values, on the scraping thread.
+    /// A gauge whose value `function` computes on the scraping thread before each scrape copies values.
     ///
-    /// A second function under the same name is a conflict: it is never called, until the first is unregistered.
+    /// A second function under the same name is a conflict and is not called until the first is unregistered.
     @discardableResult
     public func gaugeFunction(
         _ name: String,
@@ -79,11 +78,11 @@ extension MetricsRegistry {
         collector(of: MetricDescriptor(name: name, help: help, unit: unit, kind: .gauge), function)
     }
 
-    /// A counter whose total `function` computes before each scrape copies values, on the scraping thread. On the page it
-    /// never falls, even where the function does; what is no total (negative, infinite, not a number) is ignored and
-    /// counted.
+    /// A counter whose total `function` computes on the scraping thread before each scrape copies values.
     ///
-    /// A second function under the same name is a conflict: it is never called, until the first is unregistered.
+    /// The page never shows a lower total than before, even if the function returns one. Negative, infinite and NaN
+    /// totals are ignored and counted. A second function under the same name is a conflict and is not called until the
+    /// first is unregistered.
     @discardableResult
     public func counterFunction(
         _ name: String,
@@ -108,18 +107,18 @@ extension MetricsRegistry {
 }
 
 extension MetricsRegistry {
-    /// Gauges whose label values and values `function` computes before each scrape copies values. Every page shows one
-    /// outcome whole: a series that the function no longer gives is no longer there; while it throws, there are none.
+    /// Gauges whose label values and values `function` computes before each scrape copies values.
     ///
-    /// For how long a scrape waits for it, see `MetricsCollector`. A second function under the same name is a conflict: it
-    /// is never called, until the first is unregistered.
+    /// A page shows one result completely: series that the function no longer returns disappear, and while it throws
+    /// there are none. `MetricsCollector` says how long a scrape waits. A second function under the same name is a
+    /// conflict and is not called until the first is unregistered.
     ///
     /// - Parameters:
     ///   - labels: The label names.
-    ///   - maximumSeries: The combinations after which new ones are left out, and counted in
-    ///     `metrics_registry_overflowed_lookups_total`; the registry's limit unless told.
-    ///   - function: Gives the label values, in the order of `labels`, and the value of each series; of several for the
-    ///     same labels the last counts.
+    ///   - maximumSeries: The number of combinations after which new ones are omitted and counted in
+    ///     `metrics_registry_overflowed_lookups_total`; by default the registry's limit.
+    ///   - function: Returns the label values, in the order of `labels`, and the value of each series; of duplicates
+    ///     the last counts.
     @discardableResult
     public func gaugeFunction(
         _ name: String,
@@ -136,12 +135,13 @@ extension MetricsRegistry {
         )
     }
 
-    /// Counters whose label values and totals `function` computes before each scrape copies values. A total never falls
-    /// on the page, even where the function's does; a series that the function no longer gives is no longer there, and
-    /// begins anew when it comes again. Past `maximumSeries` new combinations are added up in the overflow series. What is
-    /// no total (negative, infinite, not a number) is ignored and counted.
+    /// Counters whose label values and totals `function` computes before each scrape copies values.
     ///
-    /// Otherwise as `gaugeFunction(_:help:unit:labels:maximumSeries:_:)`.
+    /// The page never shows a lower total than before, even if the function returns one; a series that disappears and
+    /// returns starts again. Beyond `maximumSeries` new combinations are summed in the overflow series. Negative,
+    /// infinite and NaN totals are ignored and counted.
+    ///
+    /// Otherwise like `gaugeFunction(_:help:unit:labels:maximumSeries:_:)`.
     @discardableResult
     public func counterFunction(
         _ name: String,
@@ -182,7 +182,7 @@ extension MetricsRegistry {
 }
 
 extension MetricsRegistry {
-    /// Adds a family whose series a function gives; nil after a conflict, which is reported.
+    /// Adds a family whose series a function computes; nil after a conflict, which is reported.
     func computedFamily(_ descriptor: MetricDescriptor, maximumSeries: Int? = nil) -> ComputedFamily? {
         let conflict = descriptor.conflict(limits: limits)
         let outcome: Result<ComputedFamily, RegistrationConflict> = catalog.withLock { catalog in
@@ -209,7 +209,7 @@ extension MetricsRegistry {
 }
 
 extension MetricDescriptor {
-    /// A function's metric that is registered again, or another's that a function is to compute.
+    /// The conflict of a computed metric that is registered twice, or is already registered as an instrument.
     func repeatedFunction() -> RegistrationConflict {
         conflict(
             .repeatedFunction,

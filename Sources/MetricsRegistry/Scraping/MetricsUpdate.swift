@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Changes that a page shows together or not at all.
 ///
-/// They are collected here and stored when the body of `MetricsRegistry.update(_:)` has returned; nothing waits
-/// meanwhile, however long it takes. They are stored in the order in which they were asked for.
+/// They are collected here and stored, in order, after the body of `MetricsRegistry.update(_:)` returns. Nothing waits
+/// in the meantime, however long the body takes.
 public struct MetricsUpdate: ~Copyable {
     enum Change: Sendable {
         case add(Counter, UInt64)
@@ -21,7 +21,7 @@ public struct MetricsUpdate: ~Copyable {
         case restore(Histogram, counts: Range<Int>, sum: Double, created: Int64?)
     }
 
-    /// What is kept from one update for the next.
+    /// Buffers reused by the next update.
     struct Memory: Sendable {
         var changes: [Change] = []
         var counts: [UInt64] = []
@@ -40,12 +40,12 @@ public struct MetricsUpdate: ~Copyable {
         changes.append(.add(counter, amount))
     }
 
-    /// Adds to a counter that several threads count, as `StripedCounter.add(_:)` does.
+    /// Adds to a striped counter, as `StripedCounter.add(_:)` does.
     public mutating func add(_ amount: UInt64 = 1, to counter: StripedCounter) {
         changes.append(.addStriped(counter, amount))
     }
 
-    /// Raises a counter to a total that is kept elsewhere, as `Counter.restore(to:created:)` does.
+    /// Raises a counter to a total from elsewhere, as `Counter.restore(to:created:)` does.
     public mutating func raise(_ counter: Counter, to total: UInt64, created: Int64? = nil) {
         changes.append(.raise(counter, to: total, created: created))
     }
@@ -55,17 +55,17 @@ public struct MetricsUpdate: ~Copyable {
         changes.append(.addFraction(counter, amount))
     }
 
-    /// Raises a counter of fractions to a total that is kept elsewhere, as `FractionalCounter.restore(to:created:)` does.
+    /// Raises a fractional counter to a total from elsewhere, as `FractionalCounter.restore(to:created:)` does.
     public mutating func raise(_ counter: FractionalCounter, to total: Double, created: Int64? = nil) {
         changes.append(.raiseFraction(counter, to: total, created: created))
     }
 
-    /// Replaces the value of a gauge.
+    /// Sets a gauge.
     public mutating func set(_ gauge: Gauge, to value: Double) {
         changes.append(.set(gauge, value))
     }
 
-    /// Replaces the value of a gauge by a whole number; past 2^53 the nearest double.
+    /// Sets a gauge to a whole number; beyond 2^53 to the nearest double.
     public mutating func set(_ gauge: Gauge, to value: some BinaryInteger) {
         changes.append(.set(gauge, Double(value)))
     }
@@ -75,7 +75,7 @@ public struct MetricsUpdate: ~Copyable {
         changes.append(.addGauge(gauge, amount))
     }
 
-    /// Replaces the value of a gauge if it is lower.
+    /// Sets a gauge to `value` if its value is lower.
     public mutating func raise(_ gauge: Gauge, to value: Double) {
         changes.append(.raiseGauge(gauge, to: value))
     }
@@ -90,7 +90,7 @@ public struct MetricsUpdate: ~Copyable {
         changes.append(.merge(histogram, counts: try append(counts, for: histogram), sum: sum))
     }
 
-    /// Raises a histogram to totals that are kept elsewhere, as `Histogram.restore(counts:sum:created:)` does.
+    /// Raises a histogram to totals from elsewhere, as `Histogram.restore(counts:sum:created:)` does.
     public mutating func restore(
         _ histogram: Histogram,
         counts: [UInt64],
@@ -131,7 +131,7 @@ public struct MetricsUpdate: ~Copyable {
         }
     }
 
-    /// Forgets all changes and gives their memory back.
+    /// Discards all changes and returns their buffers.
     consuming func finish() -> Memory {
         changes.removeAll(keepingCapacity: true)
         counts.removeAll(keepingCapacity: true)
@@ -139,16 +139,16 @@ public struct MetricsUpdate: ~Copyable {
     }
 }
 
-/// A sequence lock: what is stored in one write is read whole or not at all.
+/// A sequence lock: what one write stores is read completely or not at all.
 ///
-/// A writer never waits for a reader. A reader runs again when a write came between; only after many such attempts does
-/// it keep writers off, for as long as it copies. Neither runs code of a user's in here.
+/// A writer never waits for a reader. A reader retries when a write overlapped; only after many retries does it block
+/// writers while it copies. Neither runs user code in here.
 struct UpdateSequence: ~Copyable, Sendable {
-    /// Attempts of a reader before it keeps writers off.
+    /// Attempts of a reader before it blocks writers.
     private static var attempts: Int { 64 }
 
     private let writers = Mutex<Void>(())
-    /// Odd while a write is going on.
+    /// Odd during a write.
     private let sequence = Atomic<UInt64>(0)
 
     /// Runs `body`, which stores to atomic words only.
@@ -161,7 +161,7 @@ struct UpdateSequence: ~Copyable, Sendable {
         }
     }
 
-    /// Runs `body`, which copies atomic words, until no write came between.
+    /// Runs `body`, which copies atomic words, until no write overlapped it.
     func read(_ body: () -> Void) {
         for _ in 0..<Self.attempts {
             let before = sequence.load(ordering: .acquiring)

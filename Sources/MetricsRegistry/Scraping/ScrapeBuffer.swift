@@ -2,13 +2,13 @@
 
 internal import Synchronization
 
-/// What a scrape works in, kept for the next one.
+/// The working memory of a scrape, reused by the next one.
 struct ScrapeBuffer: Sendable {
     var scraped = ScrapedState()
     var captures: [FamilyCapture] = []
     var page: [UInt8] = []
 
-    /// Copies the values of the families that `names` holds (nil: of all), in place of an earlier scrape's.
+    /// Copies the values of the families in `names` (nil: of all), replacing those of an earlier scrape.
     mutating func capture(_ families: [any ExposedFamily], _ format: ExpositionFormat, names: Set<String>?) {
         scraped.removeAll()
         captures.removeAll(keepingCapacity: true)
@@ -17,7 +17,7 @@ struct ScrapeBuffer: Sendable {
         }
     }
 
-    /// Replaces `page` by the captured families in `format`.
+    /// Replaces `page` with the captured families in `format`.
     func render(_ format: ExpositionFormat, over page: inout [UInt8]) {
         var earlier: [UInt8] = []
         swap(&earlier, &page)
@@ -42,9 +42,9 @@ struct ScrapeBuffer: Sendable {
     }
 }
 
-/// The buffers that wait for a scrape.
-struct ScrapeBuffers: ~Copyable {
-    /// Buffers that are kept; what more scrapes at once need is given back to the system.
+/// The idle scrape buffers.
+struct ScrapeBufferPool: ~Copyable {
+    /// The number of idle buffers kept; more concurrent scrapes free theirs.
     private static var kept: Int { 4 }
 
     private let waiting = Mutex<[ScrapeBuffer]>([])
@@ -61,7 +61,7 @@ struct ScrapeBuffers: ~Copyable {
 
 /// One family as a scrape copied it.
 struct FamilyCapture: Sendable {
-    /// Where what doesn't change comes from: an earlier scrape, or the series as they were at the time of copying.
+    /// The constant part of the page: kept by an earlier scrape, or built from the series at the time of copying.
     enum Layout: Sendable {
         case kept(any PageLayout)
         case missing(@Sendable () -> any PageLayout)
@@ -69,25 +69,25 @@ struct FamilyCapture: Sendable {
 
     let family: any ExposedFamily
     var layout: Layout
-    /// How often series had been removed at the time of copying.
+    /// The number of removals of series at the time of copying.
     let generation: Int
     /// The words of the values.
     let values: Range<Int>
-    /// The words of the times at which the series began; empty where the format doesn't tell.
+    /// The words of the creation times; empty if the format has none.
     let created: Range<Int>
-    /// The exemplars; none where the format has none.
+    /// The exemplars; empty if the format has none.
     let exemplars: Range<Int>
-    /// The words of native histograms: for each series the place of its `SparseRecord` within them, then the records;
-    /// empty where the format or the family has none.
+    /// The words of native histograms: for each series the offset of its `SparseRecord`, then the records; empty if
+    /// the format or the family has none.
     let sparse: Range<Int>
     let seriesCount: Int
 }
 
-/// What a scrape needs of a family, whatever its instruments.
+/// What a scrape needs from a family of any instrument.
 protocol ExposedFamily: AnyObject, Sendable {
     var descriptor: MetricDescriptor { get }
 
-    /// Appends the state of all series, in the order of their creation.
+    /// Appends the state of all series in order of creation.
     func capture(_ format: ExpositionFormat, into scraped: inout ScrapedState) -> FamilyCapture
     /// Keeps a layout for later scrapes.
     func keep(_ layout: any PageLayout, for format: ExpositionFormat, generation: Int)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of all series of a scrape, family by family; a `FamilyCapture` tells which part is whose.
+/// The values of a scrape, family by family; each `FamilyCapture` says which part belongs to its family.
 struct ScrapedState: Sendable {
     var words = ScrapedWords()
     var exemplars = ScrapedExemplars()
@@ -11,7 +11,7 @@ struct ScrapedState: Sendable {
     }
 }
 
-/// The values of a scrape, written over those of an earlier one; the array grows only where there are more.
+/// The words of a scrape, written over those of an earlier one; the array only grows.
 struct ScrapedWords: Sendable {
     private var words: ContiguousArray<UInt64> = []
     private(set) var count = 0
@@ -20,7 +20,7 @@ struct ScrapedWords: Sendable {
         count = 0
     }
 
-    /// Lets `body` fill `length` more words, which begin at the place that it is told, and returns where they are.
+    /// Appends `length` words, which `body` fills from `start` on, and returns their range.
     @discardableResult
     mutating func append(_ length: Int, _ body: (inout MutableSpan<UInt64>, _ start: Int) -> Void) -> Range<Int> {
         let start = count
@@ -34,7 +34,7 @@ struct ScrapedWords: Sendable {
         return start..<count
     }
 
-    /// Lets `body` fill up to `room` more words, whose places it is told; it returns where what it filled ends.
+    /// Appends up to `room` words; `body` returns the end of what it filled.
     mutating func append(atMost room: Int, _ body: (inout MutableSpan<UInt64>, _ room: Range<Int>) -> Int) {
         var end = count
         append(room) { all, start in end = body(&all, start..<start + room) }
@@ -49,13 +49,13 @@ struct ScrapedWords: Sendable {
 
 /// An exemplar as a scrape copied it.
 struct ScrapedExemplar: Sendable {
-    /// The place of the latest ones of a histogram's sparse buckets, which belong to no bucket of fixed bounds.
+    /// The `place` of the latest exemplars of native buckets, which belong to no fixed bucket.
     static var recent: Int { .max }
 
     let exemplar: Exemplar
-    /// The series' place in the order of creation within its family.
+    /// The index of the series in its family, in order of creation.
     let series: Int
-    /// 0 for a counter, the bucket for a histogram, `recent` for one of its latest.
+    /// 0 for a counter, the bucket of a histogram, or `recent`.
     let place: Int
 
     init(_ exemplar: Exemplar, series: Int, place: Int) {
@@ -65,7 +65,7 @@ struct ScrapedExemplar: Sendable {
     }
 }
 
-/// The exemplars of a scrape, family by family; within a family in ascending order of series and place.
+/// The exemplars of a scrape, family by family; within a family sorted by series and place.
 struct ScrapedExemplars: Sendable {
     private var entries: ContiguousArray<ScrapedExemplar> = []
 
@@ -81,7 +81,7 @@ struct ScrapedExemplars: Sendable {
         entries.append(entry)
     }
 
-    /// Where the exemplars of the family's `series`-th series lie within `range`, which is that of one family.
+    /// The indices of the exemplars of one series within `range`, which is that of its family.
     func range(ofSeries series: Int, in range: Range<Int>) -> Range<Int> {
         let places = entries.span.extracting(range).places(ofSeries: series)
         return range.lowerBound + places.lowerBound..<range.lowerBound + places.upperBound
@@ -94,7 +94,7 @@ struct ScrapedExemplars: Sendable {
 }
 
 extension Span<ScrapedExemplar> {
-    /// Where the exemplars of the `series`-th series of the family lie, of which these are all.
+    /// The indices of the exemplars of one series in the exemplars of its family.
     @inline(__always)
     func places(ofSeries series: Int) -> Range<Int> {
         isEmpty ? 0..<0 : search(series)

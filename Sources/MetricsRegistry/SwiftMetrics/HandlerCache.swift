@@ -2,21 +2,21 @@
 
 internal import Synchronization
 
-/// Finds handlers by label and dimensions as a library gives them, neither made legal nor sorted.
+/// Finds handlers by label and dimensions as a library passes them, neither mapped to legal names nor sorted.
 ///
-/// The same series may be found by several orders of its dimensions. An entry has two places that it may be in; where
-/// both are taken, the older of the two goes, and comes back by itself if it is still in use. When a series of the family
-/// has been removed, each entry is looked after once.
-final class ReportCache<Handler: Report>: Sendable {
+/// A series may be found by several orders of its dimensions. An entry has two possible slots; if both are taken, the
+/// older entry is evicted, and cached again when it is next used. After a removal of a series of the family, each
+/// entry is revalidated once.
+private final class HandlerCache<Handler: RegistryHandler>: Sendable {
     private static var parts: Int { 16 }
-    private static var placesPerPart: Int { 1_024 }
+    private static var slotsPerPart: Int { 1_024 }
 
     private final class Entry: Sendable {
         let hash: UInt64
         let label: String
         let dimensions: [(String, String)]
         let handler: Handler
-        /// How often series of the family had been removed when the handler's was last seen on the page.
+        /// The number of removals in the family when the handler was last seen on the page.
         private let generation: Atomic<Int>
 
         init(_ handler: Handler, generation: Int, hash: UInt64, label: String, dimensions: [(String, String)]) {
@@ -46,7 +46,7 @@ final class ReportCache<Handler: Report>: Sendable {
         private let places = Mutex<[Entry?]>([])
 
         func entry(_ hash: UInt64) -> Entry? {
-            let place = Int(truncatingIfNeeded: hash) & (ReportCache.placesPerPart - 1)
+            let place = Int(truncatingIfNeeded: hash) & (HandlerCache.slotsPerPart - 1)
             return places.withLock { places in
                 if places.isEmpty { return nil }
                 if let entry = places[place], entry.hash == hash { return entry }
@@ -56,9 +56,9 @@ final class ReportCache<Handler: Report>: Sendable {
         }
 
         func keep(_ entry: Entry) {
-            let place = Int(truncatingIfNeeded: entry.hash) & (ReportCache.placesPerPart - 1)
+            let place = Int(truncatingIfNeeded: entry.hash) & (HandlerCache.slotsPerPart - 1)
             places.withLock { places in
-                if places.isEmpty { places = Array(repeating: nil, count: ReportCache.placesPerPart) }
+                if places.isEmpty { places = Array(repeating: nil, count: HandlerCache.slotsPerPart) }
                 if let earlier = places[place], earlier.hash != entry.hash { places[place ^ 1] = earlier }
                 places[place] = entry
             }
@@ -96,12 +96,12 @@ final class ReportCache<Handler: Report>: Sendable {
     }
 }
 
-/// The handlers of one sort: found by label and dimensions, made where there is none yet.
-final class Reports<Handler: Report>: Sendable {
+/// The handlers of one kind: looked up by label and dimensions, created on demand.
+final class HandlerStore<Handler: RegistryHandler>: Sendable {
     private let registry: MetricsRegistry
     private let options: RegistryMetricsOptions
-    private let cache = ReportCache<Handler>()
-    private let families = Mutex<[String: ReportedFamily<Handler.Member>]>([:])
+    private let cache = HandlerCache<Handler>()
+    private let families = Mutex<[String: HandlerFamily<Handler.Member>]>([:])
 
     init(_ registry: MetricsRegistry, _ options: RegistryMetricsOptions) {
         self.registry = registry
@@ -113,25 +113,26 @@ final class Reports<Handler: Report>: Sendable {
         return cache.handler(hash, label, dimensions) ?? make(label, dimensions, hash: hash)
     }
 
-    /// What goes to the overflow series isn't kept, so that foreign values don't push out what is looked up again.
+    /// Handlers of the overflow series are not cached, so that unbounded values do not evict those in use.
     private func make(_ label: String, _ dimensions: [(String, String)], hash: UInt64) -> Handler {
         let family = family(label)
         let generation = family.generation
-        let labels = ReportedLabels.flat(dimensions, options.naming)
-        let handler = Handler(ReportedSeries(member: family.series.member(labels), family: family))
+        let labels = options.naming.labels(dimensions)
+        let handler = Handler(HandlerSeries(member: family.instruments.member(labels), family: family))
         if handler.member.labelValues == labels {
             cache.keep(handler, generation: generation, hash, label, dimensions)
         }
         return handler
     }
 
-    private func family(_ label: String) -> ReportedFamily<Handler.Member> {
+    private func family(_ label: String) -> HandlerFamily<Handler.Member> {
         let (known, isFull) = families.withLock { ($0[label], $0.count >= registry.limits.families) }
         if let known { return known }
-        // Past the limit all labels share one detached family, so that they neither grow nor report without end.
+        // Beyond the limit all labels share one detached family, so that neither families nor reports grow without
+        // bound.
         if isFull && !label.isEmpty { return family("") }
-        let fresh = ReportedFamily(
-            Handler.series(of: label, in: registry, options),
+        let fresh = HandlerFamily(
+            Handler.instruments(of: label, in: registry, options),
             ignoredValues: registry.own.ignoredValues
         )
         return families.withLock { families in
@@ -142,23 +143,23 @@ final class Reports<Handler: Report>: Sendable {
     }
 }
 
-/// The family that the reports of one label write to.
-final class ReportedFamily<Member: Instrument>: Sendable {
-    let series: InstrumentFamily<Member>
-    /// Where what can't be taken is counted.
+/// The family that the handlers of one label write to.
+final class HandlerFamily<Member: Instrument>: Sendable {
+    let instruments: InstrumentFamily<Member>
+    /// Counts ignored values.
     let ignoredValues: Counter
 
-    init(_ series: InstrumentFamily<Member>, ignoredValues: Counter) {
-        self.series = series
+    init(_ instruments: InstrumentFamily<Member>, ignoredValues: Counter) {
+        self.instruments = instruments
         self.ignoredValues = ignoredValues
     }
 
-    /// How often series were removed: what was looked up before may be gone.
-    var generation: Int { series.generation }
+    /// The number of removals: handlers looked up before may be stale.
+    var generation: Int { instruments.generation }
 }
 
-/// The series that a report writes to.
-struct ReportedSeries<Member: Instrument>: Sendable {
+/// The series that a handler writes to.
+struct HandlerSeries<Member: Instrument>: Sendable {
     let member: Member
-    let family: ReportedFamily<Member>
+    let family: HandlerFamily<Member>
 }

@@ -1,31 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of Prometheus made from the labels and dimensions of swift-metrics, in which anything may stand.
-struct ReportedName: Sendable {
-    /// Whether names that are legal in UTF-8 stay as they are.
+/// Maps the labels and dimensions of swift-metrics, which may be any text, to Prometheus names.
+struct NameMapping: Sendable {
+    /// Whether legal UTF-8 names are kept.
     let keepsUTF8: Bool
 
-    /// The name of a metric, with `suffix` at its end.
+    /// The name of a metric, ending in `suffix`.
     ///
-    /// A colon, which would be legal, becomes `_` too, since custom leaves it to recording rules.
+    /// A colon, although legal, becomes `_` too, since colons are for recording rules.
     func metric(_ label: String, suffix: String) -> String {
         let name = keepsUTF8 && MetricName.isValidLabel(label, allowingUTF8: true) ? label : Self.classic(label)
         return name.hasSuffix(suffix) ? name : name + suffix
     }
 
-    /// The name of a label, without the prefix `__` of Prometheus and the names that histograms and summaries use.
+    /// The name of a label, without the reserved prefix `__` and the label names of histograms and summaries.
     func label(_ dimension: String) -> String {
         if keepsUTF8, MetricName.isValidLabel(dimension, allowingUTF8: true), !MetricName.isReservedLabel(dimension),
-            !Self.isSamples(dimension)
+            !Self.isSampleLabel(dimension)
         {
             return dimension
         }
         let name = Self.classic(dimension)
-        if Self.isSamples(name) { return "exported_" + name }
+        if Self.isSampleLabel(name) { return "exported_" + name }
         return name.hasPrefix("__") ? "_" + name.drop { $0 == "_" } : name
     }
 
-    private static func isSamples(_ name: String) -> Bool {
+    /// The labels of a series: names and values alternating, sorted by name; of duplicates on any page the last value.
+    ///
+    /// Empty values are omitted, since Prometheus treats a label without a value as absent.
+    func labels(_ dimensions: [(String, String)]) -> [String] {
+        var labels: [String: (name: String, value: String)] = [:]
+        for (dimension, value) in dimensions {
+            let name = label(dimension)
+            labels[NameEscaping.underscores.escape(name)] = (name, value)
+        }
+        return labels.values.filter { !$0.value.isEmpty }.sorted { $0.name < $1.name }.flatMap { [$0.name, $0.value] }
+    }
+
+    private static func isSampleLabel(_ name: String) -> Bool {
         name == "le" || name == "quantile"
     }
 
@@ -43,20 +55,5 @@ struct ReportedName: Sendable {
             }
         }
         return name.isEmpty ? "_" : name
-    }
-}
-
-/// The labels of a series, made from dimensions.
-enum ReportedLabels {
-    /// Names and values in turn, in the order of the names; of a name that comes twice, on any page, the last value.
-    ///
-    /// Empty values are left out, since Prometheus takes a label without a value for none.
-    static func flat(_ dimensions: [(String, String)], _ naming: ReportedName) -> [String] {
-        var labels: [String: (name: String, value: String)] = [:]
-        for (dimension, value) in dimensions {
-            let name = naming.label(dimension)
-            labels[NameEscaping.underscores.escape(name)] = (name, value)
-        }
-        return labels.values.filter { !$0.value.isEmpty }.sorted { $0.name < $1.name }.flatMap { [$0.name, $0.value] }
     }
 }

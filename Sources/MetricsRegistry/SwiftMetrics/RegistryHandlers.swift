@@ -2,52 +2,50 @@
 
 internal import CoreMetrics
 
-/// A handler of swift-metrics that writes to one series of a registry.
-protocol Report: AnyObject, Sendable {
+/// A swift-metrics handler that writes to one series of a registry.
+protocol RegistryHandler: AnyObject, Sendable {
     associatedtype Member: Instrument
 
-    init(_ reported: ReportedSeries<Member>)
+    init(_ series: HandlerSeries<Member>)
 
-    var reported: ReportedSeries<Member> { get }
+    var series: HandlerSeries<Member> { get }
 
-    /// The family on the page for a label of swift-metrics.
-    static func series(
+    /// The family for a label of swift-metrics.
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Member>
 }
 
-extension Report {
-    var member: Member { reported.member }
-    var family: ReportedFamily<Member> { reported.family }
+extension RegistryHandler {
+    var member: Member { series.member }
+    var family: HandlerFamily<Member> { series.family }
 
-    /// Takes the series from the page; not one that came there under its name since, and not the overflow series, which
-    /// others write to.
+    /// Removes the series from the page, unless it was replaced by another one or is the overflow series, which others
+    /// share.
     func remove() {
-        _ = family.series.remove(member)
+        _ = family.instruments.remove(member)
     }
 
-    /// Whether the series is on the page still.
+    /// Whether the series is still on the page.
     var isOnPage: Bool {
-        var hash = LabelHash(seed: family.series.seed)
-        for value in member.labelValues { hash.combine(value) }
-        return family.series.find(hash.value) { $0 === member } != nil
+        family.instruments.contains(member)
     }
 }
 
 /// A `Counter` of swift-metrics.
-final class CounterReport: Report, CounterHandler {
-    let reported: ReportedSeries<Counter>
+final class RegistryCounterHandler: RegistryHandler, CounterHandler {
+    let series: HandlerSeries<Counter>
 
-    init(_ reported: ReportedSeries<Counter>) { self.reported = reported }
+    init(_ series: HandlerSeries<Counter>) { self.series = series }
 
-    static func series(
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Counter> {
-        registry.family(.reportedTotal(label, options), of: Counter.self, shape: .wholeNumber)
+        registry.counters(.swiftMetricsTotal(label, options))
     }
 
     func increment(by amount: Int64) {
@@ -61,17 +59,17 @@ final class CounterReport: Report, CounterHandler {
 }
 
 /// A `FloatingPointCounter` of swift-metrics.
-final class FractionalCounterReport: Report, FloatingPointCounterHandler {
-    let reported: ReportedSeries<FractionalCounter>
+final class RegistryFractionalCounterHandler: RegistryHandler, FloatingPointCounterHandler {
+    let series: HandlerSeries<FractionalCounter>
 
-    init(_ reported: ReportedSeries<FractionalCounter>) { self.reported = reported }
+    init(_ series: HandlerSeries<FractionalCounter>) { self.series = series }
 
-    static func series(
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<FractionalCounter> {
-        registry.family(.reportedTotal(label, options), of: FractionalCounter.self, shape: .floatingPoint)
+        registry.fractionalCounters(.swiftMetricsTotal(label, options))
     }
 
     func increment(by amount: Double) {
@@ -84,23 +82,23 @@ final class FractionalCounterReport: Report, FloatingPointCounterHandler {
 }
 
 /// A `Meter`, a `Gauge` or a `Recorder` that doesn't aggregate.
-final class GaugeReport: Report, MeterHandler, RecorderHandler {
-    let reported: ReportedSeries<Gauge>
+final class RegistryGaugeHandler: RegistryHandler, MeterHandler, RecorderHandler {
+    let series: HandlerSeries<Gauge>
 
-    init(_ reported: ReportedSeries<Gauge>) { self.reported = reported }
+    init(_ series: HandlerSeries<Gauge>) { self.series = series }
 
-    static func series(
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Gauge> {
-        let descriptor = MetricDescriptor.reported(
+        let descriptor = MetricDescriptor.swiftMetrics(
             label,
             options,
             kind: .gauge,
             help: "A value that a library sets through swift-metrics."
         )
-        return registry.family(descriptor, of: Gauge.self, shape: .floatingPoint)
+        return registry.gauges(descriptor)
     }
 
     func set(_ value: Int64) {
@@ -130,17 +128,17 @@ final class GaugeReport: Report, MeterHandler, RecorderHandler {
 }
 
 /// A `Recorder` that aggregates.
-final class RecorderReport: Report, RecorderHandler {
-    let reported: ReportedSeries<Histogram>
+final class RegistryRecorderHandler: RegistryHandler, RecorderHandler {
+    let series: HandlerSeries<Histogram>
 
-    init(_ reported: ReportedSeries<Histogram>) { self.reported = reported }
+    init(_ series: HandlerSeries<Histogram>) { self.series = series }
 
-    static func series(
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Histogram> {
-        let descriptor = MetricDescriptor.reported(
+        let descriptor = MetricDescriptor.swiftMetrics(
             label,
             options,
             kind: .histogram,
@@ -149,8 +147,7 @@ final class RecorderReport: Report, RecorderHandler {
         return registry.histograms(
             descriptor,
             buckets: options.buckets[label] ?? options.valueBuckets,
-            native: options.native,
-            maximumSeries: nil
+            native: options.native
         )
     }
 
@@ -163,18 +160,18 @@ final class RecorderReport: Report, RecorderHandler {
     }
 }
 
-/// A `Timer`, which counts in seconds whatever unit it would be displayed in.
-final class TimerReport: Report, TimerHandler {
-    let reported: ReportedSeries<Histogram>
+/// A `Timer`, in seconds whatever its display unit.
+final class RegistryTimerHandler: RegistryHandler, TimerHandler {
+    let series: HandlerSeries<Histogram>
 
-    init(_ reported: ReportedSeries<Histogram>) { self.reported = reported }
+    init(_ series: HandlerSeries<Histogram>) { self.series = series }
 
-    static func series(
+    static func instruments(
         of label: String,
         in registry: MetricsRegistry,
         _ options: RegistryMetricsOptions
     ) -> InstrumentFamily<Histogram> {
-        let descriptor = MetricDescriptor.reported(
+        let descriptor = MetricDescriptor.swiftMetrics(
             label,
             options,
             kind: .histogram,
@@ -185,8 +182,7 @@ final class TimerReport: Report, TimerHandler {
         return registry.histograms(
             descriptor,
             buckets: options.buckets[label] ?? options.durationBuckets,
-            native: options.native,
-            maximumSeries: nil
+            native: options.native
         )
     }
 
@@ -197,8 +193,8 @@ final class TimerReport: Report, TimerHandler {
 }
 
 extension MetricDescriptor {
-    /// The family that a label of swift-metrics stands for; each series names its own labels.
-    static func reported(
+    /// The family of a label of swift-metrics; each series names its own labels.
+    static func swiftMetrics(
         _ label: String,
         _ options: RegistryMetricsOptions,
         kind: MetricKind,
@@ -217,8 +213,8 @@ extension MetricDescriptor {
     }
 
     /// The family of a counter, with or without fractions.
-    static func reportedTotal(_ label: String, _ options: RegistryMetricsOptions) -> MetricDescriptor {
-        reported(
+    static func swiftMetricsTotal(_ label: String, _ options: RegistryMetricsOptions) -> MetricDescriptor {
+        swiftMetrics(
             label,
             options,
             kind: .counter,
