@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Glibc
 import Testing
 
 @testable import RuntimeMetrics
 
-@Suite("Texts of /proc")
+@Suite("Parsing /proc")
 struct ProcessTextsTests {
     private static let stat =
         "42 (swift) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 9 0 12345 8192000 250 18446744073709551615 1"
@@ -19,7 +20,7 @@ struct ProcessTextsTests {
     }
 
     @Test(
-        "the figures are found behind any name",
+        "the figures of /proc/self/stat are found after any process name",
         arguments: ["(swift)", "()", "(a b)", "(1) S 2 3)", "(((()", "())) S 1 1)", "(\n)"]
     )
     func names(name: String) throws {
@@ -31,7 +32,7 @@ struct ProcessTextsTests {
         #expect(status.residentPages == 250)
     }
 
-    @Test("a text that is cut anywhere, or holds something else, is no status")
+    @Test("a truncated or foreign /proc/self/stat gives no status")
     func brokenStatus() {
         let bytes = Array(Self.stat.utf8)
         let needed = bytes.count - " 18446744073709551615 1".utf8.count - 3
@@ -44,8 +45,8 @@ struct ProcessTextsTests {
         }
     }
 
-    @Test("octets are found by the names of their columns")
-    func columns() throws {
+    @Test("octets are found by column name")
+    func processTextsColumns() throws {
         let text = """
             TcpExt: A InOctets B
             TcpExt: 1 2 3
@@ -61,7 +62,7 @@ struct ProcessTextsTests {
     }
 
     @Test(
-        "what is missing or no number gives nothing",
+        "malformed octets give no network traffic",
         arguments: [
             "", "\n", "IpExt:", "IpExt: InOctets OutOctets\n", "IpExt: InOctets OutOctets\nIpExt: 1\n",
             "IpExt: InOctets\nIpExt: 1 2\n", "IpExt: InOctets OutOctets\nIpExt: 1 -2\n",
@@ -72,27 +73,47 @@ struct ProcessTextsTests {
         #expect(traffic(text) == nil)
     }
 
-    @Test("entries of a directory are counted without . and .., again after one more was made")
-    func listing() {
+    @Test("directory entries are counted without . and .., again after another is created")
+    func processTextsListing() {
         var template = Array("/tmp/entries-XXXXXX".utf8CString)
         let path = unsafe template.withUnsafeMutableBufferPointer { buffer in
             unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) } ?? ""
         }
-        let directory = KeptDirectory(path)
+        let directory = ProcDirectory(path)
         #expect(directory.countByListing() == 0)
         for name in ["a", "b"] { close(unsafe creat("\(path)/\(name)", 0o600)) }
         #expect(directory.countByListing() == 2)
         #expect(directory.countByListing() == 2)
         for name in ["a", "b"] { unsafe unlink("\(path)/\(name)") }
         unsafe rmdir(path)
-        #expect(KeptDirectory(path).count() == nil)
+        #expect(ProcDirectory(path).count() == nil)
     }
 
-    @Test("a file that isn't there gives nothing; of a long one the beginning is read")
-    func files() {
-        var missing = KeptFile("/proc/self/missing", capacity: 10)
+    @Test("a missing file gives nothing; of a long one the beginning is read")
+    func processTextsFiles() {
+        var missing = ProcFile("/proc/self/missing", capacity: 10)
         #expect(missing.read { $0.count } == nil)
-        var long = KeptFile("/proc/self/net/netstat", capacity: 10)
+        var long = ProcFile("/proc/self/net/netstat", capacity: 10)
         #expect(long.read { $0.count } == 10)
+    }
+}
+
+@Suite("Shared /proc readings")
+struct SharedReadingsTests {
+    @Test("a /proc reading blocks no other scrape")
+    func sharedReadingsConcurrent() {
+        let readings = SharedReadings()
+        var uses = 0
+        readings.use { _ in
+            uses += 1
+            let ended = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                readings.use { _ in Issue.record("two threads use them at once") }
+                ended.signal()
+            }
+            #expect(ended.wait(timeout: .now() + 20) == .success)
+        }
+        readings.use { _ in uses += 1 }
+        #expect(uses == 2)
     }
 }

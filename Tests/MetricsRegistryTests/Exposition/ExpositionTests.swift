@@ -4,13 +4,13 @@ import Testing
 
 @testable import MetricsRegistry
 
-@Suite("The page")
+@Suite("Exposition")
 struct ExpositionTests {
     private let fixture = RegistryFixture()
     private var registry: MetricsRegistry { fixture.registry }
 
-    @Test("a page of every kind is as expected, byte for byte, in the order of names and label values")
-    func golden() {
+    @Test("a default page with every kind of metric is as expected, byte for byte, sorted by name and label values")
+    func expositionGolden() {
         let hits = registry.counter("hits_total", help: "Requests served.", labels: ["method", "code"])
         hits.with("PUT", "204").add(7)
         hits.with("GET", "500").add(1)
@@ -62,7 +62,7 @@ struct ExpositionTests {
         )
     }
 
-    @Test("the order of a page doesn't depend on the order of registration")
+    @Test("the order of a page does not depend on the order of registration")
     func stableOrder() {
         let names = (0..<40).map { "metric_\($0)" }
         let values = names + ["e\u{301}", "\u{E9}"]
@@ -83,7 +83,7 @@ struct ExpositionTests {
         #expect(fixture.page() == "")
     }
 
-    @Test("a series made after a scrape is in its place on the next page")
+    @Test("a series created after a scrape is in its sorted place on the next page")
     func laterSeries() {
         let family = registry.counter("hits_total", help: "Hits.", labels: ["code"])
         family.with("b").add(1)
@@ -95,15 +95,15 @@ struct ExpositionTests {
         )
     }
 
-    @Test("only the families that are asked for are shown")
-    func names() {
+    @Test("a page with names shows only those families")
+    func expositionNames() {
         registry.gauge("a", help: "A.").set(1)
         registry.gauge("b", help: "B.").set(2)
         #expect(text(registry.exposition(names: ["b", "unknown"])) == "# HELP b B.\n# TYPE b gauge\nb 2\n")
         #expect(registry.exposition(names: []).isEmpty)
     }
 
-    @Test("a page written over an earlier one, longer or shorter, is the same page")
+    @Test("a page written over a longer or shorter one is the same page")
     func reusedPage() {
         let family = registry.gauge("a", help: "A.", labels: ["n"])
         for index in 0..<200 { family.with("\(index)").set(Double(index) / 3) }
@@ -134,7 +134,7 @@ struct ExpositionTests {
     }
 }
 
-/// A label value and the form that Prometheus text 0.0.4 gives it.
+/// A label value and its form in Prometheus text 0.0.4.
 struct HostileText: Sendable, CustomTestStringConvertible {
     let text: String
     let escaped: String

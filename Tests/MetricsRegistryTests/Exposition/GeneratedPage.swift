@@ -2,7 +2,7 @@
 
 import MetricsRegistry
 
-/// Families made up at random, and what a page of them must show.
+/// Random families and their expected page.
 struct GeneratedPage {
     let fixture = RegistryFixture()
     private(set) var expected: [ShownFamily] = []
@@ -137,7 +137,7 @@ struct GeneratedPage {
         return ShownFamily.Series(labels: labels, created: microseconds)
     }
 
-    /// Values in the order in which a page shows them.
+    /// Values in the order of a page.
     private mutating func labelValues() -> [[String]] {
         let count = Int.random(in: 1...80, using: &random)
         let values = (0..<count).map { index in ["\(1_000 + index)", text()] }
@@ -149,7 +149,7 @@ struct GeneratedPage {
         return try Exemplar(labels: [("id", String(text().prefix(60)))], value: value, timestamp: time)
     }
 
-    /// Texts of all lengths, with all that an escaping might trip over.
+    /// Texts of all lengths with everything that an escaping could miss.
     private mutating func text() -> String {
         let alphabet: [String] = [
             "a", "Z", "0", " ", "\"", "'", "\\", "\n", "\r", "\t", "\0", "\u{7F}", "{", "}", "é", "漢", "🦆", "\u{202E}",

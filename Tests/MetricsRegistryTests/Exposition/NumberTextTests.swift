@@ -4,7 +4,7 @@ import Testing
 
 @testable import MetricsRegistry
 
-@Suite("Numbers on a page")
+@Suite("Number text")
 struct NumberTextTests {
     private func written(_ body: (inout ByteCursor) -> Void) -> String {
         var page = PageWriter(reusing: [])
@@ -29,7 +29,7 @@ struct NumberTextTests {
     }
 
     @Test("a written double reads back as the same double")
-    func roundTrip() {
+    func numberTextRoundTrip() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<20_000 {
             let value = Double(bitPattern: generator.next())
@@ -52,8 +52,8 @@ struct NumberTextTests {
         for value in values { #expect(written { $0.write(decimal: value) } == String(value)) }
     }
 
-    @Test("every number of four digits splits right in both halves")
-    func digits() {
+    @Test("every number of four digits is split correctly into both halves")
+    func numberTextDigits() {
         for value in UInt64(0)..<10_000 {
             let expected = Array(String(value + 10_000).utf8.dropFirst()).map { UInt64($0 - UInt8(ascii: "0")) }
             let word = expected.reversed().reduce(0) { $0 << 8 | $1 }
@@ -66,7 +66,7 @@ struct NumberTextTests {
     }
 
     @Test(
-        "bounds are written as Go writes them, since they are compared as text",
+        "bucket bounds are written as Go writes them",
         arguments: [
             (0.005, "0.005"), (0.1, "0.1"), (1, "1"), (2.5, "2.5"), (10, "10"), (900, "900"), (100_000, "100000"),
             (123_456, "123456"), (1_000_000, "1e+06"), (1_048_576, "1.048576e+06"), (1_234_567.5, "1.2345675e+06"),
@@ -76,12 +76,12 @@ struct NumberTextTests {
             (99_999.5, "99999.5"), (9_007_199_254_740_992, "9.007199254740992e+15"),
         ] as [(Double, String)]
     )
-    func bounds(bound: Double, expected: String) {
+    func numberTextBounds(bound: Double, expected: String) {
         #expect(BucketBound.text(bound) == expected)
     }
 
-    @Test("microseconds are written as seconds with the decimals that they have")
-    func seconds() {
+    @Test("microseconds are written as seconds with the decimals needed")
+    func numberTextSeconds() {
         let texts: [(Int64, String)] = [
             (0, "0"), (1, "0.000001"), (10, "0.00001"), (999_999, "0.999999"), (1_000_000, "1"), (-1_500_000, "-1.5"),
             (1_700_000_000_100_000, "1700000000.1"), (1_700_000_000_020_300, "1700000000.0203"),

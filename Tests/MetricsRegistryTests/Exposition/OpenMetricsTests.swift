@@ -9,8 +9,8 @@ struct OpenMetricsTests {
     private let fixture = RegistryFixture()
     private var registry: MetricsRegistry { fixture.registry }
 
-    @Test("a page of every kind is as expected, byte for byte")
-    func golden() throws {
+    @Test("an OpenMetrics page with every kind of metric is as expected, byte for byte")
+    func openMetricsGolden() throws {
         try PageOfEveryKind.fill(fixture)
         #expect(
             fixture.page(.openMetrics) == """
@@ -56,8 +56,8 @@ struct OpenMetricsTests {
         )
     }
 
-    @Test("a page without times of creation has everything else")
-    func withoutCreated() throws {
+    @Test("an OpenMetrics page without creation times has everything else")
+    func openMetricsWithoutCreated() throws {
         try PageOfEveryKind.fill(fixture)
         var format = ExpositionFormat.openMetrics
         let all = fixture.page(format).split(separator: "\n")
@@ -66,8 +66,8 @@ struct OpenMetricsTests {
         #expect(fixture.page(.openMetrics).split(separator: "\n") == all)
     }
 
-    @Test("a series that turns out to have begun earlier says so on the next page")
-    func restored() {
+    @Test("a restored creation time is on the next OpenMetrics page")
+    func openMetricsRestored() {
         let counter = registry.counter("a_total", help: "")
         #expect(fixture.page(.openMetrics).contains("a_created 1700000000\n"))
         counter.restore(to: 1, created: 1_234_500_000)
@@ -78,8 +78,8 @@ struct OpenMetricsTests {
         #expect(fixture.page(.openMetrics).contains("a_created 1700000000\n"))
     }
 
-    @Test("what the format forbids is left out: the sum of a histogram that may fall, a counter that isn't a number")
-    func forbidden() throws {
+    @Test("OpenMetrics omits histogram sums that may fall and counters that are not numbers")
+    func openMetricsForbidden() throws {
         let fell = registry.histogram("fell", help: "", buckets: [1])
         fell.observe(-5)
         let negative = registry.histogram("negative", help: "", buckets: [-1, 1])
@@ -121,7 +121,7 @@ struct OpenMetricsTests {
         _ = try PythonParser.openMetrics.read(registry.exposition(.openMetrics))
     }
 
-    @Test("a counter without `_total` has one name in all formats, without what only a counter may have in OpenMetrics")
+    @Test("a counter without `_total` keeps its name in all formats and is unknown in OpenMetrics")
     func counterWithoutTotal() throws {
         let hits = registry.counter("hits", help: "Hits.", labels: ["path"])
         hits.with("/").add(3, exemplar: try Exemplar(labels: [("id", "7")], value: 1, timestamp: 5))
@@ -147,8 +147,8 @@ struct OpenMetricsTests {
         #expect(families.flatMap(\.samples).map(\.name) == ["hits"])
     }
 
-    @Test("a counter without `_total` stands beside what would have had its name with it, but not beside its twin")
-    func neighbours() {
+    @Test("a counter without `_total` conflicts only with its twin")
+    func openMetricsNeighbours() {
         registry.counter("hits", help: "").add()
         registry.gauge("hits_created", help: "").set(1)
         #expect(fixture.conflicts.isEmpty)
@@ -156,8 +156,8 @@ struct OpenMetricsTests {
         #expect(fixture.conflicts.count == 1)
     }
 
-    @Test("the bounds of buckets have the writing of OpenMetrics")
-    func bounds() {
+    @Test("bucket bounds are written as OpenMetrics canonical numbers")
+    func openMetricsBounds() {
         let texts: [(Double, String)] = [
             (0, "0.0"), (1, "1.0"), (-1, "-1.0"), (0.1, "0.1"), (100_000, "100000.0"), (1_000_000, "1e+06"),
             (2.5e6, "2.5e+06"), (0.0001, "0.0001"), (0.00001, "1e-05"), (.infinity, "+Inf"),
@@ -165,8 +165,8 @@ struct OpenMetricsTests {
         for (bound, text) in texts { #expect(BucketBound.openMetricsText(bound) == text) }
     }
 
-    @Test("UNIT is told only of a name that ends in it")
-    func units() {
+    @Test("OpenMetrics has UNIT only for names that end in it")
+    func openMetricsUnits() {
         for (name, unit) in [
             ("a_bytes", "bytes"), ("b", "bytes"), ("c_bytes", "c_bytes"), ("d.bytes", "bytes"), ("e_", ""),
         ] {
@@ -186,14 +186,14 @@ struct OpenMetricsTests {
         )
     }
 
-    @Test("an empty registry's page is its end")
-    func empty() {
+    @Test("the OpenMetrics page of an empty registry is only its EOF")
+    func openMetricsEmpty() {
         #expect(fixture.page(.openMetrics) == "# EOF\n")
         #expect(text(registry.exposition(.openMetrics, names: [])) == "# EOF\n")
     }
 
-    @Test("thousands of series with exemplars on some keep their lines whole")
-    func manySeries() throws {
+    @Test("thousands of OpenMetrics series with some exemplars have complete lines")
+    func openMetricsManySeries() throws {
         let hits = registry.counter("hits_total", help: "H.", labels: ["n"], maximumSeries: 2_000)
         for index in 0..<1_000 {
             let counter = hits.with("\(index)")

@@ -3,18 +3,18 @@
 import Foundation
 import Testing
 
-/// Google's protobuf compiler, reading and writing pages by Prometheus' own schema (Debian: protobuf-compiler and
-/// golang-github-prometheus-client-model-dev); without them a test fails.
+/// Google's protobuf compiler, reading and writing pages by the Prometheus schema (Debian: protobuf-compiler and
+/// golang-github-prometheus-client-model-dev); tests fail without them.
 ///
-/// Debian's schema is client_model 0.3. The four fields of later versions that stand in pages are added here, so that
-/// what protoc says of them rests on their numbers having been copied well. They are those that Prometheus itself reads:
-/// prometheus/prometheus, prompb/io/prometheus/client/metrics.proto at 0e0afa1a (`Counter.created_timestamp = 3`,
+/// Debian's schema is client_model 0.3. The four newer fields of a page are added here, so that results for them
+/// depend on their numbers being copied correctly. They are those that Prometheus reads: prometheus/prometheus,
+/// prompb/io/prometheus/client/metrics.proto at 0e0afa1a (`Counter.created_timestamp = 3`,
 /// `Histogram.created_timestamp = 15`, `Histogram.exemplars = 16`, `MetricFamily.unit = 5`). All others are official.
 enum Protoc {
     private static let schema =
         "/usr/share/gocode/src/github.com/prometheus/client_model/io/prometheus/client/metrics.proto"
 
-    /// The fields that Debian's schema doesn't have: line to follow, line to add.
+    /// The fields missing from Debian's schema: the line to follow and the line to add.
     private static let additions = [
         ("optional Exemplar exemplar = 2;", "optional google.protobuf.Timestamp created_timestamp = 3;"),
         (
@@ -30,7 +30,8 @@ enum Protoc {
         message Timestamp { int64 seconds = 1; int32 nanos = 2; }
         """
 
-    /// The families of a page, as protoc reads them. Also has protoc write them again, which must give the same bytes.
+    /// The families of a page as protoc decodes them. Also has protoc encode them again, which must give the same
+    /// bytes.
     static func families(of page: [UInt8]) throws -> [ProtobufNode] {
         let bytes = try onePage(page)
         let text = try run(["--decode=io.prometheus.client.Page"], bytes)
@@ -40,7 +41,7 @@ enum Protoc {
         return try ProtobufNode.parse(String(decoding: text, as: UTF8.self)).messages("family")
     }
 
-    /// Makes a message with a repeated field out of delimited messages: the tag is all that is missing.
+    /// Turns delimited messages into one message with a repeated field by adding its tag.
     private static func onePage(_ delimited: [UInt8]) throws -> [UInt8] {
         var page: [UInt8] = []
         var rest = delimited[...]

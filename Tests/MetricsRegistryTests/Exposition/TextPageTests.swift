@@ -4,12 +4,12 @@ import Testing
 
 @testable import MetricsRegistry
 
-@Suite("The texts of Prometheus")
+@Suite("Prometheus text")
 struct TextPageTests {
     private let fixture = RegistryFixture()
 
-    @Test("a page of every kind is as expected in 0.0.4 and 1.0.0, byte for byte")
-    func golden() throws {
+    @Test("a Prometheus text page with every kind of metric is as expected in 0.0.4 and 1.0.0, byte for byte")
+    func textPageGolden() throws {
         try PageOfEveryKind.fill(fixture)
         let expected = """
             # HELP body_bytes Bodies.
@@ -47,8 +47,8 @@ struct TextPageTests {
         #expect(fixture.page(ExpositionFormat(.text100, escaping: .underscores)) == expected)
     }
 
-    @Test("each escaping shows names in its own way, in the texts and in OpenMetrics")
-    func escapings() {
+    @Test("each escaping shows names in its own way in Prometheus text and OpenMetrics")
+    func textPageEscapings() {
         let registry = fixture.registry
         registry.counter("http.hits_total", help: "H.", labels: ["a.b", "c"]).with("x", "y").add()
         registry.gauge("a \"b\" \\", help: "G.").set(2)
@@ -128,7 +128,7 @@ struct TextPageTests {
         #expect(pages[.underscores]?.text.contains("http_hits_total{a_b=\"x\",c=\"y\"} 1\n") == true)
     }
 
-    @Test("a page is laid out once for all formats in which it looks the same")
+    @Test("formats that look the same share a layout")
     func sharedLayouts() {
         for escaping in NameEscaping.allCases {
             for encoding in [ExpositionFormat.Encoding.text004, .text100] {
@@ -142,7 +142,7 @@ struct TextPageTests {
         }
     }
 
-    @Test("series that name their own labels are laid out once too, for as long as all the names are classic")
+    @Test("families with open labels share a layout as long as all names are classic")
     func sharedLayoutsOfOpenLabels() {
         var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)
         descriptor.hasOpenLabels = true
@@ -169,7 +169,7 @@ struct TextPageTests {
         }
     }
 
-    @Test("labels that series name themselves stand once on a page, and series that look the same there too")
+    @Test("duplicate open labels and duplicate series appear once on a page")
     func openLabels() {
         var descriptor = MetricDescriptor(name: "hits_total", help: "", kind: .counter)
         descriptor.hasOpenLabels = true
@@ -191,5 +191,44 @@ struct TextPageTests {
             hiddenUntilUsed: []
         )
         #expect(layout.seriesCount == 4 && layout.order.map(\.place) == [3, 2, 0])
+    }
+}
+
+/// One metric of every kind, with everything that a format has to escape.
+enum PageOfEveryKind {
+    static func fill(_ fixture: RegistryFixture) throws {
+        let registry = fixture.registry
+        let hits = registry.counter(
+            "hits_total",
+            help: "Requests \"served\" \\ and\nlost.",
+            labels: ["method", "code"]
+        )
+        hits.with("PUT", "say \"hi\"\n").add(7)
+        hits.with("GET", "200").add(
+            123_456_789_012,
+            exemplar: try Exemplar(labels: [("id", "7")], value: 1, timestamp: 1_700_000_003_500_000)
+        )
+        let busy = registry.fractionalCounter("busy_seconds_total", help: "Time spent.", unit: "seconds")
+        busy.restore(to: 0.125, created: 1_600_000_000_000_001)
+        registry.counter("plain", help: "").add(3)
+        registry.gauge("temperature_celsius", help: "").set(-3.5)
+        let sizes = registry.histogram(
+            "body_bytes",
+            help: "Bodies.",
+            unit: "bytes",
+            labels: ["way"],
+            buckets: [0.5, 1_000, 2_500_000]
+        )
+        sizes.with("out").observe(5_000)
+        let labels = [("id", "a\"b\\c\nd"), ("way", "🦆")]
+        sizes.with("in").observe(
+            12,
+            exemplar: try Exemplar(labels: labels, value: 12, timestamp: 1_700_000_001_250_000)
+        )
+        sizes.with("in").observe(
+            1e300,
+            exemplar: try Exemplar(labels: [], value: 1e300, timestamp: 1_700_000_002_000_000)
+        )
+        registry.counter("http.requests_total", help: "A name of UTF-8.", labels: ["größe"]).with("x").add()
     }
 }

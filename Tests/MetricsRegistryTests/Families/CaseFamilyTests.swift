@@ -3,11 +3,11 @@
 import MetricsRegistry
 import Testing
 
-@Suite("Labels of closed sets")
+@Suite("Case families")
 struct CaseFamilyTests {
     private let fixture = RegistryFixture()
 
-    @Test("every case is there at 0 from the start, except those that appear once used")
+    @Test("every case of a case family starts at 0, except those shown once used")
     func fromTheStart() {
         let failures = fixture.registry.counter(
             "failures_total",
@@ -34,7 +34,7 @@ struct CaseFamilyTests {
         #expect(samples[#"failures_total{reason="NETWORK"}"#] == "0")
     }
 
-    @Test("each case has a counter of its own, which is the one found by its value")
+    @Test("a case and its label value find the same counter")
     func sameSeries() {
         let typed = fixture.registry.counter("failures_total", help: "Failures.", label: "reason", of: Reason.self)
         let named = fixture.registry.counter("failures_total", help: "Failures.", labels: ["reason"])
@@ -43,7 +43,7 @@ struct CaseFamilyTests {
         #expect(fixture.conflicts.isEmpty)
     }
 
-    @Test("a set that takes more than a byte, and one with a single member, work too")
+    @Test("case families work for labels of more than one byte and for a single case")
     func otherShapes() {
         let routes = fixture.registry.counter(
             "hits_total",
@@ -63,8 +63,8 @@ struct CaseFamilyTests {
         #expect(samples[#"lone_total{name="only"}"#] == "1")
     }
 
-    @Test("a value that the list of cases leaves out counts in the series other")
-    func unlisted() {
+    @Test("a value missing from allCases counts in the overflow series")
+    func caseFamilyUnlisted() {
         let family = fixture.registry.counter("parts_total", help: "Parts.", label: "part", of: Partial.self)
         family[.hidden].add()
         family[.last].add()
@@ -78,8 +78,8 @@ struct CaseFamilyTests {
         #expect(fixture.samples()[#"hits_total{r="other"}"#] == "1")
     }
 
-    @Test("pairs of two closed sets are all there at 0, whatever the order of the labels")
-    func pairs() {
+    @Test("all pairs of a case pair family start at 0, whatever the order of the labels")
+    func caseFamilyPairs() {
         let checks = fixture.registry.counter(
             "checks_total",
             help: "Checks.",
@@ -102,7 +102,7 @@ struct CaseFamilyTests {
         #expect(Set(pairs).count == 8)
     }
 
-    @Test("a pair with a value that a list of cases leaves out counts in the series other")
+    @Test("a pair with a value missing from allCases counts in the overflow series")
     func unlistedPair() {
         let family = fixture.registry.counter(
             "parts_total",
@@ -115,8 +115,8 @@ struct CaseFamilyTests {
         #expect(fixture.samples()[#"parts_total{part="other",result="other"}"#] == "2")
     }
 
-    @Test("a look-up with a closure finds what one without does, the overflow series too")
-    func closures() {
+    @Test("a case lookup with a closure finds the same series as one without, including the overflow series")
+    func caseFamilyClosures() {
         let reasons = fixture.registry.counter("failures_total", help: "F.", label: "reason", of: Partial.self)
         let pairs = fixture.registry.counter(
             "checks_total",

@@ -28,7 +28,7 @@ struct LabelSetTests {
         var labelWord: UInt64 { Self.word(status, path) }
     }
 
-    /// All words are the same, so that only equality tells them apart.
+    /// All words are equal, so that only equality distinguishes values.
     private struct Colliding: LabelSet {
         static let labelNames = ["number"]
         var number: Int
@@ -36,14 +36,14 @@ struct LabelSetTests {
         var labelWord: UInt64 { 7 }
     }
 
-    /// Many combinations that show the same values.
+    /// Many combinations with the same label values.
     private struct Rounded: LabelSet {
         static let labelNames = ["decade"]
         var year: Int
         var labelValues: [String] { [String(year / 10 * 10)] }
     }
 
-    @Test("integers can't be chosen so that their combinations have one word")
+    @Test("chosen integers cannot make label words collide")
     func chosenIntegers() {
         // With a known seed these would all have the word 0.
         let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
@@ -56,8 +56,8 @@ struct LabelSetTests {
         }
     }
 
-    @Test("a structure finds the series of its values, which the same labels as text find too")
-    func structure() {
+    @Test("a label set finds the same series as its values as text")
+    func labelSetStructure() {
         let requests = fixture.registry.counter("requests_total", help: "R.", labels: Request.self)
         requests[Request(method: .get, status: 200)].add()
         requests[Request(method: .get, status: 200)].add(2)
@@ -68,15 +68,15 @@ struct LabelSetTests {
         #expect(fixture.samples()[#"requests_total{method="POST",status="503"}"#] == "4")
     }
 
-    @Test("a structure may come in another order of labels than the first registration")
-    func order() {
+    @Test("a label set may have another label order than the first registration")
+    func labelSetOrder() {
         let first = fixture.registry.counter("requests_total", help: "R.", labels: ["path", "status"])
         let second = fixture.registry.counter("requests_total", help: "R.", labels: Quick.self)
         #expect(second[Quick(path: "/a", status: 200)] === first["/a", "200"])
     }
 
-    @Test("thousands of combinations are told apart, those with equal words too")
-    func many() {
+    @Test("thousands of label combinations are distinguished, including those with equal words")
+    func labelSetMany() {
         let numbers = fixture.registry.counter(
             "n_total",
             help: "N.",
@@ -94,8 +94,8 @@ struct LabelSetTests {
         #expect(fixture.samples()[#"n_total{n="5118976"}"#] == "9998")
     }
 
-    @Test("values of every sort show themselves as a page has them")
-    func values() {
+    @Test("every type of label value has the expected text")
+    func labelSetValues() {
         let registry = fixture.registry
         registry.gauge("a", help: "A.", labels: ("on", "by"), values: (Bool.self, Method.self))[true, .post].set(1)
         registry.gauge("b", help: "B.", labels: ("id", "text"), values: (Int8.self, String.self))[-5, "x\"y"].set(2)
@@ -110,7 +110,7 @@ struct LabelSetTests {
         #expect(samples[#"d{x="18446744073709551615",y="-1"}"#] == "4")
     }
 
-    @Test("histograms and striped counters have typed labels too")
+    @Test("histograms and striped counters support typed labels")
     func otherInstruments() throws {
         let seconds = fixture.registry.histogram("wait_seconds", help: "W.", labels: Request.self, buckets: [1])
         seconds[Request(method: .get, status: 200)].observe(0.5)
@@ -120,8 +120,8 @@ struct LabelSetTests {
         #expect(fixture.samples()[#"hits_total{method="GET",status="200"}"#] == "3")
     }
 
-    @Test("past the limit look-ups go to the series other and are counted, known ones stay reachable")
-    func overflow() {
+    @Test("beyond the limit typed lookups go to the overflow series and are counted, and known ones stay reachable")
+    func labelSetOverflow() {
         let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self, maximumSeries: 2)
         for number in 0..<100 { family[number].add() }
         for number in 0..<2 { family[number].add() }
@@ -132,15 +132,15 @@ struct LabelSetTests {
         #expect(samples[#"metrics_registry_overflowed_lookups_total{family="n_total"}"#] == "98")
     }
 
-    @Test("combinations that show the same values share a series, however many there are")
-    func shared() {
+    @Test("label combinations with the same values share a series")
+    func labelSetShared() {
         let family = fixture.registry.counter("years_total", help: "Y.", labels: Rounded.self, maximumSeries: 3)
         for year in 1_990..<2_020 { family[Rounded(year: year)].add() }
         #expect(fixture.samples()[#"years_total{decade="1990"}"#] == "10")
         #expect(fixture.samples()[#"years_total{decade="2010"}"#] == "10")
     }
 
-    @Test("a wrong number of values goes to the series other")
+    @Test("a label set with the wrong number of values goes to the overflow series")
     func wrongNumber() {
         struct Wrong: LabelSet {
             static let labelNames = ["a", "b"]
@@ -151,8 +151,8 @@ struct LabelSetTests {
         #expect(fixture.samples()[#"wrong_total{a="other",b="other"}"#] == "1")
     }
 
-    @Test("threads that look up new and known labels at once lose nothing")
-    func threads() {
+    @Test("concurrent typed lookups of new and known labels lose no additions")
+    func labelSetThreads() {
         let family = fixture.registry.counter(
             "n_total",
             help: "N.",
@@ -166,8 +166,8 @@ struct LabelSetTests {
         #expect((0..<1_000).allSatisfy { family[$0, "x"].value == 80 })
     }
 
-    @Test("a removed series is off the page at once, and a look-up begins a new one, however often")
-    func removal() {
+    @Test("a removed typed series disappears at once, and each lookup starts a new one")
+    func labelSetRemoval() {
         let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self, maximumSeries: 64)
         let texts = fixture.registry.counter("n_total", help: "N.", labels: ["n"])
         for number in 0..<40 { family[number].add() }
@@ -190,7 +190,7 @@ struct LabelSetTests {
         #expect(fixture.samples()[#"n_total{n="other"}"#] == "1")
     }
 
-    @Test("threads that look up while series are removed never add to what is neither new nor removed")
+    @Test("typed lookups during removals return either the removed or the new series")
     func removalMeanwhile() {
         let family = fixture.registry.counter("n_total", help: "N.", label: "n", values: Int.self)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in

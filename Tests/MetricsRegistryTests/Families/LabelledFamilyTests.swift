@@ -7,8 +7,8 @@ import Testing
 struct LabelledFamilyTests {
     private let fixture = RegistryFixture()
 
-    @Test("the same values find the same series, other values another")
-    func identity() {
+    @Test("equal label values find the same series, different ones another")
+    func labelledFamilyIdentity() {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["method", "path"])
         #expect(family.with("GET", "/") === family["GET", "/"])
         #expect(family.with("GET", "/") === family.with(["GET", "/"]))
@@ -17,8 +17,8 @@ struct LabelledFamilyTests {
         #expect(family.with("GET", "/").labelValues == ["GET", "/"])
     }
 
-    @Test("values of every length are told apart, whichever way they are looked up")
-    func lengths() {
+    @Test("label values of every length are distinguished by every kind of lookup")
+    func labelledFamilyLengths() {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"], maximumSeries: 2_000)
         var counters: [Counter] = []
         for length in 0..<300 {
@@ -33,8 +33,8 @@ struct LabelledFamilyTests {
         }
     }
 
-    @Test("equal values find the same series however a string keeps its bytes")
-    func forms() {
+    @Test("equal label values find the same series whatever the storage of the string")
+    func labelledFamilyForms() {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
         let texts = [
             "", "a", "1234567", "12345678", "123456789", "123456789012345", "1234567890123456", "\u{E9}t\u{E9}", "\0",
@@ -52,8 +52,8 @@ struct LabelledFamilyTests {
         #expect(Set(texts.map { ObjectIdentifier(family.with($0)) }).count == texts.count)
     }
 
-    @Test("a look-up with a closure finds what one without does, before and after a removal")
-    func closures() {
+    @Test("a label lookup with a closure finds the same series as one without, before and after a removal")
+    func labelledFamilyClosures() {
         let paths = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
         let rooms = fixture.registry.gauge("level", help: "L.", labels: ["a", "b"])
         let swapped = fixture.registry.gauge("level", help: "L.", labels: ["b", "a"])
@@ -74,7 +74,7 @@ struct LabelledFamilyTests {
         }
     }
 
-    @Test("three labels and more work by position")
+    @Test("three and more labels are looked up by position")
     func manyLabels() {
         let three = fixture.registry.gauge("depth", help: "Depth.", labels: ["a", "b", "c"])
         three.with("1", "2", "3").set(6)
@@ -86,7 +86,7 @@ struct LabelledFamilyTests {
         #expect(samples[#"size_bytes_bucket{a="1",b="2",c="3",d="4",le="1"}"#] == "1")
     }
 
-    @Test("the order of label names is not identity: each registration looks up in its own order")
+    @Test("registrations with differently ordered labels share a family, each with its own order")
     func labelOrder() {
         let first = fixture.registry.counter("hits_total", help: "Hits.", labels: ["method", "path", "code"])
         let second = fixture.registry.counter("hits_total", help: "Hits.", labels: ["code", "path", "method"])
@@ -97,8 +97,8 @@ struct LabelledFamilyTests {
         #expect(fixture.conflicts.isEmpty)
     }
 
-    @Test("past the limit of series look-ups go to the series other, are counted, and known series stay reachable")
-    func overflow() {
+    @Test("beyond the series limit lookups go to the overflow series and are counted, and known series stay reachable")
+    func labelledFamilyOverflow() {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["a", "b"], maximumSeries: 2)
         family.with("1", "1").add()
         family.with("2", "2").add()
@@ -113,7 +113,7 @@ struct LabelledFamilyTests {
         #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "2")
     }
 
-    @Test("values that are too long, or of a wrong number, go to the series other")
+    @Test("label values that are too long or of the wrong number go to the overflow series")
     func unfitValues() {
         var limits = RegistryLimits()
         limits.labelValueBytes = 4
@@ -128,13 +128,13 @@ struct LabelledFamilyTests {
         #expect(fixture.samples()[name] == "6")
     }
 
-    @Test("a family's counter of overflowed look-ups is there at 0 from the start")
+    @Test("the counter of overflowed lookups of a family starts at 0")
     func overflowCounterFromTheStart() {
         _ = fixture.registry.gauge("depth", help: "Depth.", labels: ["a"])
         #expect(fixture.samples()[#"metrics_registry_overflowed_lookups_total{family="depth"}"#] == "0")
     }
 
-    @Test("many threads that look up the same new values get the same series")
+    @Test("threads that look up the same new label values get the same series")
     func concurrentCreation() async {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path"])
         await withTaskGroup { group in

@@ -8,8 +8,8 @@ import Testing
 struct SeriesRemovalTests {
     private let fixture = RegistryFixture()
 
-    @Test("a removed series is on no page, its instrument works on, and a look-up makes a new one")
-    func removed() {
+    @Test("a removed series is on no page, its instrument keeps working, and a lookup creates a new one")
+    func seriesRemovalRemoved() {
         let hits = fixture.registry.counter("hits_total", help: "Hits.", labels: ["path", "status"])
         let old = hits.with("/a", "200")
         old.add(3)
@@ -25,16 +25,16 @@ struct SeriesRemovalTests {
         #expect(hits.with("/b", "200").value == 4)
     }
 
-    @Test("values are removed in the order of the caller's labels")
-    func order() {
+    @Test("series are removed by values in the caller's label order")
+    func seriesRemovalOrder() {
         let registry = fixture.registry
         registry.gauge("level", help: "L.", labels: ["a", "b"]).with("1", "2").set(1)
         #expect(registry.gauge("level", help: "L.", labels: ["b", "a"]).remove("2", "1"))
         #expect(fixture.samples()[#"level{a="1",b="2"}"#] == nil)
     }
 
-    @Test("a full family takes new series once others are removed")
-    func room() {
+    @Test("a full family accepts new series after removals")
+    func seriesRemovalRoom() {
         let rooms = fixture.registry.gauge("temperature_celsius", help: "T.", labels: ["room"], maximumSeries: 2)
         rooms.with("a").set(1)
         rooms.with("b").set(2)
@@ -50,8 +50,8 @@ struct SeriesRemovalTests {
         #expect(!fixture.page().contains("room="))
     }
 
-    @Test("series come and go at random, and the family is always what a dictionary is", arguments: 0..<8)
-    func history(seed: UInt64) {
+    @Test("a family with random additions and removals equals a dictionary", arguments: 0..<8)
+    func seriesRemovalHistory(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let sizes = fixture.registry.histogram("size", help: "S.", labels: ["key"], buckets: [1])
         var expected: [[UInt8]: UInt64] = [:]
@@ -73,7 +73,7 @@ struct SeriesRemovalTests {
         check(expected)
     }
 
-    /// Texts that Unicode takes for the same by twos, and that are not the same bytes.
+    /// Pairs of canonically equivalent texts with different bytes.
     private static let forms = ["\u{E9}", "e\u{301}", "\u{212B}", "A\u{30A}", "a\u{323}\u{307}", "a\u{307}\u{323}"]
 
     private func check(_ expected: [[UInt8]: UInt64]) {
@@ -86,8 +86,8 @@ struct SeriesRemovalTests {
         #expect(found == expected)
     }
 
-    @Test("label values that are too many bytes together go to the overflow series until some are removed")
-    func bytes() {
+    @Test("label values beyond the byte limit go to the overflow series until some are removed")
+    func seriesRemovalBytes() {
         var limits = RegistryLimits()
         limits.labelBytesPerFamily = 20
         let fixture = RegistryFixture(limits: limits)
@@ -101,8 +101,8 @@ struct SeriesRemovalTests {
         #expect(fixture.samples()[#"hits_total{a="x",b=""}"#] == "4")
     }
 
-    @Test("look-ups, removals and scrapes at once", .timeLimit(.minutes(1)))
-    func concurrent() async {
+    @Test("concurrent lookups, removals and scrapes stay consistent", .timeLimit(.minutes(1)))
+    func seriesRemovalConcurrent() async {
         let registry = fixture.registry
         let hits = registry.counter("hits_total", help: "Hits.", labels: ["key"])
         let kept = (0..<40).map { hits.with("kept-\($0)") }

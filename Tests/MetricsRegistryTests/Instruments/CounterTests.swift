@@ -7,8 +7,8 @@ import Testing
 struct CounterTests {
     private let fixture = RegistryFixture()
 
-    @Test("a counter adds what it is given, by default one")
-    func adding() {
+    @Test("a counter adds its amount, by default one")
+    func counterAdding() {
         let counter = fixture.registry.counter("jobs_total", help: "Jobs.")
         counter.add()
         counter.add(41)
@@ -16,8 +16,8 @@ struct CounterTests {
         #expect(fixture.samples()["jobs_total"] == "42")
     }
 
-    @Test("a counter stays at the largest value instead of starting over")
-    func saturation() {
+    @Test("a counter saturates instead of wrapping around")
+    func counterSaturation() {
         let counter = fixture.registry.counter("jobs_total", help: "Jobs.")
         counter.add(.max)
         counter.add(5)
@@ -25,8 +25,8 @@ struct CounterTests {
         #expect(fixture.samples()["jobs_total"] == "18446744073709551615")
     }
 
-    @Test("restoring a counter raises it, never lowers it, and takes over its time of creation")
-    func restoring() {
+    @Test("restoring a counter raises it, never lowers it, and adopts its creation time")
+    func counterRestoring() {
         let counter = fixture.registry.counter("jobs_total", help: "Jobs.")
         #expect(counter.created == RegistryFixture.start)
         counter.restore(to: 100, created: 1_600_000_000_000_000)
@@ -41,8 +41,8 @@ struct CounterTests {
         #expect(counter.value == UInt64.max - 3)
     }
 
-    @Test("a series is created at the time of its first look-up")
-    func creation() {
+    @Test("a series is created at the time of its first lookup")
+    func counterCreation() {
         let family = fixture.registry.counter("jobs_total", help: "Jobs.", labels: ["queue"])
         fixture.setClock(RegistryFixture.start + 7)
         #expect(family.with("a").created == RegistryFixture.start + 7)
@@ -50,8 +50,8 @@ struct CounterTests {
         #expect(family.with("a").created == RegistryFixture.start + 7)
     }
 
-    @Test("a fractional counter adds fractions, and ignores and counts what would make it fall or lose its value")
-    func fractions() {
+    @Test("a fractional counter adds fractions, and ignores and counts negative and non-finite amounts")
+    func counterFractions() {
         let counter = fixture.registry.fractionalCounter("busy_seconds_total", help: "Busy.", unit: "seconds")
         counter.add(0.25)
         counter.add(1.5)
@@ -63,7 +63,7 @@ struct CounterTests {
         #expect(fixture.samples()["metrics_registry_ignored_values_total"] == "3")
     }
 
-    @Test("a fractional counter stops at the largest number")
+    @Test("a fractional counter saturates at the largest number")
     func largestFraction() {
         let counter = fixture.registry.fractionalCounter("busy_seconds_total", help: "Busy.")
         for _ in 1...3 { counter.add(1e308) }
@@ -71,8 +71,8 @@ struct CounterTests {
         #expect(fixture.samples()["busy_seconds_total"] == "1.7976931348623157e+308")
     }
 
-    @Test("a fractional counter follows a total kept elsewhere, upwards only")
-    func following() {
+    @Test("a fractional counter only rises to a total kept elsewhere")
+    func counterFollowing() {
         let counter = fixture.registry.fractionalCounter("process_cpu_seconds_total", help: "CPU.")
         counter.raise(to: 2.5)
         counter.raise(to: 2.25)
@@ -84,7 +84,7 @@ struct CounterTests {
     }
 
     @Test("a gauge is set, raised and lowered")
-    func gauge() {
+    func counterGauge() {
         let gauge = fixture.registry.gauge("open_cycles", help: "Open.")
         gauge.set(10)
         gauge.add(2.5)
@@ -95,8 +95,8 @@ struct CounterTests {
         #expect(fixture.samples()["open_cycles"] == "-3")
     }
 
-    @Test("additions of many threads are all there")
-    func contention() async {
+    @Test("a counter loses no additions of concurrent threads")
+    func counterContention() async {
         let counter = fixture.registry.counter("jobs_total", help: "Jobs.")
         let seconds = fixture.registry.fractionalCounter("busy_seconds_total", help: "Busy.")
         let histogram = fixture.registry.histogram("wait_seconds", help: "Wait.", buckets: [1, 2])

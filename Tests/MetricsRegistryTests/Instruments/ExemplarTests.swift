@@ -9,7 +9,7 @@ struct ExemplarTests {
     private let fixture = RegistryFixture()
 
     @Test("an exemplar keeps its labels in order, its value and its time")
-    func made() throws {
+    func exemplarMade() throws {
         let exemplar = try Exemplar(labels: [("b", "ü\n"), ("a", "")], value: -2.5, timestamp: 12)
         #expect(exemplar.labels.map(\.name) == ["b", "a"])
         #expect(exemplar.labels.map(\.value) == ["ü\n", ""])
@@ -18,8 +18,8 @@ struct ExemplarTests {
         #expect(throws: Never.self) { try Exemplar(labels: [], value: 0, timestamp: 0) }
     }
 
-    @Test("names and values may have 128 code points together, however many bytes they take")
-    func length() throws {
+    @Test("exemplar labels may have 128 code points, however many bytes they take")
+    func exemplarLength() throws {
         let value = String(repeating: "é", count: 60)
         _ = try Exemplar(labels: [("abcd", value), ("wxyz", value)], value: 1, timestamp: 1)
         #expect(throws: ExemplarError.tooLong) {
@@ -31,7 +31,7 @@ struct ExemplarTests {
     }
 
     @Test(
-        "names that a format would have to refuse are refused",
+        "exemplar label names that a format cannot show are refused",
         arguments: ["", "1a", "a-b", "ä", "__a", "a:b", "a b"]
     )
     func illegalNames(name: String) {
@@ -40,8 +40,8 @@ struct ExemplarTests {
         }
     }
 
-    @Test("repeated names, values without a number and impossible times are refused")
-    func refused() {
+    @Test("exemplars with repeated names, non-finite values or impossible times are refused")
+    func exemplarRefused() {
         #expect(throws: ExemplarError.repeatedLabelName) {
             try Exemplar(labels: [("a", "1"), ("a", "2")], value: 1, timestamp: 1)
         }
@@ -53,8 +53,8 @@ struct ExemplarTests {
         }
     }
 
-    @Test("a counter keeps its last exemplar, whether it was added with it or attached")
-    func counters() throws {
+    @Test("a counter keeps its latest exemplar, added or attached")
+    func exemplarCounters() throws {
         let whole = fixture.registry.counter("hits_total", help: "Hits.")
         let busy = fixture.registry.fractionalCounter("busy_seconds_total", help: "Busy.")
         whole.add(2, exemplar: try exemplar(2))
@@ -74,7 +74,7 @@ struct ExemplarTests {
         #expect(copied([whole]) == [Copied(series: 0, place: 0, value: 9)])
     }
 
-    @Test("a histogram keeps the last exemplar of each bucket, by the exemplar's own value")
+    @Test("a histogram keeps the latest exemplar of each bucket, by the value of the exemplar")
     func histograms() throws {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1, 2])
         for value in [0.5, 1, 7, 8] { histogram.observe(value, exemplar: try exemplar(value)) }
@@ -87,8 +87,8 @@ struct ExemplarTests {
         #expect(histogram.count == 4)
     }
 
-    @Test("a native histogram keeps its latest ten beside those of its bounds")
-    func recent() throws {
+    @Test("a native histogram keeps its latest ten exemplars beside those of its bounds")
+    func exemplarRecent() throws {
         let histogram = fixture.registry.histogram(
             "delay_seconds",
             help: "Delay.",
@@ -102,8 +102,8 @@ struct ExemplarTests {
         #expect(kept.count == 12)
     }
 
-    @Test("exemplars of a family are found by their series; series without any are in between")
-    func families() throws {
+    @Test("exemplars are found by series among series without any")
+    func exemplarFamilies() throws {
         let family = fixture.registry.counter("hits_total", help: "Hits.", labels: ["way"])
         let members = (0..<6).map { family.with("\($0)") }
         for index in [0, 3, 4] { members[index].attach(try exemplar(Double(index))) }

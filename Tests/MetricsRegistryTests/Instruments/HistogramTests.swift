@@ -17,7 +17,7 @@ struct HistogramTests {
         #expect(histogram.bucketCounts == [1, 2, 2, 2, 2, 1])
     }
 
-    @Test("every number of bounds finds every bucket", arguments: [0, 1, 7, 8, 9, 15, 16, 17, 40])
+    @Test("histograms with any number of bounds find every bucket", arguments: [0, 1, 7, 8, 9, 15, 16, 17, 40])
     func everyBucket(count: Int) {
         let bounds = (0..<count).map { Double($0) * 10 }
         let histogram = fixture.registry.histogram("size_bytes", help: "Size.", buckets: bounds)
@@ -26,14 +26,14 @@ struct HistogramTests {
         #expect(histogram.count == UInt64(count + 1))
     }
 
-    @Test("a final +Inf among the bounds is the bucket that is there anyhow")
+    @Test("a final +Inf among the bounds adds no bucket")
     func infiniteBound() {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1, .infinity])
         #expect(histogram.bounds == [1])
         #expect(fixture.conflicts.isEmpty)
     }
 
-    @Test("values without a finite sum are ignored and counted")
+    @Test("a histogram ignores and counts values without a finite sum")
     func ignoredValues() throws {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1])
         for value in [Double.nan, .infinity, -.infinity] { histogram.observe(value) }
@@ -43,7 +43,7 @@ struct HistogramTests {
         #expect(fixture.samples()["metrics_registry_ignored_values_total"] == "4")
     }
 
-    @Test("a sum past the largest number stops there, and follows values of the other sign", arguments: [1.0, -1.0])
+    @Test("a histogram sum saturates and recovers with values of the other sign", arguments: [1.0, -1.0])
     func largestSum(sign: Double) throws {
         for native in [nil, NativeBuckets()] {
             let name = native == nil ? "classic" : "native"
@@ -60,8 +60,8 @@ struct HistogramTests {
         }
     }
 
-    @Test("a batch's tally is added at once")
-    func merging() throws {
+    @Test("a histogram adds the tally of a batch")
+    func histogramMerging() throws {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1, 2])
         histogram.observe(0.5)
         try histogram.merge(counts: [1, 0, 3], sum: 30.25)
@@ -69,7 +69,7 @@ struct HistogramTests {
         #expect(histogram.sum == 30.75)
     }
 
-    @Test("a tally of another number of buckets is refused whole, and says what was expected")
+    @Test("a tally with the wrong number of buckets is refused completely and says what was expected")
     func mismatch() {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [1, 2])
         let error = #expect(throws: HistogramMismatch.self) { try histogram.merge(counts: [1, 1], sum: 2) }
@@ -81,8 +81,8 @@ struct HistogramTests {
         #expect(histogram.sum == 0)
     }
 
-    @Test("restoring raises buckets and sum, never lowers them, and takes over the time of creation")
-    func restoring() throws {
+    @Test("restoring a histogram raises buckets and sum, never lowers them, and adopts the creation time")
+    func histogramRestoring() throws {
         let histogram = fixture.registry.histogram("drift_seconds", help: "Drift.", buckets: [1, 2])
         try histogram.restore(counts: [5, 0, 2], sum: 20, created: 12)
         #expect(histogram.bucketCounts == [5, 0, 2])
@@ -94,15 +94,15 @@ struct HistogramTests {
         #expect(histogram.created == 12)
     }
 
-    @Test("an empty histogram takes over a negative sum")
+    @Test("restoring an empty histogram adopts a negative sum")
     func negativeSum() throws {
         let histogram = fixture.registry.histogram("skew_seconds", help: "Skew.", buckets: [-1, 1])
         try histogram.restore(counts: [2, 0, 0], sum: -9)
         #expect(histogram.sum == -9)
     }
 
-    @Test("a page shows cumulative buckets whose last one is the count")
-    func page() {
+    @Test("a page shows cumulative histogram buckets whose last one is the count")
+    func histogramPage() {
         let histogram = fixture.registry.histogram("delay_seconds", help: "Delay.", buckets: [0.1, 60])
         for value in [0.05, 0.25, 0.5, 100] { histogram.observe(value) }
         #expect(

@@ -10,8 +10,8 @@ import Testing
 struct NativeHistogramTests {
     private let fixture = RegistryFixture()
 
-    @Test("values are counted in the bucket of their magnitude, zero and what is near it in the zero bucket")
-    func counting() throws {
+    @Test("a native histogram counts values by magnitude, and those near zero in the zero bucket")
+    func nativeHistogramCounting() throws {
         let histogram = native(NativeBuckets(schema: 0, zeroThreshold: 0.25))
         for value in [1, 1.5, 2, 2, 3, -0.3, 0.25, -0.25, 0, -0.0] { histogram.observe(value) }
         let counts = try #require(histogram.nativeCounts)
@@ -26,8 +26,8 @@ struct NativeHistogramTests {
         #expect(histogram.sum == 9.2)
     }
 
-    @Test("a page that would have too many buckets shows coarser ones, as counted by hand", arguments: [4, 20, 160])
-    func merging(maximum: Int) throws {
+    @Test("a page with too many native buckets shows coarser ones, as computed by hand", arguments: [4, 20, 160])
+    func nativeHistogramMerging(maximum: Int) throws {
         let reference = try ReferenceBounds()
         for schema in NativeBuckets.schemas {
             let histogram = native(NativeBuckets(schema: schema, maximumBuckets: maximum, zeroThreshold: 0))
@@ -45,8 +45,8 @@ struct NativeHistogramTests {
         }
     }
 
-    @Test("values of all magnitudes take bounded memory, none is lost, and the limit of buckets holds")
-    func hostile() throws {
+    @Test("native histograms of values of all magnitudes have bounded memory and lose none")
+    func nativeHistogramHostile() throws {
         for zeroThreshold in [0, 0x1p-128] {
             for maximum in [4, 160] {
                 let histogram = native(
@@ -70,7 +70,7 @@ struct NativeHistogramTests {
         }
     }
 
-    @Test("the coarsest page of all magnitudes agrees with what lies beyond its zero bucket")
+    @Test("the coarsest native buckets agree with the values beyond the zero bucket")
     func widenedZero() throws {
         let reference = try ReferenceBounds()
         let histogram = native(NativeBuckets(schema: 8, maximumBuckets: 20, zeroThreshold: 0))
@@ -86,8 +86,8 @@ struct NativeHistogramTests {
         #expect(counts.positive.count + counts.negative.count <= 20)
     }
 
-    @Test("observers at once lose nothing while pages are made")
-    func concurrency() async throws {
+    @Test("concurrent native observations lose nothing during scrapes")
+    func nativeHistogramConcurrency() async throws {
         for round in 0..<8 {
             let histogram = native(NativeBuckets(schema: round % 2 == 0 ? 8 : 3), "delay_\(round)_seconds")
             let perTask = 4_000
@@ -111,8 +111,8 @@ struct NativeHistogramTests {
         }
     }
 
-    @Test("beside fixed bounds, the native count is never behind that of the bounds")
-    func both() async throws {
+    @Test("the native count is never behind that of the fixed bounds")
+    func nativeHistogramBoth() async throws {
         let histogram = fixture.registry.histogram(
             "delay_seconds",
             help: "Delay.",
@@ -154,8 +154,8 @@ struct NativeHistogramTests {
         )
     }
 
-    @Test("other native buckets under the same name are a conflict")
-    func conflicts() {
+    @Test("different native buckets under the same name are a conflict")
+    func nativeHistogramConflicts() {
         let first = native(NativeBuckets())
         #expect(native(NativeBuckets()) === first)
         #expect(fixture.conflicts.isEmpty)
@@ -176,7 +176,7 @@ extension ReferenceBounds {
         return counts.keys.sorted().map { NativeCounts.Bucket(index: $0, count: counts[$0] ?? 0) }
     }
 
-    /// What a page must show of values that aren't zero: the finest schema at which the buckets are few enough.
+    /// The expected page for non-zero values: the finest schema with few enough buckets.
     func counts(_ values: ArraySlice<Double>, finest: Int, maximum: Int) -> NativeCounts? {
         for schema in (NativeBuckets.schemas.lowerBound...finest).reversed() {
             let negative = buckets(values.filter { $0 < 0 }.map(-), schema: schema)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import MetricsRegistry
 
-@Suite("Tallies and earlier counts of native histograms")
+@Suite("Native histogram tallies")
 struct NativeTallyTests {
     private let fixture = RegistryFixture()
 
-    @Test("a batch's tally is counted at the bounds of its buckets, and just above the last")
-    func merging() throws {
+    @Test("native buckets count a tally at its bounds, and just above the last one")
+    func nativeTallyMerging() throws {
         let histogram = histogram(buckets: [1, 4], NativeBuckets(schema: 0))
         try histogram.merge(counts: [2, 0, 3], sum: 100)
         #expect(histogram.bucketCounts == [2, 0, 3])
@@ -17,15 +17,15 @@ struct NativeTallyTests {
         #expect(histogram.nativeCounts?.count == histogram.count)
     }
 
-    @Test("without bounds it is counted at the mean")
-    func mean() throws {
+    @Test("native buckets without bounds count a tally at its mean")
+    func nativeTallyMean() throws {
         let histogram = histogram(NativeBuckets(schema: 0))
         try histogram.merge(counts: [10], sum: 30)
         #expect(histogram.nativeCounts?.positive == [.init(index: 2, count: 10)])
         #expect(histogram.sum == 30)
     }
 
-    @Test("restored fixed buckets raise the native ones by what was missing")
+    @Test("restored fixed buckets raise the native ones by the difference")
     func restoringCounts() throws {
         let histogram = histogram(buckets: [1], NativeBuckets(schema: 0))
         histogram.observe(0.5)
@@ -35,7 +35,7 @@ struct NativeTallyTests {
         #expect(histogram.nativeCounts?.count == 4)
     }
 
-    @Test("native counts of an earlier process come back as they were, at every schema")
+    @Test("native counts of an earlier process are restored exactly, at every schema")
     func restoringNative() throws {
         for schema in NativeBuckets.schemas {
             let settings = NativeBuckets(schema: schema)
@@ -52,7 +52,7 @@ struct NativeTallyTests {
         }
     }
 
-    @Test("counts of another schema come back whole; coarser ones at their upper bounds")
+    @Test("native counts of another schema are restored completely, coarser ones at their upper bounds")
     func restoringOtherSchema() throws {
         let coarse = NativeCounts(
             schema: 0,
@@ -72,7 +72,7 @@ struct NativeTallyTests {
         #expect(coarser.count == 14)
     }
 
-    @Test("counts that no double could have made are ignored, and so is an unknown schema")
+    @Test("impossible native counts and unknown schemas are ignored on restore")
     func hostileCounts() throws {
         let histogram = histogram(NativeBuckets(schema: 3))
         for index in [Int.min, -1 << 30, 1 << 30, Int.max] {
@@ -91,7 +91,7 @@ struct NativeTallyTests {
     }
 
     @Test("a histogram without native buckets refuses native counts")
-    func refused() {
+    func nativeTallyRefused() {
         let plain = fixture.registry.histogram("plain", help: "Plain.", buckets: [1])
         let none = NativeCounts(schema: 0, zeroThreshold: 0, zeroCount: 0, negative: [], positive: [])
         #expect(throws: HistogramMismatch.self) { try plain.restore(native: none, counts: [1, 1], sum: 0) }

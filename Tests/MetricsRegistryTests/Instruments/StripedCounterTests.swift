@@ -8,8 +8,8 @@ import Testing
 struct StripedCounterTests {
     private let fixture = RegistryFixture()
 
-    @Test("what several threads add at once is all on the page")
-    func contended() {
+    @Test("a striped counter loses no additions of concurrent threads")
+    func stripedCounterContended() {
         let counter = fixture.registry.stripedCounter("jobs_total", help: "Jobs.")
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
             for _ in 0..<1_000 { counter.add() }
@@ -19,16 +19,16 @@ struct StripedCounterTests {
         #expect(fixture.page().contains("# TYPE jobs_total counter\njobs_total 24000\n"))
     }
 
-    @Test("a striped counter stays at the largest value, wherever its parts are")
-    func saturation() {
+    @Test("a striped counter saturates at the largest value")
+    func stripedCounterSaturation() {
         let counter = fixture.registry.stripedCounter("jobs_total", help: "Jobs.")
         counter.add(.max)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in counter.add(5) }
         #expect(counter.value == .max)
     }
 
-    @Test("restoring a striped counter raises it, never lowers it, and takes over its time of creation")
-    func restoring() {
+    @Test("restoring a striped counter raises it, never lowers it, and adopts its creation time")
+    func stripedCounterRestoring() {
         let counter = fixture.registry.stripedCounter("jobs_total", help: "Jobs.")
         #expect(counter.created == RegistryFixture.start)
         DispatchQueue.concurrentPerform(iterations: 8) { _ in counter.add(5) }
@@ -42,7 +42,7 @@ struct StripedCounterTests {
         #expect(counter.value == .max)
     }
 
-    @Test("restoring while others add loses none of what they add")
+    @Test("restoring a striped counter loses no concurrent additions")
     func restoringMeanwhile() {
         let counter = fixture.registry.stripedCounter("jobs_total", help: "Jobs.")
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -53,8 +53,8 @@ struct StripedCounterTests {
         #expect(counter.value <= 1_008_000)
     }
 
-    @Test("striped counters have labels, and the overflow series past the limit")
-    func labels() {
+    @Test("striped counters have labels and an overflow series")
+    func stripedCounterLabels() {
         let family = fixture.registry.stripedCounter("hits_total", help: "H.", labels: ["code"], maximumSeries: 1)
         family["200"].add(2)
         family["404"].add(3)
@@ -63,8 +63,8 @@ struct StripedCounterTests {
         #expect(fixture.samples()[#"hits_total{code="other"}"#] == "3")
     }
 
-    @Test("a name is plain or striped, and the conflict says which came first")
-    func conflict() {
+    @Test("a counter is either plain or striped, and the conflict says which was first")
+    func stripedCounterConflict() {
         _ = fixture.registry.counter("jobs_total", help: "Jobs.")
         fixture.registry.stripedCounter("jobs_total", help: "Jobs.").add(5)
         _ = fixture.registry.stripedCounter("hits_total", help: "Hits.")

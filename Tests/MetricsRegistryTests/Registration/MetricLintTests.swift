@@ -3,10 +3,10 @@
 import MetricsRegistry
 import Testing
 
-@Suite("Customs of names")
+@Suite("Naming lint")
 struct MetricLintTests {
     @Test(
-        "a departure from custom is found",
+        "the lint finds a deviation from the naming conventions",
         arguments: [
             (MetricDescriptor(name: "jobs", help: "J.", kind: .counter), "should end in _total"),
             (MetricDescriptor(name: "jobs_total", help: "J.", kind: .gauge), "only a counter's name ends in _total"),
@@ -24,15 +24,15 @@ struct MetricLintTests {
             (MetricDescriptor(name: "a", help: "A.", kind: .gauge, labelNames: ["quantile"]), "label quantile"),
         ]
     )
-    func found(descriptor: MetricDescriptor, complaint: String) {
+    func metricLintFound(descriptor: MetricDescriptor, complaint: String) {
         let findings = MetricLint.findings(in: [descriptor])
         #expect(findings.count == 1)
         #expect(findings.first?.text.contains(complaint) == true)
         #expect(findings.first?.description.hasPrefix("\(descriptor.name): ") == true)
     }
 
-    @Test("names after custom are not complained about, the registry's own among them")
-    func silent() {
+    @Test("the lint accepts conventional names, including the registry's own")
+    func metricLintSilent() {
         let fixture = RegistryFixture()
         let registry = fixture.registry
         _ = registry.counter("prefetch_success_total", help: "S.")

@@ -8,8 +8,8 @@ struct RegistrationConflictTests {
     private let fixture = RegistryFixture()
     private var registry: MetricsRegistry { fixture.registry }
 
-    @Test("registering the same again gives the same instrument, also where help or unit is left out")
-    func again() {
+    @Test("registering a metric again returns the same instrument, also without help or unit")
+    func registrationConflictAgain() {
         #expect(registry.counter("a_total", help: "A.") === registry.counter("a_total", help: "A."))
         #expect(registry.counter("a_total", help: "A.") === registry.counter("a_total", help: "", unit: "bytes"))
         #expect(registry.gauge("b", help: "B.") === registry.gauge("b", help: "B."))
@@ -20,7 +20,7 @@ struct RegistrationConflictTests {
         #expect(fixture.samples()["metrics_registry_conflicts_total"] == "0")
     }
 
-    @Test("each kind of conflict is reported once with its reason, counted, and leaves the page as it was")
+    @Test("each kind of conflict is reported once with its reason, counted, and does not change the page")
     func everyConflict() {
         _ = registry.counter("a_total", help: "A.", unit: "bytes", labels: ["x"])
         _ = registry.histogram("h_seconds", help: "H.", buckets: [1, 2])
@@ -71,8 +71,8 @@ struct RegistrationConflictTests {
         #expect(fixture.samples()["metrics_registry_conflicts_total"] == "\(cases.count)")
     }
 
-    @Test("a conflict says what was expected, what was found and what to do")
-    func description() throws {
+    @Test("a conflict says what was expected, what was found and how to fix it")
+    func registrationConflictDescription() throws {
         _ = registry.counter("a_total", help: "A.")
         _ = registry.gauge("a_total", help: "A.")
         let conflict = try #require(fixture.conflicts.first)
@@ -85,7 +85,7 @@ struct RegistrationConflictTests {
     }
 
     @Test("a detached instrument works and is on no page")
-    func detached() throws {
+    func registrationConflictDetached() throws {
         _ = registry.gauge("a_total", help: "A.")
         let counter = registry.counter("a_total", help: "A.")
         counter.add(3)
@@ -102,7 +102,7 @@ struct RegistrationConflictTests {
         #expect(fixture.page() == "# HELP a_total A.\n# TYPE a_total gauge\na_total 0\n")
     }
 
-    @Test("past the limit of families registrations are detached")
+    @Test("registrations beyond the family limit are detached")
     func familyLimit() {
         var limits = RegistryLimits()
         limits.families = 5
@@ -112,7 +112,7 @@ struct RegistrationConflictTests {
         #expect(fixture.registry.descriptors.count == 5)
     }
 
-    @Test("threads that register the same name at once get the same instrument")
+    @Test("threads that register the same name get the same instrument")
     func concurrentRegistration() async {
         let registry = registry
         let counters = await withTaskGroup { group in
