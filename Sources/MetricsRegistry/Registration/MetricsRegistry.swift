@@ -21,7 +21,7 @@ internal import Synchronization
 /// `metrics_registry_ignored_values_total`, `metrics_registry_overflowed_lookups_total{family}` and, once there is a
 /// collector, `metrics_registry_failed_collections_total{collector}`.
 public final class MetricsRegistry: Sendable {
-    /// The sizes past which the registry stops growing.
+    /// The sizes beyond which the registry stops growing.
     public let limits: RegistryLimits
 
     private let now: @Sendable () -> Int64
@@ -73,7 +73,7 @@ public final class MetricsRegistry: Sendable {
         return result
     }
 
-    /// The families on the page, in the order of their names.
+    /// The families on the page, sorted by name.
     public var descriptors: [MetricDescriptor] {
         catalog.withLock { $0.ordered }.map(\.descriptor)
     }

@@ -30,10 +30,11 @@ private final class HandlerCache<Handler: RegistryHandler>: Sendable {
         func matches(_ label: String, _ dimensions: [(String, String)]) -> Bool {
             guard label == self.label, dimensions.count == self.dimensions.count else { return false }
             for index in dimensions.indices where dimensions[index] != self.dimensions[index] { return false }
-            return isOnPage
+            return true
         }
 
-        private var isOnPage: Bool {
+        /// Whether the handler's series is still on the page, checked again after a removal in the family.
+        func revalidate() -> Bool {
             let now = handler.family.generation
             if generation.load(ordering: .relaxed) == now { return true }
             guard handler.isOnPage else { return false }
@@ -83,7 +84,7 @@ private final class HandlerCache<Handler: RegistryHandler>: Sendable {
     }
 
     func handler(_ hash: UInt64, _ label: String, _ dimensions: [(String, String)]) -> Handler? {
-        guard let entry = part(hash).entry(hash), entry.matches(label, dimensions) else { return nil }
+        guard let entry = part(hash).entry(hash), entry.matches(label, dimensions), entry.revalidate() else { return nil }
         return entry.handler
     }
 
