@@ -84,7 +84,9 @@ private final class HandlerCache<Handler: RegistryHandler>: Sendable {
     }
 
     func handler(_ hash: UInt64, _ label: String, _ dimensions: [(String, String)]) -> Handler? {
-        guard let entry = part(hash).entry(hash), entry.matches(label, dimensions), entry.revalidate() else { return nil }
+        guard let entry = part(hash).entry(hash), entry.matches(label, dimensions), entry.revalidate() else {
+            return nil
+        }
         return entry.handler
     }
 
