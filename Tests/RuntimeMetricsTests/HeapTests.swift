@@ -7,44 +7,44 @@ import Testing
 
 @testable import RuntimeMetrics
 
-@Suite("Readings of the heap")
+@Suite("Heap readings")
 struct HeapTests {
-    @Test("take a thousandth of the time")
-    func share() {
-        var pace = HeapPace()
+    @Test("heap readings take at most a thousandth of the time")
+    func heapShare() {
+        var limiter = HeapReadLimiter()
         let start = ContinuousClock.now
-        #expect(pace.allows(start))
-        pace.took(.milliseconds(5), processor: .milliseconds(2), endedAt: start)
-        #expect(!pace.allows(start + .milliseconds(4_999)))
-        #expect(pace.allows(start + .seconds(5)))
+        #expect(limiter.allowsReading(at: start))
+        limiter.recordReading(.milliseconds(5), processor: .milliseconds(2), endedAt: start)
+        #expect(!limiter.allowsReading(at: start + .milliseconds(4_999)))
+        #expect(limiter.allowsReading(at: start + .seconds(5)))
     }
 
-    @Test("end with the first that took more than 2 ms of CPU time")
-    func last() {
-        var pace = HeapPace()
+    @Test("heap readings end with the first that takes more than 2 ms of CPU time")
+    func heapLast() {
+        var limiter = HeapReadLimiter()
         let start = ContinuousClock.now
-        pace.took(.milliseconds(3), processor: .microseconds(2_001), endedAt: start)
-        #expect(!pace.allows(start + .seconds(1_000_000)))
-        pace.took(.zero, processor: .zero, endedAt: start)
-        #expect(!pace.allows(start + .seconds(1_000_000)))
+        limiter.recordReading(.milliseconds(3), processor: .microseconds(2_001), endedAt: start)
+        #expect(!limiter.allowsReading(at: start + .seconds(1_000_000)))
+        limiter.recordReading(.zero, processor: .zero, endedAt: start)
+        #expect(!limiter.allowsReading(at: start + .seconds(1_000_000)))
     }
 
-    @Test("measure the CPU time")
-    func measured() {
-        var pace = HeapPace()
+    @Test("heap readings measure their CPU time")
+    func heapMeasured() {
+        var limiter = HeapReadLimiter()
         let totals = HeapTotals(allocated: 1, free: 2, mapped: 3)
-        let read = pace.reading {
+        let read = limiter.reading {
             let start = ThreadTime.now
             while ThreadTime.now - start < .milliseconds(3) {}
             return totals
         }
         #expect(read == totals)
-        #expect(!pace.allows(.now + .seconds(1_000_000)))
-        #expect(pace.reading { totals } == nil)
+        #expect(!limiter.allowsReading(at: .now + .seconds(1_000_000)))
+        #expect(limiter.reading { totals } == nil)
     }
 
-    @Test("hold up no other scrape")
-    func concurrent() throws {
+    @Test("a heap reading blocks no other scrape")
+    func heapConcurrent() throws {
         let isFirst = Atomic(true)
         let begun = DispatchSemaphore(value: 0)
         let goOn = DispatchSemaphore(value: 0)
@@ -78,8 +78,8 @@ struct HeapTests {
         #expect(String(decoding: registry.exposition(), as: UTF8.self).contains("\nswift_heap_free_bytes 2\n"))
     }
 
-    @Test("give no families where the C library tells nothing")
-    func unknown() {
+    @Test("heap families are omitted if the C library has no figures")
+    func heapUnknown() {
         let registry = MetricsRegistry(now: { 1_700_000_000_000_000 })
         #expect(HeapFamilies(registry) { nil } == nil)
         #expect(!registry.descriptors.contains { $0.name.hasPrefix("swift_heap_") })

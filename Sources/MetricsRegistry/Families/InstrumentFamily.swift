@@ -2,33 +2,33 @@
 
 internal import Synchronization
 
-/// The series of one metric name: found without a lock, created and removed under one.
+/// The series of one metric name: looked up without a lock, created and removed under one.
 ///
-/// The first removal ends the look-ups without a lock: the table that they read then stays as it was, with its series,
-/// as long as the family, since a reader may still be in it; later look-ups take the lock that a removal takes too.
+/// The first removal ends lock-free lookups: the table that they read is then frozen, with its series, for the
+/// lifetime of the family, since a reader may still be in it. Later lookups take the lock.
 final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     let descriptor: MetricDescriptor
     let shape: SampleShape
 
     private struct Series {
         var members: ContiguousArray<Member> = []
-        /// The places in `members` of the series that a page leaves out while they are zero.
+        /// The indices in `members` of the series that a page omits while they are zero.
         var hiddenUntilUsed: Set<Int> = []
         /// The table of all series.
         var current: SeriesSlots<Member>
-        /// The series that takes what is past a limit, and doesn't count towards one.
+        /// The overflow series, which counts towards no limit.
         var overflow: Member?
-        /// Bytes of the label values of all others.
+        /// The bytes of the label values of all other series.
         var labelBytes = 0
-        /// Where each series is in `members`; empty until one is removed.
+        /// The index of each series in `members`; empty until one is removed.
         var places: [ObjectIdentifier: Int] = [:]
-        /// Every table that readers without a lock may still be in, and its series.
+        /// Every table that lock-free readers may still use, and its series.
         var outgrown: [SeriesSlots<Member>] = []
         var frozen: ContiguousArray<Member> = []
-        /// By format; where all names are classic, one for all escapings.
+        /// By format; families with classic names share one for all escapings.
         var layouts: [ExpositionFormat: any PageLayout] = [:]
 
-        /// The layout of all series for a page in `format`, if a scrape has left one.
+        /// The layout of all series for a page in `format`, if a scrape has kept one.
         func layout(_ format: ExpositionFormat) -> (any PageLayout)? {
             let shared = layouts[format.layoutFormat(hasClassicNames: true)]
             if let shared, shared.hasClassicNames, shared.seriesCount == members.count { return shared }
@@ -38,7 +38,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     private let rules: FamilyRules
-    let seed = UInt64.random(in: 0...UInt64.max)
+    private let seed = UInt64.random(in: 0...UInt64.max)
     private let series: Mutex<Series>
     private let table: CurrentSlots<Member>
     private let isFull = Atomic(false)
@@ -53,7 +53,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         series = Mutex(Series(current: first))
     }
 
-    /// The series of these label values, in the order of the descriptor's label names; the overflow series when their
+    /// The series of these label values, in the order of the descriptor's label names; the overflow series if their
     /// number is wrong, one is too long, or the family is full.
     func member(_ values: [String], hiddenUntilUsed: Bool = false) -> Member {
         var hash = LabelHash(seed: seed)
@@ -62,7 +62,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             ?? create(values, hash: hash.value, hiddenUntilUsed: hiddenUntilUsed)
     }
 
-    /// The series that takes what is past a limit; counts the look-up as overflowed.
+    /// The overflow series; counts the lookup as overflowed.
     func overflow() -> Member {
         rules.overflowedLookups.add()
         let values = descriptor.overflowValues
@@ -76,15 +76,15 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         }
     }
 
-    /// The series of that hash for which `matches` holds; without counting a reference to it, and so valid for as long
-    /// as the family, and only while no series was ever removed.
+    /// The series with this hash for which `matches` holds, without retaining it: valid for as long as the family, and
+    /// only while no series was ever removed.
     @inline(__always)
-    func reference(_ hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
+    private func reference(_ hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
         generation == 0 ? unsafe table.reference(hash: hash, where: matches) : nil
     }
 
     @inline(__always)
-    func find(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+    private func find(_ hash: UInt64, where matches: (Member) -> Bool) -> Member? {
         if generation != 0 { return findLocked(hash, where: matches) }
         return table.member(hash: hash, where: matches)
     }
@@ -95,7 +95,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
     }
 
     @inline(never)
-    func create(_ values: [String], hash: UInt64, hiddenUntilUsed: Bool = false) -> Member {
+    private func create(_ values: [String], hash: UInt64, hiddenUntilUsed: Bool = false) -> Member {
         guard !isFull.load(ordering: .relaxed), rules.accepts(values, for: descriptor) else { return overflow() }
         let member: Member? = series.withLock { series in
             if let member = series.current.member(hash: hash, where: { $0.labelValues == values }) { return member }
@@ -116,7 +116,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         values.reduce(0) { $0 + $1.utf8.count }
     }
 
-    /// Adds a series that isn't there yet.
+    /// Adds a new series.
     private func insert(_ values: [String], hash: UInt64, into series: inout Series) -> Member {
         let member = Member(rules.seed(values, shape: shape))
         if generation != 0 { series.places[ObjectIdentifier(member)] = series.members.count }
@@ -139,10 +139,10 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     // MARK: Removing
 
-    /// How often series have been removed.
+    /// The number of removals of series so far.
     @inline(__always) var generation: Int { removals.count }
 
-    /// Takes the series of these label values off the page; false when there is none.
+    /// Removes the series of these label values; false if there is none.
     func remove(_ values: [String]) -> Bool {
         let hash = hash(of: values)
         return series.withLock { series in
@@ -154,7 +154,12 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         }
     }
 
-    /// Takes a series off the page; false when it is on it no longer, or takes what is past a limit.
+    /// Whether a series is still on the page.
+    func contains(_ member: Member) -> Bool {
+        find(hash(of: member.labelValues)) { $0 === member } != nil
+    }
+
+    /// Removes a series; false if it is already removed or is the overflow series.
     func remove(_ member: Member) -> Bool {
         let hash = hash(of: member.labelValues)
         return series.withLock { series in
@@ -166,7 +171,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         }
     }
 
-    /// Takes all series off the page.
+    /// Removes all series.
     func removeAll() {
         series.withLock { series in
             stopReadingWithoutLock(&series)
@@ -181,7 +186,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         }
     }
 
-    /// The last series takes the place of the removed one.
+    /// Moves the last series into the slot of the removed one.
     private func take(_ member: Member, hash: UInt64, outOf series: inout Series) {
         stopReadingWithoutLock(&series)
         series.current.remove(member, hash: hash) { self.hash(of: $0.labelValues) }
@@ -222,7 +227,7 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
 
     // MARK: Scraping
 
-    /// What a scrape takes under the lock; the values are copied behind it.
+    /// What a scrape reads under the lock; values are copied after it is released.
     private struct Shown {
         let members: ContiguousArray<Member>
         let layout: FamilyCapture.Layout
@@ -237,8 +242,8 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
         let values = scraped.words.append(members.count * shape.wordsPerSeries) {
             Member.copy(members, into: &$0, from: $1)
         }
-        let created = scraped.words.append(format.tellsCreated ? members.count : 0) {
-            if format.tellsCreated { Member.copyCreated(members, into: &$0, from: $1) }
+        let created = scraped.words.append(format.showsCreated ? members.count : 0) {
+            if format.showsCreated { Member.copyCreated(members, into: &$0, from: $1) }
         }
         let firstExemplar = scraped.exemplars.count
         if format.hasExemplars { Member.copyExemplars(members, into: &scraped.exemplars) }
@@ -283,5 +288,88 @@ final class InstrumentFamily<Member: Instrument>: ExposedFamily {
             if let kept = series.layouts[format], kept.seriesCount > layout.seriesCount { return }
             series.layouts[format] = layout
         }
+    }
+}
+
+/// Lookups of one to three label values, which allocate no array.
+///
+/// Those with a closure do not retain the series, which saves two atomic additions.
+extension InstrumentFamily {
+    @inline(__always)
+    func member(_ value: String) -> Member {
+        let hash = hash(value)
+        return find(hash) { $0.has(value) } ?? create([value], hash: hash)
+    }
+
+    @inline(__always)
+    func member(_ first: String, _ second: String) -> Member {
+        let hash = hash(first, second)
+        return find(hash) { $0.has(first, second) } ?? create([first, second], hash: hash)
+    }
+
+    @inline(__always)
+    func member(_ first: String, _ second: String, _ third: String) -> Member {
+        let hash = hash(first, second, third)
+        return find(hash) { $0.has(first, second, third) } ?? create([first, second, third], hash: hash)
+    }
+
+    @inline(__always)
+    func withMember(_ value: String, _ body: (Member) -> Void) {
+        if let found = unsafe reference(hash(value), where: { $0.has(value) }) {
+            return unsafe found._withUnsafeGuaranteedRef(body)
+        }
+        return body(member(value))
+    }
+
+    @inline(__always)
+    func withMember(_ first: String, _ second: String, _ body: (Member) -> Void) {
+        if let found = unsafe reference(hash(first, second), where: { $0.has(first, second) }) {
+            return unsafe found._withUnsafeGuaranteedRef(body)
+        }
+        return body(member(first, second))
+    }
+
+    @inline(__always)
+    private func hash(_ value: String) -> UInt64 {
+        var hash = LabelHash(seed: seed)
+        hash.combine(value)
+        return hash.value
+    }
+
+    @inline(__always)
+    private func hash(_ first: String, _ second: String) -> UInt64 {
+        var hash = LabelHash(seed: seed)
+        hash.combine(first)
+        hash.combine(second)
+        return hash.value
+    }
+
+    @inline(__always)
+    private func hash(_ first: String, _ second: String, _ third: String) -> UInt64 {
+        var hash = LabelHash(seed: seed)
+        hash.combine(first)
+        hash.combine(second)
+        hash.combine(third)
+        return hash.value
+    }
+}
+
+extension Instrument {
+    @inline(__always)
+    fileprivate func has(_ value: String) -> Bool {
+        let values = labelValues
+        return values.count == 1 && values[0] == value
+    }
+
+    @inline(__always)
+    fileprivate func has(_ first: String, _ second: String) -> Bool {
+        let values = labelValues
+        return values.count == 2 && values[0] == first && values[1] == second
+    }
+
+    @inline(__always)
+    fileprivate func has(_ first: String, _ second: String, _ third: String) -> Bool {
+        let values = labelValues
+        return values.count == 3 && values[0] == first && values[1] == second && values[2] == third
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hash of label values by their bytes, seeded against values chosen to collide.
+/// A hash of the bytes of label values, seeded against values chosen to collide.
 ///
-/// Sixteen bytes at a time are folded by a 64 by 64 bit multiplication whose halves are mixed, which is several
-/// times faster on short strings than the standard library's hasher.
+/// It folds sixteen bytes at a time with a 64 by 64 bit multiplication whose halves are mixed, several times faster on
+/// short strings than the standard library's hasher.
 struct LabelHash {
     private(set) var value: UInt64
 
@@ -11,7 +11,7 @@ struct LabelHash {
         value = seed
     }
 
-    /// Texts of up to 15 bytes are hashed as `SmallText` has them, longer ones by their bytes.
+    /// Adds a text; up to 15 bytes are hashed as a `SmallText`, longer ones by their bytes.
     @inline(__always)
     mutating func combine(_ text: String) {
         if let small = SmallText(ofSmallForm: text) {
@@ -69,4 +69,60 @@ struct LabelHash {
         let last = unsafe bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return mix(first ^ folded, last ^ golden ^ (folded >> 32 | folded << 32))
     }
+}
+
+/// A text of up to 15 bytes in two words: the bytes from the lowest on, and their number in the highest.
+///
+/// A small `String` has this form, apart from the four highest bits, on every 64-bit platform so far. If so, its words
+/// are used directly, which is several times faster than reading its bytes; each process checks this once.
+private struct SmallText: Equatable {
+    static var maximumBytes: Int { 15 }
+
+    let first: UInt64
+    let second: UInt64
+
+    /// The text, if its bytes are stored inline in the `String`.
+    @inline(__always)
+    init?(ofSmallForm text: String) {
+        guard MemoryLayout<String>.size == 2 * MemoryLayout<UInt64>.size, Self.isFormKnown else { return nil }
+        let words = unsafe unsafeBitCast(text, to: (first: UInt64, second: UInt64).self)
+        guard words.second & Self.smallMark != 0 else { return nil }
+        first = words.first
+        second = words.second & Self.textBits
+    }
+
+    /// The first 15 bytes of the text.
+    init(packing text: String) {
+        var words: (UInt64, UInt64) = (0, 0)
+        var count = 0
+        for byte in text.utf8.prefix(Self.maximumBytes) {
+            let bits = UInt64(byte) << UInt64(count % 8 * 8)
+            if count < 8 { words.0 |= bits } else { words.1 |= bits }
+            count += 1
+        }
+        first = words.0
+        second = words.1 | UInt64(count) << 56
+    }
+
+    /// The bit of the second word that marks an inline string.
+    private static var smallMark: UInt64 { 0x2000_0000_0000_0000 }
+    private static var textBits: UInt64 { 0x0FFF_FFFF_FFFF_FFFF }
+
+    private static let isFormKnown: Bool = {
+        guard MemoryLayout<String>.size == 2 * MemoryLayout<UInt64>.size else { return false }
+        let letters = "abcdefghijklmno"
+        let samples = (0...maximumBytes).map { String(letters.prefix($0)) } + ["\u{E9}t\u{E9}", "\u{1F600}", "\0"]
+        let long = [letters + "p", String(repeating: "\u{E9}", count: 8), String(repeating: "x", count: 1_000)]
+        func words(_ text: String) -> (first: UInt64, second: UInt64) {
+            unsafe unsafeBitCast(text, to: (first: UInt64, second: UInt64).self)
+        }
+        return samples.allSatisfy { sample in
+            var spacious = sample
+            spacious.reserveCapacity(100)
+            let small = words(String(decoding: Array(sample.utf8), as: UTF8.self))
+            let packed = SmallText(packing: sample)
+            return small.second & smallMark != 0 && small.first == packed.first
+                && small.second & textBits == packed.second && words(spacious).second & smallMark == 0
+        } && long.allSatisfy { words($0).second & smallMark == 0 }
+    }()
 }

@@ -2,10 +2,10 @@
 
 internal import Synchronization
 
-/// An open-addressed hash table of a family's series that is read without a lock while it only gains entries.
+/// An open-addressed hash table of the series of a family, read without a lock while it only gains entries.
 ///
-/// A reader may look while one writer inserts: a slot's hash is written before its member is published. The table
-/// doesn't own its members: the family that owns it keeps them, and this table, for as long as it lives.
+/// Readers may run during an insertion: the hash of a slot is written before its member is published. The table does
+/// not own its members: the family keeps them, and this table, for as long as it lives.
 @safe
 final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
     @safe
@@ -35,16 +35,16 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
 
     var capacity: Int { mask + 1 }
 
-    /// Whether another entry would fill more than half of the slots, so that look-ups would take long.
+    /// Whether another entry would fill more than half of the slots and slow lookups down.
     var isCrowded: Bool { used * 2 >= mask }
 
-    /// The member of that hash for which `matches` holds. Any thread, at any time.
+    /// The member with this hash for which `matches` holds. Safe on any thread at any time.
     @inline(__always)
     func member(hash: UInt64, where matches: (Member) -> Bool) -> Member? {
         unsafe reference(hash: hash, where: matches)?._withUnsafeGuaranteedRef { $0 }
     }
 
-    /// The same without counting a reference to the member.
+    /// The member with this hash, without retaining it.
     @inline(__always)
     func reference(hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
         var index = Int(truncatingIfNeeded: hash) & mask
@@ -55,7 +55,7 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
         return nil
     }
 
-    /// Adds a member that isn't there yet. One thread at a time; the table must not be crowded.
+    /// Adds a new member. One thread at a time; the table must not be crowded.
     func insert(_ member: Member, hash: UInt64) {
         precondition(!isCrowded)
         var index = Int(truncatingIfNeeded: hash) & mask
@@ -67,7 +67,7 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
         used += 1
     }
 
-    /// Takes a member out; no reader may look meanwhile. `hashOf` gives the hash that a member was inserted with.
+    /// Removes a member; no reader may run meanwhile. `hashOf` returns the hash that a member was inserted with.
     func remove(_ member: Member, hash: UInt64, hashOf: (Member) -> UInt64) {
         var gap = Int(truncatingIfNeeded: hash) & mask
         while let found = pointer(at: gap), found !== member { gap = (gap + 1) & mask }
@@ -88,5 +88,30 @@ final class SeriesSlots<Member: Instrument>: @unchecked Sendable {
 
     private func pointer(at index: Int) -> Member? {
         unsafe slots[index].member.load(ordering: .relaxed)?.takeUnretainedValue()
+    }
+}
+
+/// The table that readers currently use. It owns no table: the family keeps all that were ever published.
+@safe
+struct CurrentSlots<Member: Instrument>: ~Copyable, Sendable {
+    private let slots: Atomic<Unmanaged<SeriesSlots<Member>>>
+
+    init(_ first: SeriesSlots<Member>) {
+        unsafe slots = Atomic(Unmanaged.passUnretained(first))
+    }
+
+    @inline(__always)
+    func member(hash: UInt64, where matches: (Member) -> Bool) -> Member? {
+        unsafe slots.load(ordering: .acquiring)._withUnsafeGuaranteedRef { $0.member(hash: hash, where: matches) }
+    }
+
+    @inline(__always)
+    func reference(hash: UInt64, where matches: (Member) -> Bool) -> Unmanaged<Member>? {
+        unsafe slots.load(ordering: .acquiring)
+            ._withUnsafeGuaranteedRef { unsafe $0.reference(hash: hash, where: matches) }
+    }
+
+    func publish(_ next: SeriesSlots<Member>) {
+        unsafe slots.store(Unmanaged.passUnretained(next), ordering: .releasing)
     }
 }

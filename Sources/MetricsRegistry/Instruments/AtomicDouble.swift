@@ -35,7 +35,7 @@ struct AtomicDouble: ~Copyable, Sendable {
         }
     }
 
-    /// Adds to a total, which stays finite; both are.
+    /// Adds to a finite total, which stays finite; `amount` is finite.
     func add(toTotal amount: Double) {
         var seen = bits.load(ordering: .relaxed)
         while true {
@@ -57,5 +57,37 @@ struct AtomicDouble: ~Copyable, Sendable {
             if exchanged { return }
             seen = original
         }
+    }
+}
+
+extension Atomic where Value == UInt64 {
+    /// Raises the value to `value` if it is lower.
+    ///
+    /// `max(_:ordering:)` compares words as signed (Swift 6.3) and would ignore values from 2^63 on.
+    func raise(to value: UInt64, releasing: Bool = false) {
+        var seen = load(ordering: .relaxed)
+        while seen < value {
+            let (exchanged, original) =
+                releasing
+                ? weakCompareExchange(
+                    expected: seen,
+                    desired: value,
+                    successOrdering: .releasing,
+                    failureOrdering: .relaxed
+                ) : weakCompareExchange(expected: seen, desired: value, ordering: .relaxed)
+            if exchanged { return }
+            seen = original
+        }
+    }
+}
+
+extension Double {
+    /// The sum of two finite numbers, saturating at the largest finite one, since an infinite total would stay
+    /// infinite.
+    @inline(__always)
+    func addingUpToFinite(_ other: Double) -> Double {
+        let sum = self + other
+        if sum.isFinite { return sum }
+        return sum < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude
     }
 }

@@ -2,10 +2,10 @@
 
 public import Synchronization
 
-/// A total of whole things that only rises.
+/// A total of whole numbers that only increases.
 ///
-/// The first thread that adds has a word to itself, which takes it half the time of an atomic addition; all others share
-/// another. The total is the sum of both.
+/// The first thread that adds has a word of its own, which takes half the time of an atomic addition; all others share
+/// another word. The total is the sum of both.
 public final class Counter: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
@@ -13,17 +13,17 @@ public final class Counter: Sendable {
     @usableFromInline let own = Atomic<UInt64>(0)
     @usableFromInline let shared = Atomic<UInt64>(0)
     private let birth: Atomic<Int64>
-    private let exemplars = ExemplarShelf()
+    private let exemplars = ExemplarStore()
 
     init(_ seed: InstrumentSeed) {
         labelValues = seed.labelValues
         birth = Atomic(seed.created)
     }
 
-    /// Adds `amount`; at the largest value the counter stays there. At most one atomic addition.
+    /// Adds `amount`, saturating at the largest value. At most one atomic addition.
     @inlinable
     public func add(_ amount: UInt64 = 1) {
-        if writer.isCurrent() {
+        if writer.claim() {
             let (sum, overflows) = own.load(ordering: .relaxed).addingReportingOverflow(amount)
             own.store(overflows ? .max : sum, ordering: .relaxed)
         } else {
@@ -32,13 +32,13 @@ public final class Counter: Sendable {
         }
     }
 
-    /// Adds `amount`, and keeps `exemplar` in place of an earlier one.
+    /// Adds `amount` and keeps `exemplar` as the latest one.
     public func add(_ amount: UInt64 = 1, exemplar: Exemplar) {
         add(amount)
         attach(exemplar)
     }
 
-    /// Keeps `exemplar` in place of an earlier one and adds nothing, for totals that are kept elsewhere.
+    /// Keeps `exemplar` as the latest one and adds nothing, for totals that are kept elsewhere.
     public func attach(_ exemplar: Exemplar) {
         exemplars.keep(exemplar, at: 0, of: 1)
     }
@@ -49,13 +49,13 @@ public final class Counter: Sendable {
         return overflows ? .max : sum
     }
 
-    /// Microseconds since 1970 at which the counter began at zero.
+    /// When the counter began at zero, in microseconds since 1970.
     public var created: Int64 {
         birth.load(ordering: .relaxed)
     }
 
-    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
-    /// time at which it began (microseconds since 1970), if given.
+    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and adopts the creation
+    /// time (microseconds since 1970), if given.
     public func restore(to value: UInt64, created: Int64? = nil) {
         let own = own.load(ordering: .relaxed)
         if value > own { shared.raise(to: value - own) }

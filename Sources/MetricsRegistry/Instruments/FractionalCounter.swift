@@ -2,13 +2,13 @@
 
 internal import Synchronization
 
-/// A total that only rises and has fractions, such as seconds spent; it stops at the largest finite number.
+/// A total that only increases and has fractions, such as seconds spent; it saturates at the largest finite number.
 public final class FractionalCounter: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
     private let total = AtomicDouble(0)
     private let birth: Atomic<Int64>
-    private let exemplars = ExemplarShelf()
+    private let exemplars = ExemplarStore()
     private let ignoredValues: Counter?
 
     init(_ seed: InstrumentSeed) {
@@ -17,7 +17,7 @@ public final class FractionalCounter: Sendable {
         ignoredValues = seed.ignoredValues
     }
 
-    /// Adds `amount`. One that is negative, infinite or not a number is ignored, and counted as such by the registry.
+    /// Adds `amount`. Negative, infinite and NaN amounts are ignored and counted by the registry.
     public func add(_ amount: Double) {
         guard amount >= 0, amount.isFinite else {
             ignoredValues?.add()
@@ -26,19 +26,20 @@ public final class FractionalCounter: Sendable {
         total.add(toTotal: amount)
     }
 
-    /// Adds `amount`, and keeps `exemplar` in place of an earlier one; ignores both where `add(_:)` ignores the amount.
+    /// Adds `amount` and keeps `exemplar` as the latest one; ignores both if `add(_:)` ignores the amount.
     public func add(_ amount: Double, exemplar: Exemplar) {
         add(amount)
         if amount >= 0, amount.isFinite { attach(exemplar) }
     }
 
-    /// Keeps `exemplar` in place of an earlier one and adds nothing, for totals that are kept elsewhere.
+    /// Keeps `exemplar` as the latest one and adds nothing, for totals that are kept elsewhere.
     public func attach(_ exemplar: Exemplar) {
         exemplars.keep(exemplar, at: 0, of: 1)
     }
 
-    /// Raises the total to one that is kept elsewhere, such as the CPU time that the kernel reports; a lower one
-    /// changes nothing. One that is infinite or not a number is ignored, and counted as such by the registry.
+    /// Raises the total to one that is kept elsewhere, such as the CPU time that the kernel reports.
+    ///
+    /// A lower one changes nothing. Infinite and NaN totals are ignored and counted by the registry.
     public func raise(to value: Double) {
         guard value.isFinite else {
             ignoredValues?.add()
@@ -52,13 +53,13 @@ public final class FractionalCounter: Sendable {
         total.value
     }
 
-    /// Microseconds since 1970 at which the counter began at zero.
+    /// When the counter began at zero, in microseconds since 1970.
     public var created: Int64 {
         birth.load(ordering: .relaxed)
     }
 
-    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and takes over the
-    /// time at which it began (microseconds since 1970), if given.
+    /// Continues a counter of an earlier process: raises the total to `value` if it is lower, and adopts the creation
+    /// time (microseconds since 1970), if given.
     public func restore(to value: Double, created: Int64? = nil) {
         raise(to: value)
         if let created { birth.store(created, ordering: .relaxed) }

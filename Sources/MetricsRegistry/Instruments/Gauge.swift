@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value that rises and falls.
+/// A value that goes up and down.
 public final class Gauge: Sendable {
     /// One value for each label name of the family, in their order.
     public let labelValues: [String]
-    /// Microseconds since 1970 at which the series began.
+    /// When the series began, in microseconds since 1970.
     public let created: Int64
     @usableFromInline let current = AtomicDouble(0)
 
@@ -13,13 +13,13 @@ public final class Gauge: Sendable {
         created = seed.created
     }
 
-    /// Replaces the value.
+    /// Sets the value.
     @inlinable
     public func set(_ value: Double) {
         current.store(value)
     }
 
-    /// Replaces the value by a whole number; past 2^53 the nearest double.
+    /// Sets the value to a whole number; beyond 2^53 to the nearest double.
     @inlinable
     public func set(_ value: some BinaryInteger) {
         current.store(Double(value))
@@ -35,7 +35,7 @@ public final class Gauge: Sendable {
         current.raise(to: value)
     }
 
-    /// The value now.
+    /// The current value.
     @inlinable public var value: Double {
         current.value
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The finite upper bounds of a histogram's buckets, strictly rising, shared by all series of a family, and the settings
-/// of its native buckets, if it has any.
+/// The finite upper bounds of a histogram, strictly increasing, and the settings of its native buckets, shared by all
+/// series of a family.
 ///
-/// The bounds lie in whole lanes of eight, padded with +Inf, so that the search compares a lane without branching.
+/// The bounds lie in lanes of eight, padded with +Inf, so that the search compares a lane without branching.
 final class HistogramBounds: Sendable {
     let values: [Double]
     let native: NativeBuckets?
     private let lanes: [SIMD8<Double>]
 
-    /// Takes bounds as registered, a final +Inf taken off; nil when they don't rise strictly or one is not a number.
+    /// Creates bounds from those registered, without a final +Inf; nil if they do not increase strictly or one is not
+    /// a number.
     init?(_ bounds: [Double], native: NativeBuckets? = nil) {
         var values = bounds
         if values.last == .infinity { values.removeLast() }

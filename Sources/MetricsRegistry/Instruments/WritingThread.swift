@@ -10,30 +10,30 @@ public import Synchronization
     internal import Darwin
 #endif
 
-/// The one thread that may write to a word with a plain load and store, as long as the word exists: the first that asks.
+/// The one thread that may write to a word with a plain load and store: the first one that asks.
 ///
-/// Most instruments are written to by one thread, and then nothing atomic is read, changed and written, which takes
-/// several times as long. The others add to another word. Where a thread has ended, a later one that the system gives the
-/// same identity takes its place, which cannot be while it still runs.
+/// Most instruments are written by one thread, which then needs no atomic read-modify-write, several times as slow.
+/// Other threads use another word. When the thread has ended, a later thread with the same identity may take over; two
+/// running threads never share one.
 @usableFromInline
 struct WritingThread: ~Copyable, Sendable {
     @usableFromInline let identity = Atomic<UInt>(0)
 
     init() {}
 
-    /// Whether the calling thread is the one; it becomes the one when there was none.
+    /// Claims the word for the calling thread; true if it is the owner.
     ///
-    /// Never inlined, and by its atomic access never taken for a function of nothing: an asynchronous function goes on in
-    /// another thread behind an `await`, and the C library declares the identity of a thread as one that never changes.
+    /// Never inlined, and not treated as a pure function because of its atomic access: an asynchronous function may
+    /// resume on another thread after an `await`, while the C library declares the identity of a thread as constant.
     @usableFromInline @inline(never)
-    func isCurrent() -> Bool {
+    func claim() -> Bool {
         let current = Self.current
         let found = identity.load(ordering: .relaxed)
         if found == current { return true }
         return found == 0 && identity.compareExchange(expected: 0, desired: current, ordering: .relaxed).exchanged
     }
 
-    /// What tells the calling thread from all others that run; not 0.
+    /// Identifies the calling thread among all running ones; never 0.
     private static var current: UInt {
         #if canImport(Glibc)
             UInt(pthread_self())

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the body of a response is coded.
+/// The content coding of a response.
 public enum ContentCoding: String, Sendable, Hashable, CaseIterable {
-    /// As it is.
+    /// Uncompressed.
     case identity
     /// Compressed with gzip.
     case gzip
 
-    /// The coding for a request with this Accept-Encoding header; several headers are joined by commas first.
+    /// The coding for a request with this Accept-Encoding header; join several headers with commas.
     ///
-    /// gzip where the header allows it, under that name, as `x-gzip` or by `*`, and gives identity no greater weight.
+    /// gzip if the header allows it, by that name, as `x-gzip` or by `*`, with at least the weight of identity.
     /// Otherwise identity, even for a client that refuses it. The first 64 codings within 8 KiB are read.
     public static func negotiated(acceptEncoding: String?) -> ContentCoding {
         guard let acceptEncoding else { return .identity }

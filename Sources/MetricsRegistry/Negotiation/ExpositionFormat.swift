@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the formats in which a registry writes its page.
+/// A format in which a registry writes its page.
 public struct ExpositionFormat: Sendable, Hashable {
-    /// The language of a page, apart from how it shows names.
+    /// The encoding of a page, apart from the escaping of names.
     public enum Encoding: Sendable, Hashable, CaseIterable {
         /// Prometheus text 0.0.4.
         case text004
@@ -14,14 +14,14 @@ public struct ExpositionFormat: Sendable, Hashable {
         case protobuf
     }
 
-    /// The language of the page.
+    /// The encoding of the page.
     public let encoding: Encoding
-    /// The escaping that the client asked for; nil if it named none, or one that doesn't exist.
+    /// The escaping that the client requested; nil if it named none or an unknown one.
     public let requestedEscaping: NameEscaping?
-    /// Whether OpenMetrics and protobuf tell when each counter and histogram began. True unless told.
+    /// Whether OpenMetrics and protobuf contain the creation times of counters and histograms. True by default.
     public var createdSamples = true
 
-    /// A format; the Content-Type names the escaping only if one is given.
+    /// Creates a format; the Content-Type names the escaping only if one is given.
     public init(_ encoding: Encoding, escaping: NameEscaping? = nil) {
         self.encoding = encoding
         self.requestedEscaping = escaping
@@ -36,7 +36,7 @@ public struct ExpositionFormat: Sendable, Hashable {
     /// Delimited `io.prometheus.client.MetricFamily` messages.
     public static let protobuf = ExpositionFormat(.protobuf)
 
-    /// How names are shown: as the client asked, else with underscores.
+    /// The escaping of names: as requested, by default underscores.
     public var escaping: NameEscaping { requestedEscaping ?? .underscores }
 
     /// The value of the Content-Type header.
@@ -52,6 +52,39 @@ public struct ExpositionFormat: Sendable, Hashable {
         case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
         case .protobuf:
             "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+        }
+    }
+}
+
+extension ExpositionFormat {
+    /// Whether a page contains creation times.
+    var showsCreated: Bool { hasExemplars && createdSamples }
+
+    /// Whether a page has exemplars.
+    var hasExemplars: Bool {
+        switch encoding {
+        case .text004, .text100: false
+        case .openMetrics, .protobuf: true
+        }
+    }
+
+    /// The format whose layout of a family also serves this one: the two Prometheus texts differ only in their
+    /// Content-Type, and classic names look the same in every escaping.
+    func layoutFormat(hasClassicNames: Bool) -> ExpositionFormat {
+        let isText = encoding == .text004 || encoding == .text100
+        var format = ExpositionFormat(isText ? .text004 : encoding, escaping: hasClassicNames ? .underscores : escaping)
+        format.createdSamples = isText || createdSamples
+        return format
+    }
+
+    /// Whether a page has native histograms.
+    var hasSparseBuckets: Bool { encoding == .protobuf }
+
+    /// The text after the last family.
+    var epilogue: [UInt8] {
+        switch encoding {
+        case .text004, .text100, .protobuf: []
+        case .openMetrics: Array("# EOF\n".utf8)
         }
     }
 }

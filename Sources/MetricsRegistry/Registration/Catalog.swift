@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The families of a registry by name, and the names that they occupy.
+/// The families of a registry by name, and the sample names that they occupy.
 struct Catalog {
     private(set) var families: [String: any ExposedFamily] = [:]
-    /// In ascending order of names, as a page shows them.
+    /// Sorted by name, as on a page.
     private(set) var ordered: [any ExposedFamily] = []
     private(set) var collectors: [MetricsCollector] = []
     private var owners: [String: String] = [:]
 
-    /// The reason for which `descriptor` can't be added beside what is there.
+    /// Why `descriptor` cannot be added to the registered families; nil if it can.
     func conflict(adding descriptor: MetricDescriptor, limits: RegistryLimits) -> RegistrationConflict? {
         if families.count >= limits.families {
             return descriptor.conflict(
@@ -41,7 +41,7 @@ struct Catalog {
         ordered.insert(family, at: place)
     }
 
-    /// Adds a collector, and with the first one that can fail the family that counts failures.
+    /// Adds a collector. The first one that can fail also adds the family that counts failures.
     mutating func add(_ collector: MetricsCollector, failures: some ExposedFamily) {
         if collector.canFail, failures.descriptor.occupiedNames.allSatisfy({ owners[$0] == nil }) { add(failures) }
         collectors.append(collector)
@@ -51,7 +51,7 @@ struct Catalog {
         collectors.removeAll { $0 === collector }
     }
 
-    /// Takes the family off the page and gives its names back.
+    /// Removes the family and frees its names.
     mutating func remove(_ family: any ExposedFamily) {
         let name = family.descriptor.name
         guard families[name] === family else { return }

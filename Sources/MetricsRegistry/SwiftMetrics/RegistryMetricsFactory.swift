@@ -2,7 +2,7 @@
 
 public import CoreMetrics
 
-/// Puts what libraries report through swift-metrics on a registry's page.
+/// A swift-metrics factory whose instruments are on the page of a registry.
 ///
 ///     MetricsSystem.bootstrap(RegistryMetricsFactory(registry))
 ///
@@ -14,36 +14,35 @@ public import CoreMetrics
 /// | `Recorder(aggregate: true)` | a histogram |
 /// | `Timer` | a histogram in seconds; `_seconds` is appended |
 ///
-/// Characters that a name can't have become `_`: `hb.requests` is `hb_requests_total`. Dimensions become labels, those of
-/// each series in the order of their names; a name that comes twice has the last value. Series of one metric may have
-/// different dimensions.
+/// Characters that are illegal in a name become `_`: `hb.requests` is `hb_requests_total`. Dimensions become labels,
+/// sorted by name; of duplicates the last value counts. Series of one metric may have different dimensions.
 ///
-/// Making an instrument that was made before is a look-up, so that libraries may make them for every request. A label
-/// that is in use for another kind of metric gives a detached instrument: it works, is on no page, and is reported and
-/// counted by the registry. Past the registry's limit of series for each family, look-ups go to a series with the only
-/// label `overflow="true"`.
+/// Creating an instrument again is a lookup, so that libraries may create them for every request. A label that is in use
+/// for another kind of metric gets a detached instrument, which works but is on no page, and is reported and counted by
+/// the registry. Beyond the registry's limit of series per family, lookups go to a series with the only label
+/// `overflow="true"`.
 ///
-/// Resetting a counter has no effect, since a counter of Prometheus doesn't fall; it is counted in
-/// `metrics_registry_ignored_values_total`. Destroying an instrument removes its series from the page, unless it went to
-/// the overflow series, which others write to. Negative increments and durations are ignored and counted.
+/// Resetting a counter has no effect, since Prometheus counters never fall; it counts in
+/// `metrics_registry_ignored_values_total`. Destroying an instrument removes its series from the page, unless it is the
+/// overflow series, which others share. Negative increments and durations are ignored and counted.
 public final class RegistryMetricsFactory: Sendable {
     private let options: RegistryMetricsOptions
-    private let counters: Reports<CounterReport>
-    private let fractionalCounters: Reports<FractionalCounterReport>
-    private let gauges: Reports<GaugeReport>
-    private let recorders: Reports<RecorderReport>
-    private let timers: Reports<TimerReport>
+    private let counters: HandlerStore<RegistryCounterHandler>
+    private let fractionalCounters: HandlerStore<RegistryFractionalCounterHandler>
+    private let gauges: HandlerStore<RegistryGaugeHandler>
+    private let recorders: HandlerStore<RegistryRecorderHandler>
+    private let timers: HandlerStore<RegistryTimerHandler>
 
-    /// Makes a factory whose instruments stand on the page of `registry`.
+    /// Creates a factory for the page of `registry`.
     public init(_ registry: MetricsRegistry, options: RegistryMetricsOptions = RegistryMetricsOptions()) {
         var options = options
         options.keepsUTF8Names = options.keepsUTF8Names && registry.limits.allowsUTF8Names
         self.options = options
-        counters = Reports(registry, options)
-        fractionalCounters = Reports(registry, options)
-        gauges = Reports(registry, options)
-        recorders = Reports(registry, options)
-        timers = Reports(registry, options)
+        counters = HandlerStore(registry, options)
+        fractionalCounters = HandlerStore(registry, options)
+        gauges = HandlerStore(registry, options)
+        recorders = HandlerStore(registry, options)
+        timers = HandlerStore(registry, options)
     }
 }
 
@@ -66,7 +65,7 @@ extension RegistryMetricsFactory: MetricsFactory {
         options.ignores(label) ? NOOPMetricsHandler.instance : gauges.handler(label, dimensions)
     }
 
-    /// The histogram of this label and these dimensions, or the gauge where nothing is to be aggregated.
+    /// The histogram of this label and these dimensions; without aggregation, the gauge.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         if options.ignores(label) { return NOOPMetricsHandler.instance }
         return aggregate ? recorders.handler(label, dimensions) : gauges.handler(label, dimensions)
@@ -79,27 +78,62 @@ extension RegistryMetricsFactory: MetricsFactory {
 
     /// Removes the counter's series from the page.
     public func destroyCounter(_ handler: any CounterHandler) {
-        (handler as? CounterReport)?.remove()
+        (handler as? RegistryCounterHandler)?.remove()
     }
 
     /// Removes the counter's series from the page.
     public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {
-        (handler as? FractionalCounterReport)?.remove()
+        (handler as? RegistryFractionalCounterHandler)?.remove()
     }
 
     /// Removes the gauge's series from the page.
     public func destroyMeter(_ handler: any MeterHandler) {
-        (handler as? GaugeReport)?.remove()
+        (handler as? RegistryGaugeHandler)?.remove()
     }
 
     /// Removes the histogram's or gauge's series from the page.
     public func destroyRecorder(_ handler: any RecorderHandler) {
-        (handler as? RecorderReport)?.remove()
-        (handler as? GaugeReport)?.remove()
+        (handler as? RegistryRecorderHandler)?.remove()
+        (handler as? RegistryGaugeHandler)?.remove()
     }
 
     /// Removes the histogram's series from the page.
     public func destroyTimer(_ handler: any TimerHandler) {
-        (handler as? TimerReport)?.remove()
+        (handler as? RegistryTimerHandler)?.remove()
+    }
+}
+
+/// How the labels of swift-metrics become metrics.
+public struct RegistryMetricsOptions: Sendable {
+    /// Names of metrics by label, instead of those derived from the labels. A counter's should end in `_total`.
+    public var names: [String: String] = [:]
+    /// Help texts by label, instead of a sentence that only names the source.
+    public var help: [String: String] = [:]
+    /// Labels whose instruments are no-ops.
+    public var ignored: Set<String> = []
+    /// Bounds of the histograms of timers, in seconds; half a millisecond to ten seconds by default.
+    public var durationBuckets: [Double] = [
+        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+    ]
+    /// Bounds of the histograms of recorders; one to a million by default.
+    public var valueBuckets: [Double] = [
+        1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 100_000, 1_000_000,
+    ]
+    /// Bounds by label, for one timer (in seconds) or recorder.
+    public var buckets: [String: [Double]] = [:]
+    /// Native buckets of all timers and recorders, beside those bounds; none by default.
+    public var native: NativeBuckets?
+
+    /// Whether `http.server.requests` becomes `http.server.requests_total`, quoted on pages that support it, instead
+    /// of `http_server_requests_total`. False by default; needs a registry that allows such names.
+    public var keepsUTF8Names = false
+
+    /// The defaults.
+    public init() {}
+
+    var naming: NameMapping { NameMapping(keepsUTF8: keepsUTF8Names) }
+
+    func ignores(_ label: String) -> Bool {
+        !ignored.isEmpty && ignored.contains(label)
     }
 }

@@ -4,10 +4,10 @@ import Foundation
 import MetricsRegistry
 import Testing
 
-@Suite("The articles on the registry")
+@Suite("DocC articles of MetricsRegistry")
 struct ArticleTests {
     @Test(
-        "their code is what the next test runs",
+        "every code block of the DocC articles is in the compiled snippets",
         arguments: ["MetricsRegistry", "ChoosingAnInstrument", "LabelsAndLimits", "Formats", "Consistency"]
     )
     func sameCode(article: String) throws {
@@ -24,8 +24,8 @@ struct ArticleTests {
         }
     }
 
-    @Test("their code does what they say")
-    func run() throws {
+    @Test("the code of the DocC articles does what they say")
+    func articleRun() throws {
         #expect(text(ArticleSnippets.overview(acceptHeader: nil)).contains("\njobs_total{queue=\"mail\"} 1\n"))
         let openMetrics = ArticleSnippets.overview(acceptHeader: "application/openmetrics-text; version=1.0.0")
         #expect(text(openMetrics).hasSuffix("# EOF\n"))
@@ -44,8 +44,8 @@ struct ArticleTests {
         #expect(samples["received_total"] == "5" && samples["accepted_total"] == "3" && samples["refused_total"] == "2")
     }
 
-    @Test("a series begins at the system's time")
-    func time() {
+    @Test("a series of a default registry is created at the system time")
+    func articleTime() {
         let before = Int64(Date().timeIntervalSince1970 * 1e6)
         let created = MetricsRegistry().counter("a_total", help: "A.").created
         #expect(abs(created - before) < 60_000_000)

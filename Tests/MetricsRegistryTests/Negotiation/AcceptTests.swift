@@ -3,14 +3,14 @@
 import MetricsRegistry
 import Testing
 
-@Suite("Negotiation by Accept")
+@Suite("Accept negotiation")
 struct AcceptTests {
-    @Test("each client gets the format that it asks for", arguments: AcceptCase.all)
-    func table(accept: AcceptCase) {
+    @Test("each Accept header gets the expected format", arguments: AcceptCase.all)
+    func acceptTable(accept: AcceptCase) {
         #expect(ExpositionFormat.negotiated(accept: accept.header) == accept.expected)
     }
 
-    @Test("the Content-Type names the escaping only where the client named one")
+    @Test("the Content-Type names the escaping only if the client did")
     func contentTypes() {
         let types: [(ExpositionFormat, String)] = [
             (.text004, "text/plain; version=0.0.4; charset=utf-8"),
@@ -34,8 +34,8 @@ struct AcceptTests {
         #expect(ExpositionFormat(.text100, escaping: .dots).escaping == .dots)
     }
 
-    @Test("only the first 64 ranges within 8 KiB count, and a range that the limit cuts counts for nothing")
-    func limits() {
+    @Test("only the first 64 Accept ranges within 8 KiB count, and a truncated range is ignored")
+    func acceptLimits() {
         let openMetrics = "application/openmetrics-text"
         let many = { (count: Int) in String(repeating: "a/b,", count: count) }
         #expect(ExpositionFormat.negotiated(accept: many(63) + openMetrics) == .openMetrics)
@@ -51,7 +51,7 @@ struct AcceptTests {
         #expect(ExpositionFormat.negotiated(accept: openMetrics + parameters + ";one=more") == .text004)
     }
 
-    @Test("any header is answered with one of the formats")
+    @Test("any Accept header gets one of the formats")
     func anyHeader() {
         var random = SeededRandom(seed: 4)
         let pieces = [
@@ -70,13 +70,13 @@ struct AcceptTests {
         #expect(encodings.contains(.openMetrics) && encodings.contains(.text004))
     }
 
-    @Test("gzip is used where it is allowed and identity isn't preferred", arguments: CodingCase.all)
-    func codings(coding: CodingCase) {
+    @Test("gzip is used if it is allowed and identity is not preferred", arguments: CodingCase.all)
+    func acceptCodings(coding: CodingCase) {
         #expect(ContentCoding.negotiated(acceptEncoding: coding.header) == coding.expected)
     }
 }
 
-/// A client's Accept header and the format that it gets.
+/// An Accept header and its expected format.
 struct AcceptCase: Sendable, CustomTestStringConvertible {
     let client: String
     let header: String?
@@ -238,7 +238,7 @@ struct AcceptCase: Sendable, CustomTestStringConvertible {
     ].map { AcceptCase("garbage: \($0.prefix(40).debugDescription)", $0, .text004) }
 }
 
-/// A client's Accept-Encoding header and the coding that it gets.
+/// An Accept-Encoding header and its expected coding.
 struct CodingCase: Sendable, CustomTestStringConvertible {
     let header: String?
     let expected: ContentCoding

@@ -4,18 +4,18 @@ import Testing
 
 @testable import MetricsRegistry
 
-@Suite("Escaping of names")
+@Suite("Name escaping")
 struct NameEscapingTests {
-    @Test("each scheme shows a name as Prometheus' Go library does", arguments: EscapedName.all)
-    func schemes(name: EscapedName) {
+    @Test("each escaping shows a name as the Prometheus Go library does", arguments: EscapedName.all)
+    func nameEscapingSchemes(name: EscapedName) {
         #expect(NameEscaping.allowUTF8.escape(name.name) == name.name)
         #expect(NameEscaping.underscores.escape(name.name) == name.underscores)
         #expect(NameEscaping.dots.escape(name.name) == name.dots)
         #expect(NameEscaping.values.escape(name.name) == name.values)
     }
 
-    @Test("every escaped name is a classic one")
-    func classic() {
+    @Test("every escaped name is classic")
+    func nameEscapingClassic() {
         var random = SeededRandom(seed: 9)
         for _ in 0..<2_000 {
             let scalars = (0..<Int.random(in: 1...12, using: &random)).compactMap { _ in
@@ -32,7 +32,7 @@ struct NameEscapingTests {
         }
     }
 
-    @Test("a name that one of the schemes shows as another family's is taken")
+    @Test("a name that an escaping shows as another family is occupied")
     func occupiedNames() {
         let pairs: [(String, String)] = [
             ("a.b", "a_b"), ("a_b", "a.b"), ("a.b", "a-b"), ("a.b", "a_dot_b"), ("a.b", "U__a_2e_b"),
@@ -58,7 +58,7 @@ struct NameEscapingTests {
         #expect(fixture.conflicts.map(\.reason) == reasons)
     }
 
-    @Test("a registry can be told to take classic names only")
+    @Test("a registry can be limited to classic names")
     func classicOnly() {
         var limits = RegistryLimits()
         limits.allowsUTF8Names = false
@@ -70,15 +70,15 @@ struct NameEscapingTests {
         #expect(fixture.conflicts.map(\.reason) == reasons)
     }
 
-    @Test("the lint tells of names that old readers are shown escaped")
-    func lint() {
+    @Test("the lint reports names that old readers see escaped")
+    func nameEscapingLint() {
         let descriptor = MetricDescriptor(name: "a.b", help: "A.", kind: .gauge, labelNames: ["c.d"])
         let findings = MetricLint.findings(in: [descriptor]).map(\.description)
         #expect(findings.count == 2 && findings.allSatisfy { $0.contains("before 3.0") })
     }
 }
 
-/// A name and what the schemes make of it; the values are those of the Go library's own tests.
+/// A name and its expected escapings, with the values of the Go library's tests.
 struct EscapedName: Sendable, CustomTestStringConvertible {
     let name: String
     let underscores: String

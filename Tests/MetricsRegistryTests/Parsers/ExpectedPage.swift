@@ -4,7 +4,7 @@ import Testing
 
 @testable import MetricsRegistry
 
-/// What was put into a registry, to be compared with what a parser found on a page.
+/// The registered metrics, to compare with what a parser finds on a page.
 struct ExpectedPage {
     struct Sample: Hashable {
         let name: String
@@ -13,15 +13,15 @@ struct ExpectedPage {
 
     struct Family {
         var descriptor: MetricDescriptor
-        /// By the part of the name that the kind adds in OpenMetrics, and the labels.
+        /// Keyed by the suffix of the kind in OpenMetrics and the labels.
         var samples: [(suffix: String, labels: [(String, String)], value: Double)]
-        /// By the labels of the sample that has it.
+        /// Keyed by the labels of the sample.
         var exemplars: [(labels: [(String, String)], exemplar: Exemplar)]
     }
 
     var families: [Family] = []
 
-    /// Compares everything that the format tells.
+    /// Compares everything that the format shows.
     func expectEquals(_ parsed: [ParsedFamily], _ format: ExpositionFormat) {
         let isOpenMetrics = format.encoding == .openMetrics
         let found = Dictionary(grouping: parsed) { $0.name }
@@ -44,7 +44,7 @@ struct ExpectedPage {
         }
     }
 
-    /// What OpenMetrics shows of a counter without `_total`: the value.
+    /// How OpenMetrics shows a counter without `_total`: only its value.
     private static func unknown(_ family: Family) -> Family {
         let values = family.samples.filter { $0.suffix == "_total" }.map { ("", $0.labels, $0.value) }
         return Family(descriptor: family.descriptor, samples: values, exemplars: [])
@@ -94,7 +94,7 @@ struct ExpectedPage {
         return Sample(name: name, labels: numericBound(Dictionary(uniqueKeysWithValues: shown)))
     }
 
-    /// `le` is written in two ways, and means the same.
+    /// Normalises `le`, which has two equivalent forms.
     private static func numericBound(_ labels: [String: String]) -> [String: String] {
         var labels = labels
         if let bound = labels["le"], let number = bound == "+Inf" ? .infinity : Double(bound) {

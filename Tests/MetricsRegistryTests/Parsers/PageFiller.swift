@@ -2,7 +2,7 @@
 
 import MetricsRegistry
 
-/// Fills a registry with hostile metrics and keeps what it put in.
+/// Fills a registry with hostile metrics and records them.
 struct PageFiller {
     private let fixture: RegistryFixture
     private var hostile: HostileWriter
@@ -14,7 +14,7 @@ struct PageFiller {
         hostile = HostileWriter(seed: seed)
     }
 
-    /// Adds a family of one of the kinds, with some series, unless the registry refuses its names.
+    /// Adds a family of a random kind with some series, unless the registry refuses its names.
     mutating func addFamily() throws {
         count += 1
         let prefix = ["n", ".", "9", "é"][hostile.number(upTo: 4)] + "\(count)"
@@ -48,7 +48,7 @@ struct PageFiller {
 
     private mutating func exemplar(_ value: Double) throws -> Exemplar? {
         if hostile.number(upTo: 2) == 0 { return nil }
-        // An odd number of quotes is more than the parser can take.
+        // The parser cannot read an odd number of quotes.
         let text = String(String.UnicodeScalarView(hostile.text().unicodeScalars.prefix(50)))
             .replacing("\"", with: "\"\"")
         let trace = String(String.UnicodeScalarView(text.unicodeScalars.prefix(100)))
@@ -124,5 +124,50 @@ struct PageFiller {
         family.samples.append(("_sum", labels, observed))
         family.samples.append(("_count", labels, 1))
         family.samples.append(("_created", labels, Double(RegistryFixture.start) / 1e6))
+    }
+}
+
+/// A seeded generator of text that could break a page.
+struct HostileWriter {
+    private var random: SeededRandom
+
+    init(seed: UInt64) {
+        random = SeededRandom(seed: seed)
+    }
+
+    private static let pieces = [
+        "\"", "\\", "\n", "\\n", "\\\"", "{", "}", ",", "=", "#", " # ", " ", "  ", "\t", "\r", "'", "+Inf", "NaN",
+        "le",
+        "=\"", "\"} 1", "# EOF", "# TYPE x counter", "_total", "_created", "_bucket", "_sum", "__name__", "é",
+        "e\u{301}", "👩‍👩‍👧", "花火", "\u{202E}", "\u{FEFF}", "\u{A0}", "\u{2028}", "\u{85}", "\u{0}", "\u{1B}", "\u{7F}",
+        "0", "1e5", "a", "B", ":", "_", ".", "/", String(decoding: [0x66, 0xFF, 0xC0, 0xAF] as [UInt8], as: UTF8.self),
+    ]
+
+    mutating func number(upTo bound: Int) -> Int {
+        Int.random(in: 0..<bound, using: &random)
+    }
+
+    mutating func value() -> Double {
+        let special = [0, 0.1, 1e-300, 1e300, 123_456_789.25, 9_007_199_254_740_992]
+        return number(upTo: 3) == 0 ? special[number(upTo: special.count)] : Double.random(in: 0...1e6, using: &random)
+    }
+
+    /// Random text, sometimes long.
+    mutating func text() -> String {
+        if number(upTo: 25) == 0 {
+            let piece = Self.pieces[number(upTo: Self.pieces.count)]
+            return String(repeating: piece, count: 10_240 / piece.utf8.count)
+        }
+        return (0..<number(upTo: 8)).map { _ in Self.pieces[number(upTo: Self.pieces.count)] }.joined()
+    }
+
+    /// Text without surrounding white space, which the parsers trim from help texts.
+    mutating func help() -> String {
+        "(" + String(text().prefix(2_000)) + ")"
+    }
+
+    /// A name that a registry may accept or refuse.
+    mutating func name(_ prefix: String) -> String {
+        prefix + (0..<number(upTo: 5)).map { _ in Self.pieces[number(upTo: Self.pieces.count)] }.joined()
     }
 }

@@ -3,14 +3,12 @@
 import Foundation
 import Testing
 
-/// The parser of PyPI's prometheus_client, that of OpenMetrics being the strict one.
-///
-/// `make test` installs it into `.build-python`; without it a test fails.
+/// The parsers of prometheus_client from PyPI; the one for OpenMetrics is strict.
 enum PythonParser: String {
     case openMetrics = "openmetrics"
     case text
 
-    /// What the parser found on the page; throws what it says when it refuses it.
+    /// The families that the parser found; throws its error if it refuses the page.
     func read(_ page: [UInt8]) throws -> [ParsedFamily] {
         let root = try Self.root()
         let python = root.appending(path: ".build-python/bin/python3")
@@ -40,7 +38,7 @@ enum PythonParser: String {
         return try JSONDecoder().decode([ParsedFamily].self, from: found)
     }
 
-    /// The package's folder.
+    /// The root folder of the package.
     private static func root() throws -> URL {
         var folder = URL(filePath: #filePath).deletingLastPathComponent()
         while folder.path != "/" {
@@ -51,4 +49,43 @@ enum PythonParser: String {
         }
         throw ParserFailure(said: "Tests/Parsers is missing")
     }
+}
+
+/// A family as the parser understood it.
+struct ParsedFamily: Decodable {
+    let name: String
+    let type: String
+    let unit: String
+    let help: String
+    let samples: [ParsedSample]
+}
+
+/// A sample as the parser understood it.
+struct ParsedSample: Decodable {
+    struct Exemplar: Decodable, Equatable {
+        let labels: [String: String]
+        let value: String
+        let timestamp: String
+    }
+
+    let name: String
+    let labels: [String: String]
+    /// A number formatted by Python.
+    let value: String
+    let exemplar: Exemplar?
+
+    var number: Double? {
+        switch value {
+        case "nan": .nan
+        case "inf": .infinity
+        case "-inf": -.infinity
+        default: Double(value)
+        }
+    }
+}
+
+/// The error of a parser.
+struct ParserFailure: Error, CustomStringConvertible {
+    let said: String
+    var description: String { said }
 }

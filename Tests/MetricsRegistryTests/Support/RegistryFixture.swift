@@ -3,7 +3,7 @@
 import MetricsRegistry
 import Synchronization
 
-/// A registry with a clock that the test turns and a log of the conflicts it was told.
+/// A registry with a settable clock and a log of its conflicts.
 final class RegistryFixture: Sendable {
     /// 2023-11-14T22:13:20Z in microseconds.
     static let start: Int64 = 1_700_000_000_000_000
@@ -30,7 +30,7 @@ final class RegistryFixture: Sendable {
         return text(registry.exposition(format, names: names))
     }
 
-    /// The samples of the whole page: what stands in front of each value, and the value.
+    /// The samples of the whole page: the text before each value, and the value.
     func samples() -> [String: String] {
         Self.samples(registry.exposition())
     }
@@ -60,5 +60,60 @@ final class TestClock: Sendable {
     var now: Int64 {
         get { microseconds.withLock { $0 } }
         set { microseconds.withLock { $0 = newValue } }
+    }
+}
+
+enum Reason: String, CaseIterable, Sendable {
+    case network = "NETWORK"
+    case auth = "AUTH"
+    case system = "SYSTEM"
+    case other = "OTHER"
+}
+
+enum Verdict: String, CaseIterable, Sendable {
+    case match
+    case mismatch
+}
+
+/// A closed set of more than one byte, whose places are searched for.
+enum Route: Hashable, CaseIterable, Sendable {
+    case page(Int)
+    case api
+
+    static var allCases: [Route] { [.page(1), .page(2), .api] }
+
+    var label: String {
+        switch self {
+        case .page(let number): "page-\(number)"
+        case .api: "api"
+        }
+    }
+}
+
+/// A closed set with one member.
+enum Lone: String, CaseIterable, Sendable {
+    case only
+}
+
+/// A set whose `allCases` omits two cases, one of them between the others.
+enum Partial: String, CaseIterable, Sendable {
+    case first, hidden, second, last
+    static var allCases: [Partial] { [.first, .second] }
+}
+
+/// A seeded random number generator (SplitMix64).
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 }

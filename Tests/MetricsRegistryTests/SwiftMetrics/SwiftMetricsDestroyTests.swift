@@ -4,14 +4,14 @@ import CoreMetrics
 import MetricsRegistry
 import Testing
 
-@Suite("Destroying instruments of swift-metrics")
+@Suite("Destroying swift-metrics instruments")
 struct SwiftMetricsDestroyTests {
     private func count(_ dimensions: [(String, String)], by amount: Int = 1, _ factory: RegistryMetricsFactory) {
         CoreMetrics.Counter(label: "hits", dimensions: dimensions, factory: factory).increment(by: amount)
     }
 
-    @Test("a destroyed instrument leaves the page; made again it begins at zero, with a time of its own")
-    func destroy() {
+    @Test("a destroyed instrument leaves the page, and starts at zero when created again")
+    func swiftMetricsDestroyDestroy() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
         let kept = CoreMetrics.Counter(label: "hits", dimensions: [("a", "1")], factory: factory)
@@ -28,7 +28,7 @@ struct SwiftMetricsDestroyTests {
         #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == "8")
     }
 
-    @Test("destroying one instrument that went to the overflow series takes nothing from the others that did")
+    @Test("destroying an instrument of the overflow series does not affect the others")
     func destroyOverflowed() {
         var limits = RegistryLimits()
         limits.seriesPerFamily = 1
@@ -44,7 +44,7 @@ struct SwiftMetricsDestroyTests {
         #expect(fixture.samples()[#"hits_total{id="0"}"#] == "5")
     }
 
-    @Test("an instrument destroyed twice takes no series that was made since")
+    @Test("destroying an instrument twice does not remove its successor")
     func destroyTwice() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
@@ -55,7 +55,7 @@ struct SwiftMetricsDestroyTests {
         #expect(fixture.samples()[#"hits_total{a="1"}"#] == "7")
     }
 
-    @Test("after one is destroyed the others are found as before, and it is made anew in each order of dimensions")
+    @Test("after a destruction others are still found, and any order of dimensions finds the new series")
     func othersAfterDestroy() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
@@ -75,7 +75,7 @@ struct SwiftMetricsDestroyTests {
         #expect(fixture.samples()[#"hits_total{a="2",b="3"}"#] == "4")
     }
 
-    @Test("every kind of instrument can be destroyed")
+    @Test("every kind of swift-metrics instrument can be destroyed")
     func destroyAll() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)

@@ -4,14 +4,14 @@ import CoreMetrics
 import MetricsRegistry
 import Testing
 
-@Suite("Dimensions of swift-metrics")
+@Suite("swift-metrics dimensions")
 struct SwiftMetricsDimensionTests {
     private func count(_ dimensions: [(String, String)], by amount: Int = 1, _ factory: RegistryMetricsFactory) {
         CoreMetrics.Counter(label: "hits", dimensions: dimensions, factory: factory).increment(by: amount)
     }
 
-    @Test("each series has its own labels, in the order of their names; an absent one is absent")
-    func differences() {
+    @Test("each swift-metrics series has its own labels, sorted by name")
+    func swiftMetricsDimensionDifferences() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
         count([], by: 1, factory)
@@ -31,20 +31,20 @@ struct SwiftMetricsDimensionTests {
     }
 
     @Test(
-        "names are made legal",
+        "dimension names are mapped to legal label names",
         arguments: [
             ("http.route", "http_route"), ("größe", "gr__e"), ("9lives", "_9lives"), ("", "_"), ("__name__", "_name__"),
             ("a:b", "a_b"), ("le", "exported_le"), ("quantile", "exported_quantile"), ("a b\n\"c\"", "a_b__c_"),
             ("👩‍👩‍👧", "_"), ("__", "_"),
         ]
     )
-    func names(given: String, legal: String) {
+    func swiftMetricsDimensionNames(given: String, legal: String) {
         let fixture = RegistryFixture()
         count([(given, "x")], RegistryMetricsFactory(fixture.registry))
         #expect(fixture.samples()[#"hits_total{\#(legal)="x"}"#] == "1")
     }
 
-    @Test("of a name that comes twice the last value is taken, also where two names become one")
+    @Test("of repeated dimension names the last value counts, also if two names become one")
     func repeated() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
@@ -55,8 +55,8 @@ struct SwiftMetricsDimensionTests {
         #expect(samples[#"hits_total{a_b="2"}"#] == "1")
     }
 
-    @Test("a dimension without a value is none, so that no page shows one series twice")
-    func empty() {
+    @Test("a dimension without a value is omitted, so that no page shows a series twice")
+    func swiftMetricsDimensionEmpty() {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
         count([], factory)
@@ -67,7 +67,7 @@ struct SwiftMetricsDimensionTests {
         #expect(samples[#"hits_total{b="2"}"#] == "1")
     }
 
-    @Test("names in UTF-8 stay as they are where they may, without two that one page would show under one name")
+    @Test("UTF-8 dimension names are kept, except those that a page would show under one name")
     func unicodeNames() {
         let fixture = RegistryFixture()
         var options = RegistryMetricsOptions()
@@ -81,15 +81,15 @@ struct SwiftMetricsDimensionTests {
         #expect(fixture.conflicts == [])
     }
 
-    @Test("values are escaped")
+    @Test("dimension values are escaped")
     func hostileValues() {
         let fixture = RegistryFixture()
         count([("path", "\"\\\n")], RegistryMetricsFactory(fixture.registry))
         #expect(fixture.samples()[#"hits_total{path="\"\\\n"}"#] == "1")
     }
 
-    @Test("past the limits a look-up goes to the overflow series, and is counted")
-    func overflow() {
+    @Test("swift-metrics lookups beyond the limits go to the overflow series and are counted")
+    func swiftMetricsDimensionOverflow() {
         var limits = RegistryLimits()
         limits.seriesPerFamily = 3
         limits.labels = 2
@@ -110,8 +110,8 @@ struct SwiftMetricsDimensionTests {
         #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "100")
     }
 
-    @Test("more series than the look-ups remember are still found")
-    func manySeries() {
+    @Test("more swift-metrics series than the cache holds are still found")
+    func swiftMetricsDimensionManySeries() {
         var limits = RegistryLimits()
         limits.seriesPerFamily = 30_000
         let fixture = RegistryFixture(limits: limits)
@@ -124,7 +124,7 @@ struct SwiftMetricsDimensionTests {
         #expect(samples[#"metrics_registry_overflowed_lookups_total{family="hits_total"}"#] == "0")
     }
 
-    @Test("labels without end neither grow nor report without end")
+    @Test("an unbounded number of swift-metrics labels neither grows nor reports without bound")
     func labelsWithoutEnd() {
         var limits = RegistryLimits()
         limits.families = 20
@@ -138,8 +138,8 @@ struct SwiftMetricsDimensionTests {
         #expect(fixture.conflicts.count < 25)
     }
 
-    @Test("making and counting from eight tasks at once loses nothing", .timeLimit(.minutes(1)))
-    func concurrency() async {
+    @Test("creating and counting swift-metrics instruments from eight tasks loses nothing", .timeLimit(.minutes(1)))
+    func swiftMetricsDimensionConcurrency() async {
         let fixture = RegistryFixture()
         let factory = RegistryMetricsFactory(fixture.registry)
         await withTaskGroup { group in

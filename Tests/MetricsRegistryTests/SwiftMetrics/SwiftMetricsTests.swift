@@ -4,7 +4,7 @@ import CoreMetrics
 import MetricsRegistry
 import Testing
 
-@Suite("What libraries report through swift-metrics")
+@Suite("swift-metrics")
 struct SwiftMetricsTests {
     private let fixture = RegistryFixture()
 
@@ -12,8 +12,8 @@ struct SwiftMetricsTests {
         RegistryMetricsFactory(fixture.registry, options: options)
     }
 
-    @Test("a counter has _total at its end, once")
-    func counters() {
+    @Test("the name of a swift-metrics counter ends in one _total")
+    func swiftMetricsCounters() {
         let factory = factory()
         CoreMetrics.Counter(label: "hb.requests", factory: factory).increment(by: 2)
         CoreMetrics.Counter(label: "hb.requests", factory: factory).increment()
@@ -31,16 +31,16 @@ struct SwiftMetricsTests {
         )
     }
 
-    @Test("a counter of fractions keeps them")
-    func fractions() {
+    @Test("a swift-metrics floating-point counter keeps fractions")
+    func swiftMetricsFractions() {
         let counter = FloatingPointCounter(label: "busy.seconds", factory: factory())
         counter.increment(by: 0.25)
         counter.increment(by: 0.5)
         #expect(fixture.samples()["busy_seconds_total"] == "0.75")
     }
 
-    @Test("meters, gauges and recorders that don't aggregate are gauges, the same where they have the same label")
-    func gauges() {
+    @Test("meters, gauges and non-aggregating recorders with the same label are one gauge")
+    func swiftMetricsGauges() {
         let factory = factory()
         let meter = Meter(label: "queue", factory: factory)
         meter.set(5)
@@ -54,8 +54,8 @@ struct SwiftMetricsTests {
         #expect(fixture.conflicts == [])
     }
 
-    @Test("a recorder that aggregates is a histogram, with bounds of its own where it is told some")
-    func recorders() {
+    @Test("an aggregating recorder is a histogram with its configured bounds")
+    func swiftMetricsRecorders() {
         var options = RegistryMetricsOptions()
         options.buckets["rows"] = [10, 20]
         let factory = factory(options)
@@ -72,8 +72,8 @@ struct SwiftMetricsTests {
         #expect(samples[#"sizes_bucket{le="5"}"#] == "1")
     }
 
-    @Test("a timer is a histogram in seconds, whatever unit it prefers")
-    func timers() {
+    @Test("a timer is a histogram in seconds, whatever its display unit")
+    func swiftMetricsTimers() {
         let factory = factory()
         let timer = Timer(label: "http.server.request.duration", preferredDisplayUnit: .milliseconds, factory: factory)
         timer.recordMilliseconds(20)
@@ -86,8 +86,8 @@ struct SwiftMetricsTests {
         #expect(samples["wait_seconds_sum"] == "1e-09")
     }
 
-    @Test("what a page can't take is ignored and counted: negative amounts, resets, what is not a number")
-    func ignored() {
+    @Test("swift-metrics values that a page cannot show are ignored and counted")
+    func swiftMetricsIgnored() {
         let factory = factory()
         let counter = CoreMetrics.Counter(label: "hits", factory: factory)
         counter.increment(by: 4)
@@ -111,8 +111,8 @@ struct SwiftMetricsTests {
         #expect(samples["metrics_registry_ignored_values_total"] == "8")
     }
 
-    @Test("a label in use for another kind gives an instrument that works, and is reported once")
-    func conflicts() {
+    @Test("a swift-metrics label in use for another kind gets a detached instrument and is reported once")
+    func swiftMetricsConflicts() {
         let factory = factory()
         CoreMetrics.Counter(label: "requests_total", factory: factory).increment()
         for index in 0..<10 {
@@ -125,7 +125,7 @@ struct SwiftMetricsTests {
         #expect(fixture.registry.conflictCount == 2)
     }
 
-    @Test("a name that the program registers itself with fixed labels is not taken over")
+    @Test("a name registered with fixed labels is not taken over by swift-metrics")
     func fixedLabels() {
         let own = fixture.registry.counter("jobs_total", help: "Jobs.", labels: ["queue"])
         own.with("a").add()
@@ -134,7 +134,7 @@ struct SwiftMetricsTests {
         #expect(fixture.conflicts.map(\.reason) == [.otherLabels])
     }
 
-    @Test("bounds that don't rise are a conflict")
+    @Test("swift-metrics bounds that do not increase are a conflict")
     func wrongBounds() {
         var options = RegistryMetricsOptions()
         options.buckets["wait"] = [2, 1]
@@ -142,8 +142,8 @@ struct SwiftMetricsTests {
         #expect(fixture.conflicts.map(\.reason) == [.unorderedBuckets])
     }
 
-    @Test("names, help texts and labels to leave out come from the options")
-    func options() {
+    @Test("names, help texts and ignored labels come from the swift-metrics options")
+    func swiftMetricsOptions() {
         var options = RegistryMetricsOptions()
         options.names["hb.requests"] = "http_requests_total"
         options.help["hb.requests"] = "Requests."
@@ -162,7 +162,7 @@ struct SwiftMetricsTests {
         )
     }
 
-    @Test("instruments made through the system's own factory arrive", .timeLimit(.minutes(1)))
+    @Test("instruments created through the bootstrapped factory reach the registry", .timeLimit(.minutes(1)))
     func taskLocal() async {
         await withMetricsFactory(factory()) {
             CoreMetrics.Counter(label: "hits").increment()
@@ -171,5 +171,46 @@ struct SwiftMetricsTests {
             }
         }
         #expect(fixture.samples()["hits_total"] == "2")
+    }
+}
+
+@Suite("swift-metrics formats")
+struct SwiftMetricsFormatTests {
+    private func page(_ format: ExpositionFormat, _ options: RegistryMetricsOptions = .init()) -> String {
+        let fixture = RegistryFixture()
+        let factory = RegistryMetricsFactory(fixture.registry, options: options)
+        CoreMetrics.Counter(label: "hits", dimensions: [("b", "2"), ("http.route", "/")], factory: factory).increment()
+        CoreMetrics.Counter(label: "hits", dimensions: [("a", "1")], factory: factory).increment(by: 2)
+        Timer(label: "wait", dimensions: [("a", "1")], factory: factory).recordSeconds(3)
+        let names = Set(fixture.registry.descriptors.map(\.name).filter { !$0.hasPrefix("metrics_registry_") })
+        return text(fixture.registry.exposition(format, names: names))
+    }
+
+    @Test("OpenMetrics shows swift-metrics series with their own labels, creation times and units")
+    func openMetrics() {
+        let lines = page(.openMetrics).split(separator: "\n").map(String.init)
+        for line in [
+            "# TYPE hits counter", #"hits_total{a="1"} 2"#, #"hits_total{b="2",http_route="/"} 1"#,
+            "# UNIT wait_seconds seconds", #"wait_seconds_count{a="1"} 1"#, "# EOF",
+        ] {
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(lines.contains { $0.hasPrefix(#"hits_created{b="2",http_route="/"} "#) })
+    }
+
+    @Test("UTF-8 names of swift-metrics are quoted for capable clients and escaped for others")
+    func swiftMetricsFormatUnicode() {
+        var options = RegistryMetricsOptions()
+        options.keepsUTF8Names = true
+        options.names["hits"] = "hits.seen_total"
+        let quoted = page(ExpositionFormat(.text100, escaping: .allowUTF8), options)
+        #expect(quoted.contains(#"{"hits.seen_total",b="2","http.route"="/"} 1"#))
+        #expect(page(.text004, options).contains(#"hits_seen_total{b="2",http_route="/"} 1"#))
+    }
+
+    @Test("protobuf shows the labels of each swift-metrics series")
+    func protobuf() {
+        let bytes = page(.protobuf)
+        for word in ["hits", "http_route", "wait_seconds"] { #expect(bytes.contains(word)) }
     }
 }
