@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// The right to be the only writer in a directory, kept for as long as this lives.
+/// The exclusive lock of a ledger's directory, held for the lifetime of this object.
 ///
-/// The lock is flock(2) on a file that stays; it ends with the process, however that ends. The file holds the process
-/// id of the holder, for the one who is refused.
+/// It is flock(2) on a file that stays; it ends with the process, however that ends. The file holds the process id of the
+/// holder, for the error of a second one.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
-    /// Takes the lock of `directory` or says who has it.
+    /// Takes the lock of `directory`, or throws an error that names the holder.
     init(directory: String) throws(LedgerError) {
         let path = directory + "/ledger.lock"
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -25,13 +25,13 @@ final class DirectoryLock: Sendable {
         writeHolder()
     }
 
-    /// Unlocks before it closes: a child that is between fork and exec still holds a copy of the descriptor.
+    /// Unlocks before it closes, because a child between fork and exec still has a copy of the descriptor.
     deinit {
         _ = flock(descriptor, LOCK_UN)
         _ = Glibc.close(descriptor)
     }
 
-    /// Records the process id; a full disk leaves the file empty, and the lock holds all the same.
+    /// Records the process id. On a full disk the file stays empty; the lock does not depend on it.
     private func writeHolder() {
         let line = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)

@@ -3,16 +3,16 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// What a ledger's files look like before they are opened for writing.
+/// The state of a ledger's files before they are opened for writing.
 enum LedgerInspection: Equatable {
-    /// There is nothing, or a database that nothing was ever written to.
+    /// There is no database, or an empty one.
     case blank
     /// A ledger of this schema or an older one.
     case sound
-    /// Not a ledger, or one that can't be trusted; the reason is for the log.
+    /// Not a ledger, or a damaged one; the reason is for the log.
     case damaged(String)
 
-    /// Looks at the files through a connection that can't write, so that what is damaged is kept as it was found.
+    /// Inspects the files through a read-only connection, so that a damaged ledger is kept as it was found.
     static func inspect(_ files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) -> LedgerInspection {
         guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
             let logSize = try LedgerFiles.size(of: files.log) ?? 0
@@ -25,7 +25,7 @@ enum LedgerInspection: Equatable {
         }
     }
 
-    /// A crash while the file was new leaves a rollback journal that only a writer may apply, hence `readOnly`.
+    /// `readOnly` is false for a file whose creation crashed: only a writer may apply its rollback journal.
     private static func inspect(
         _ files: LedgerFiles,
         readOnly: Bool,
@@ -46,7 +46,7 @@ enum LedgerInspection: Equatable {
         } catch .damagedBatch(let id, let detail) {
             return .damaged("batch \(id): \(detail)")
         } catch .other(SQLITE_ERROR, let message) {
-            // Nothing asked here is wrong in itself, so that the file's format or schema must be.
+            // The statements above are valid, so the file's format or schema is not.
             return .damaged(message)
         }
     }

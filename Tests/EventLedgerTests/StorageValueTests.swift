@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemPrimitives
 import Testing
 
 @testable import EventLedger
 
-@Suite("Names and texts")
+@Suite("Names, errors and durations of the ledger")
 struct NamesTests {
     @Test(
-        "a time becomes a name of a file",
+        "a time is formatted as a basic ISO 8601 stamp for file names",
         arguments: [
             (0, "19700101T000000Z"), (951_782_399_999_999, "20000228T235959Z"),
             (951_782_400_000_000, "20000229T000000Z"),
@@ -20,7 +21,7 @@ struct NamesTests {
         #expect(CompactTimestamp(microseconds: microseconds).description == expected)
     }
 
-    @Test("the end of a prefix is the least key after all keys with it")
+    @Test("the end of a key prefix is the least key after all keys with that prefix")
     func endOfPrefix() {
         #expect(StateKey("ab").endOfPrefix == "ac")
         #expect(StateKey(bytes: [1, 0xFF, 0xFF]).endOfPrefix == StateKey(bytes: [2]))
@@ -29,7 +30,7 @@ struct NamesTests {
     }
 
     @Test(
-        "SQLite's codes are sorted by what the caller can do",
+        "SQLite's result codes are classified by what the caller can do",
         arguments: [
             (13, 0, "full"), (10 | 3 << 8, ENOSPC, "full"), (10 | 3 << 8, EDQUOT, "full"),
             (10 | 19 << 8, ENOSPC, "full"), (10 | 3 << 8, EIO, "other"), (10 | 3 << 8, EROFS, "other"),
@@ -50,10 +51,39 @@ struct NamesTests {
         #expect(found == kind)
     }
 
-    @Test("durations that don't fit are clamped")
+    @Test("durations out of range are clamped to whole nanoseconds")
     func durations() {
         #expect(Duration.milliseconds(1500).clampedNanoseconds == 1_500_000_000)
         #expect(Duration.seconds(-1).clampedNanoseconds == 0)
         #expect(Duration.seconds(Int64.max).clampedNanoseconds == UInt64(Int64.max))
+    }
+}
+
+@Suite("Checksums of the ledger")
+struct XXH64Tests {
+    /// The vectors of the specification's test program: a buffer filled by a generator, hashed with two seeds.
+    @Test(
+        "XXH64 gives the values of its specification's test vectors",
+        arguments: [
+            (0, 0, 0xEF46_DB37_51D8_E999), (1, 0, 0xE934_A84A_DB05_2768), (4, 0, 0x9136_A0DC_A574_57EE),
+            (14, 0, 0x8282_DCC4_994E_35C8), (222, 0, 0xB641_AE8C_B691_C174),
+            (0, 2_654_435_761, 0xAC75_FDA2_929B_17EF), (1, 2_654_435_761, 0x5014_607643A9B4C3),
+            (222, 2_654_435_761, 0x20CB_8AB7_AE10_C14A),
+        ] as [(Int, UInt64, UInt64)]
+    )
+    func vectors(count: Int, seed: UInt64, expected: UInt64) {
+        var generator: UInt64 = 2_654_435_761
+        let bytes = (0..<count).map { _ in
+            let byte = UInt8(truncatingIfNeeded: generator >> 56)
+            generator &*= 11_400_714_785_074_694_797
+            return byte
+        }
+        #expect(XXH64.hash(bytes, seed: seed) == expected)
+    }
+
+    @Test("XXH64 of zeros differs for every length up to two stripes")
+    func lengths() {
+        let hashes = (0...64).map { XXH64.hash([UInt8](repeating: 0, count: $0), seed: 0) }
+        #expect(Set(hashes).count == 65)
     }
 }
