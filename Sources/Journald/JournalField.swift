@@ -7,10 +7,10 @@
 public struct JournalField: Sendable {
     /// `NAME=`, as it stands in an entry.
     let assignment: [UInt8]
-    /// `NAME` with a zero behind it, as libsystemd takes it.
+    /// `NAME` with a terminating zero, as libsystemd expects it.
     let terminated: [CChar]
 
-    /// The name as a text.
+    /// The name.
     public var name: String { String(decoding: assignment.dropLast(), as: UTF8.self) }
 
     /// A field of the given name.
@@ -21,7 +21,7 @@ public struct JournalField: Sendable {
         self.init(valid: name)
     }
 
-    /// A field to read or to select by: also one that journald itself adds, whose name begins with an underscore.
+    /// A field to read or to match, which may be one that journald adds itself, with a leading underscore.
     ///
     /// - Throws: ``JournalFieldError`` when no entry can have a field of this name.
     public init(reading name: String) throws(JournalFieldError) {
@@ -54,7 +54,7 @@ public struct JournalField: Sendable {
 }
 
 extension JournalField: ExpressibleByStringLiteral {
-    /// A field named in source code; a name that journald would drop is a programming error and traps.
+    /// A field named in source code; an invalid name is a programming error and traps.
     public init(stringLiteral name: StaticString) {
         let text = name.description
         precondition(Self.error(in: text) == nil, "not a journal field name")
@@ -66,24 +66,52 @@ extension JournalField: Hashable, CustomStringConvertible {
     /// Whether both are the same name.
     public static func == (left: JournalField, right: JournalField) -> Bool { left.assignment == right.assignment }
 
-    /// Mixes the name in.
+    /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(assignment) }
 
-    /// The name as a text.
+    /// The name.
     public var description: String { name }
 }
 
 extension JournalField {
-    /// The text that people read.
+    /// The human-readable message.
     public static let message: JournalField = "MESSAGE"
-    /// A 128-bit id of the kind of message, 32 hexadecimal digits.
+    /// A 128-bit id of the message type, 32 hexadecimal digits.
     public static let messageID: JournalField = "MESSAGE_ID"
     /// The syslog level, 0 (emergency) to 7 (debug).
     public static let priority: JournalField = "PRIORITY"
     /// The name that `journalctl -t` selects by.
     public static let syslogIdentifier: JournalField = "SYSLOG_IDENTIFIER"
-    /// The name of the process that wrote the entry, as the kernel knows it (15 bytes at most); journald adds it.
+    /// The name of the process that wrote the entry, at most 15 bytes, added by journald.
     public static let command = JournalField(valid: "_COMM")
-    /// When the entry was written, in microseconds since 1970, where that is known and not when journald took it.
+    /// When the entry was written, in microseconds since 1970, where that is known apart from when journald got it.
     public static let sourceRealtime = JournalField(valid: "_SOURCE_REALTIME_TIMESTAMP")
+}
+
+/// Why a text is no valid name of a journal field.
+///
+/// journald drops such fields silently, so they are refused before anything is sent.
+public enum JournalFieldError: Error, Hashable, CustomStringConvertible {
+    /// The name is empty.
+    case empty
+    /// The name has more than 64 bytes.
+    case tooLong(name: String, bytes: Int)
+    /// The name starts with a digit or an underscore.
+    case leadingCharacter(name: String)
+    /// The name has a character other than A-Z, 0-9 and the underscore.
+    case character(name: String, offset: Int)
+
+    /// The problem and what to do about it.
+    public var description: String {
+        switch self {
+        case .empty:
+            "a journal field name was expected, an empty text was found; give it 1 to 64 of A-Z, 0-9 and _"
+        case .tooLong(let name, let bytes):
+            "journal field name \"\(name)\" has \(bytes) bytes where 64 are allowed; shorten it"
+        case .leadingCharacter(let name):
+            "journal field name \"\(name)\" starts with a digit or an underscore; start it with a letter A-Z"
+        case .character(let name, let offset):
+            "journal field name \"\(name)\" has a character other than A-Z, 0-9 and _ at byte \(offset); replace it"
+        }
+    }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import Glibc
+internal import SystemPrimitives
 
-/// An error number of the operating system.
+/// An error of the operating system or of libsystemd.
+///
+/// Public, and so apart from the package's own `ErrorNumber`, which writes its text.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number, as in errno(3).
     public let code: Int32
 
-    /// An error of the given number; a negative one, as libsystemd returns it, is turned around.
+    /// An error of the given number, or of a negated one, as libsystemd returns it.
     public init(code: Int32) {
         self.code = code.magnitude > UInt32(Int32.max) ? EINVAL : abs(code)
     }
@@ -15,15 +18,6 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The calling thread's last error.
     static var last: SystemError { SystemError(code: errno) }
 
-    /// The system's words for it, with the number.
-    public var description: String {
-        var text = [CChar](repeating: 0, count: 128)
-        let found = unsafe text.withUnsafeMutableBufferPointer { buffer -> Bool in
-            guard let base = buffer.baseAddress else { return false }
-            return unsafe strerror_r(code, base, buffer.count) == 0
-        }
-        guard found else { return "error \(code)" }
-        let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return "\(String(decoding: bytes, as: UTF8.self)) (\(code))"
-    }
+    /// The system's text for it, with the number.
+    public var description: String { ErrorNumber(code).description }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One entry being encoded in journald's native protocol, at the end of a ``JournalEntryBuffer``.
+internal import Glibc
+
+/// An entry being encoded in journald's native protocol, at the end of a ``JournalEntryBuffer``.
 ///
-/// A value without a newline stands as `NAME=value\n`; one with a newline as `NAME\n`, its length in 64 bits little
-/// endian, its bytes and `\n` (systemd, "Native Journal Protocol"). Nothing is allocated for a field.
+/// A value without a newline is encoded as `NAME=value\n`; one with a newline as `NAME\n`, its length in 64 bits little
+/// endian, its bytes and `\n` (systemd, JOURNAL_NATIVE_PROTOCOL). No field allocates.
 public struct JournalEntry: ~Copyable, Sendable {
     private(set) var bytes: [UInt8]
     private(set) var fields = 0
@@ -33,7 +35,7 @@ public struct JournalEntry: ~Copyable, Sendable {
         endValue(of: field, at: start)
     }
 
-    /// Appends a field whose value is known when the program is compiled.
+    /// Appends a field whose value is a compile-time constant.
     public mutating func append(_ field: JournalField, _ value: StaticString) {
         beginValue(of: field)
         let start = bytes.count
@@ -48,7 +50,7 @@ public struct JournalEntry: ~Copyable, Sendable {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a field whose value the closure writes at the end of the bytes that it is given.
+    /// Appends a field whose value the closure appends to the bytes that it gets.
     public mutating func append(_ field: JournalField, writing value: (inout [UInt8]) -> Void) {
         beginValue(of: field)
         let start = bytes.count
@@ -60,12 +62,12 @@ public struct JournalEntry: ~Copyable, Sendable {
         endValue(of: field, at: start)
     }
 
-    /// Appends fields that were encoded before.
+    /// Appends encoded fields.
     mutating func append(encoded: [UInt8]) {
         bytes.append(contentsOf: encoded)
     }
 
-    /// Gives the bytes back, with the entry at their end.
+    /// Returns the bytes, with the entry at their end.
     consuming func finished() -> [UInt8] { bytes }
 
     private mutating func beginValue(of field: JournalField) {
@@ -80,5 +82,40 @@ public struct JournalEntry: ~Copyable, Sendable {
             bytes.insertLength(UInt64(length), at: start)
         }
         bytes.append(UInt8(ascii: "\n"))
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes of a span.
+    mutating func append(span: borrowing RawSpan) {
+        unsafe span.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends a number's decimal digits.
+    fileprivate mutating func append(decimal value: some FixedWidthInteger) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        var rest = value.magnitude
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+            rest = quotient
+        } while rest != 0
+        self[start...].reverse()
+    }
+
+    /// Whether a byte occurs at or after an offset. O(n).
+    fileprivate func contains(_ byte: UInt8, from offset: Int) -> Bool {
+        unsafe withUnsafeBytes { all in
+            guard offset < all.count, let base = all.baseAddress else { return false }
+            return unsafe memchr(base + offset, Int32(byte), all.count - offset) != nil
+        }
+    }
+
+    /// Inserts a 64-bit length, little endian.
+    fileprivate mutating func insertLength(_ length: UInt64, at offset: Int) {
+        append(contentsOf: repeatElement(0, count: 8))
+        for index in stride(from: count - 9, through: offset, by: -1) { self[index + 8] = self[index] }
+        for position in 0..<8 { self[offset + position] = UInt8(truncatingIfNeeded: length >> (8 * UInt64(position))) }
     }
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Numbered entries encoded in journald's native protocol, one behind the other in one reused array.
+/// Numbered entries in journald's native protocol, one after the other in a reused array.
 ///
-/// Entries are separated by an empty line, so that any run of neighbouring entries is a datagram as it stands.
+/// An empty line separates entries, so that any run of consecutive entries is a valid datagram.
 public struct JournalEntryBuffer: Sendable {
-    /// Where an entry stands in the bytes, without the empty line behind it.
-    struct Slot: Sendable {
+    /// Where an entry is in ``bytes``, without the empty line after it.
+    private struct Slot: Sendable {
         let sequence: UInt64
         let start: Int
         let end: Int
     }
 
-    /// The most fields that journald takes in one entry (`ENTRY_FIELD_COUNT_MAX`), less those that it adds itself.
-    static let maximumFields = 960
+    /// The maximum number of fields in an entry (journald's `ENTRY_FIELD_COUNT_MAX`), less those that it adds itself.
+    private static let maximumFields = 960
 
     /// The encoded entries.
     public private(set) var bytes: [UInt8] = []
-    private(set) var slots: [Slot] = []
+    private var slots: [Slot] = []
     private let prefix: [UInt8]
     private let sequenceField: JournalField?
     private let maximumEntryBytes: Int
@@ -26,9 +26,9 @@ public struct JournalEntryBuffer: Sendable {
     ///
     /// - Parameters:
     ///   - constant: Fields that every entry starts with.
-    ///   - sequenceField: The field that carries an entry's number in decimal, if there is to be one.
-    ///   - maximumEntryBytes: The limit for one encoded entry.
-    ///   - maximumBytes: When the buffer counts as full; the last entry may lie across it.
+    ///   - sequenceField: The field that holds an entry's number in decimal; nil for none.
+    ///   - maximumEntryBytes: The maximum size of an encoded entry.
+    ///   - maximumBytes: The size at which the buffer is full; the last entry may exceed it.
     public init(
         constant: [(JournalField, String)] = [],
         sequenceField: JournalField? = nil,
@@ -55,18 +55,18 @@ public struct JournalEntryBuffer: Sendable {
     /// The number of an entry.
     public func sequence(at index: Int) -> UInt64 { slots[index].sequence }
 
-    /// Where neighbouring entries stand in ``bytes``, without the empty line behind the last.
+    /// Where consecutive entries are in ``bytes``, without the empty line after the last.
     public func byteRange(of entries: Range<Int>) -> Range<Int> {
         guard let first = entries.first, let last = entries.last else { return 0..<0 }
         return slots[first].start..<slots[last].end
     }
 
-    /// Encodes one more entry.
+    /// Appends an entry.
     ///
     /// - Parameters:
     ///   - sequence: Its number, above the previous entry's.
     ///   - fill: Appends the fields.
-    /// - Throws: ``JournalEntryError``; the buffer is then as it was before, but for ``JournalEntryError/overwritten``.
+    /// - Throws: ``JournalEntryError``; the buffer is then unchanged, or empty after ``JournalEntryError/overwritten``.
     public mutating func append(
         sequence: UInt64,
         _ fill: (inout JournalEntry) -> Void
@@ -110,5 +110,35 @@ public struct JournalEntryBuffer: Sendable {
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         slots.removeAll(keepingCapacity: true)
+    }
+}
+
+/// Why a ``JournalEntryBuffer`` refused an entry.
+public enum JournalEntryError: Error, Hashable, CustomStringConvertible {
+    /// The entry has no field of its own.
+    case empty(sequence: UInt64)
+    /// The entry has more fields than journald accepts.
+    case tooManyFields(sequence: UInt64, limit: Int)
+    /// The encoded entry is larger than the buffer's limit.
+    case tooLarge(sequence: UInt64, limit: Int)
+    /// The sequence number is not greater than the previous entry's.
+    case notAscending(sequence: UInt64, previous: UInt64)
+    /// A closure that writes a value removed earlier bytes; the buffer was emptied.
+    case overwritten(sequence: UInt64)
+
+    /// The problem and what to do about it.
+    public var description: String {
+        switch self {
+        case .empty(let sequence):
+            "entry \(sequence) has no fields; append at least MESSAGE"
+        case .tooManyFields(let sequence, let limit):
+            "entry \(sequence) has more than \(limit) fields; journald would refuse it"
+        case .tooLarge(let sequence, let limit):
+            "entry \(sequence) takes more than \(limit) bytes; shorten its values or raise the buffer's limit"
+        case .notAscending(let sequence, let previous):
+            "entry \(sequence) follows entry \(previous); sequence numbers must ascend within a buffer"
+        case .overwritten(let sequence):
+            "a value of entry \(sequence) removed bytes in front of it; a writing closure may only append"
+        }
     }
 }

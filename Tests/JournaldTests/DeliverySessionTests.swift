@@ -4,7 +4,7 @@ import Testing
 
 @testable import Journald
 
-@Suite("Steps of a delivery")
+@Suite("Steps of a delivery session")
 struct DeliverySessionTests {
     static let second: UInt64 = 1_000_000_000
 
@@ -53,7 +53,7 @@ struct DeliverySessionTests {
         session.markersSent(now: now)
         #expect(session.step(now: now) == .sendMarkers(.last))
         session.markersSent(now: now)
-        #expect(session.step(now: now) == .lookForMarkers(until: now + 5 * second))
+        #expect(session.step(now: now) == .pollForMarkers(until: now + 5 * second))
         session.markersFound(provesBatching: batching)
         #expect(session.step(now: now) == .scan)
         for sequence in standing { session.found(sequence) }
@@ -61,7 +61,7 @@ struct DeliverySessionTests {
         #expect(session.state == .streaming)
     }
 
-    @Test("nothing is sent before the markers came back and the journal was scanned")
+    @Test("no entry is sent before the markers are read back and the journal is scanned")
     func gate() throws {
         var session = DeliverySession(limits: Self.limits(), confirmed: 0, seed: 1)
         #expect(session.state == .synchronising)
@@ -73,7 +73,7 @@ struct DeliverySessionTests {
         #expect(session.nextDatagram(in: buffer, from: &index) == 0..<1)
     }
 
-    @Test("a missing socket is tried again after pauses that grow up to two seconds")
+    @Test("a missing socket is retried with a backoff of up to two seconds")
     func absent() {
         var session = DeliverySession(limits: Self.limits(), confirmed: 0, seed: 1)
         var now: UInt64 = 0
@@ -82,11 +82,11 @@ struct DeliverySessionTests {
             #expect(session.step(now: now) == .connect)
             session.connectionFailed(now: now)
             #expect(session.state == .absent)
-            guard case .wait(let until?, forRoom: false) = session.step(now: now) else {
+            guard case .wait(let until?, forWritable: false) = session.step(now: now) else {
                 Issue.record("no pause")
                 return
             }
-            #expect(session.step(now: until - 1) == .wait(until: until, forRoom: false))
+            #expect(session.step(now: until - 1) == .wait(until: until, forWritable: false))
             pauses.append(until - now)
             now = until
         }
@@ -95,16 +95,16 @@ struct DeliverySessionTests {
         #expect(pauses[3] > pauses[1])
     }
 
-    @Test("markers that don't come back are sent anew under another number, after a pause")
+    @Test("markers that are not read back are sent again with another number, after a pause")
     func lostMarkers() {
         var session = DeliverySession(limits: Self.limits(), confirmed: 0, seed: 1)
         _ = session.step(now: 0)
         session.connected(now: 0)
         session.markersSent(now: 0)
         session.markersSent(now: 7)
-        #expect(session.step(now: 7) == .lookForMarkers(until: 5 * Self.second + 7))
+        #expect(session.step(now: 7) == .pollForMarkers(until: 5 * Self.second + 7))
         let attempt = session.attempt
-        guard case .wait(let until?, forRoom: false) = session.step(now: 5 * Self.second + 7) else {
+        guard case .wait(let until?, forWritable: false) = session.step(now: 5 * Self.second + 7) else {
             Issue.record("no pause")
             return
         }
@@ -119,23 +119,23 @@ struct DeliverySessionTests {
         #expect(session.state == .synchronising)
     }
 
-    @Test("markers wait for room, and room that comes late is used at once")
+    @Test("markers wait for a writable socket, and one that is writable late is used at once")
     func blockedMarkers() {
         var session = DeliverySession(limits: Self.limits(), confirmed: 0, seed: 1)
         _ = session.step(now: 0)
         session.connected(now: 0)
         session.markersSent(now: 0)
         session.markersBlocked()
-        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forRoom: true))
-        session.roomCame(now: 2)
+        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forWritable: true))
+        session.socketWritable(now: 2)
         #expect(session.step(now: 2) == .sendMarkers(.last))
         session.markersBlocked()
-        guard case .wait(_, forRoom: true) = session.step(now: 5 * Self.second) else {
+        guard case .wait(_, forWritable: true) = session.step(now: 5 * Self.second) else {
             Issue.record("a pause that doesn't look for room")
             return
         }
         #expect(session.state == .absent)
-        session.roomCame(now: 6 * Self.second)
+        session.socketWritable(now: 6 * Self.second)
         #expect(session.step(now: 6 * Self.second) == .connect)
     }
 
@@ -150,7 +150,7 @@ struct DeliverySessionTests {
         #expect(session.snapshot.isBatchingProven)
     }
 
-    @Test("a datagram ends at the limit of bytes, and a larger entry goes alone")
+    @Test("a datagram ends at its limit of bytes, and a larger entry is sent alone")
     func datagramBytes() throws {
         let buffer = try Self.buffer([1, 2, 3], length: 50)
         var index = 0
@@ -160,7 +160,7 @@ struct DeliverySessionTests {
         #expect(session.nextDatagram(in: buffer, from: &index) == 0..<1)
     }
 
-    @Test("entries that stand are passed over, and those between them are sent")
+    @Test("entries that the journal holds are not sent again, and those between them are sent")
     func standing() throws {
         var session = Self.streaming(confirmed: 10, standing: [15, 12, 13, 9, 3])
         #expect(session.snapshot.position == 10)
@@ -179,22 +179,22 @@ struct DeliverySessionTests {
         #expect(session.confirmed == 13)
         session.readBack(14, now: 1)
         #expect(session.confirmed == 15)
-        #expect(session.isSettled)
+        #expect(session.isContiguous)
         session.readBack(16, now: 1)
         #expect(session.confirmed == 16)
         #expect(session.snapshot.written == 3)
         #expect(session.snapshot.retried == 0)
     }
 
-    @Test("a standing run that reaches the position is confirmed without sending")
+    @Test("a run of stored entries that adjoins the confirmed position is confirmed without sending")
     func standingRun() {
         let session = Self.streaming(confirmed: 10, standing: [13, 12, 11])
         #expect(session.confirmed == 13)
-        #expect(session.isSettled)
+        #expect(session.isContiguous)
         #expect(session.snapshot.written == 0)
     }
 
-    @Test("no more than the window is unconfirmed, and room is given in whole datagrams")
+    @Test("the window limits unconfirmed entries, and reopens by whole datagrams")
     func window() throws {
         var session = Self.streaming()
         let buffer = try Self.buffer(Array(1...20))
@@ -206,20 +206,20 @@ struct DeliverySessionTests {
             index = range.upperBound
         }
         #expect(sent == [0..<4, 4..<8])
-        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forRoom: false))
+        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forWritable: false))
         session.readBack(1, now: 1)
         #expect(session.room == 0)
         session.readBack(2, now: 1)
         #expect(session.step(now: 1) == .deliver(entries: 4))
     }
 
-    @Test("no more than the window's bytes are unconfirmed")
+    @Test("the window limits unconfirmed bytes")
     func windowBytes() {
         var session = Self.streaming(limits: Self.limits { $0.windowBytes = 100 })
         session.sent(1...2, bytes: 99, now: 0)
         #expect(session.step(now: 0) == .deliver(entries: 8))
         session.sent(3...4, bytes: 5_000, now: 0)
-        #expect(session.step(now: 0) == .wait(until: 5 * Self.second, forRoom: false))
+        #expect(session.step(now: 0) == .wait(until: 5 * Self.second, forWritable: false))
         session.readBack(1, now: 0)
         session.readBack(2, now: 0)
         #expect(session.room == 0)
@@ -228,26 +228,26 @@ struct DeliverySessionTests {
         #expect(session.step(now: 0) == .deliver(entries: 10))
     }
 
-    @Test("a full queue is waited for")
+    @Test("a full queue makes the session wait for a writable socket")
     func blocked() {
         var session = Self.streaming()
         session.blocked()
-        #expect(session.step(now: 1) == .wait(until: nil, forRoom: true))
-        session.roomCame(now: 2)
+        #expect(session.step(now: 1) == .wait(until: nil, forWritable: true))
+        session.socketWritable(now: 2)
         #expect(session.step(now: 2) == .deliver(entries: 10))
     }
 
-    @Test("a full queue with entries underway leads to a synchronisation when it lasts")
+    @Test("a queue that stays full with unconfirmed entries leads to a synchronisation")
     func stalled() {
         var session = Self.streaming()
         session.sent(1...4, bytes: 1, now: 0)
         session.blocked()
-        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forRoom: true))
+        #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forWritable: true))
         #expect(session.step(now: 5 * Self.second) == .connect)
         #expect(session.state == .synchronising)
     }
 
-    @Test("confirmations put the deadline off")
+    @Test("each confirmation extends the confirmation deadline")
     func progress() {
         var session = Self.streaming()
         session.sent(1...4, bytes: 1, now: 0)
@@ -256,16 +256,16 @@ struct DeliverySessionTests {
         #expect(session.step(now: 9 * Self.second) == .connect)
     }
 
-    @Test("an entry ahead of its turn shows a loss at once")
+    @Test("an entry read back out of order reveals a loss at once")
     func gap() {
         var session = Self.streaming()
         session.sent(1...4, bytes: 1, now: 0)
         session.readBack(3, now: 1)
         #expect(session.step(now: 1) == .connect)
-        #expect(!session.isSettled)
+        #expect(!session.isContiguous)
     }
 
-    @Test("an entry read twice is counted and changes nothing")
+    @Test("an entry read back twice is counted and changes nothing else")
     func repeated() {
         var session = Self.streaming(confirmed: 2)
         session.sent(3...6, bytes: 1, now: 0)
@@ -278,21 +278,21 @@ struct DeliverySessionTests {
         #expect(session.step(now: 1) == .deliver(entries: 7))
     }
 
-    @Test("what is proven lost is counted, and sent again after a pause")
+    @Test("entries proven lost are counted and sent again after a pause")
     func lost() throws {
         var session = Self.streaming(limits: Self.limits { $0.windowEntries = 40 })
         session.sent(1...4, bytes: 1, now: 0)
         session.sent(5...8, bytes: 1, now: 0)
         session.readBack(1, now: 1)
         session.failed(now: 1)
-        guard case .wait(let until?, forRoom: false) = session.step(now: 1) else {
+        guard case .wait(let until?, forWritable: false) = session.step(now: 1) else {
             Issue.record("no pause")
             return
         }
         Self.synchronise(&session, standing: [1, 2, 5], now: until)
         #expect(session.snapshot.lost == 5)
         #expect(session.snapshot.position == 2)
-        guard case .wait(let resume?, forRoom: false) = session.step(now: until) else {
+        guard case .wait(let resume?, forWritable: false) = session.step(now: until) else {
             Issue.record("no pause before sending again")
             return
         }
@@ -308,7 +308,7 @@ struct DeliverySessionTests {
         #expect(session.snapshot.retried == 5)
     }
 
-    @Test("the window shrinks with losses and grows with confirmations")
+    @Test("losses narrow the window and confirmations widen it")
     func shrinking() {
         var session = Self.streaming(limits: Self.limits { $0.windowEntries = 64 })
         var now: UInt64 = 0
@@ -329,7 +329,7 @@ struct DeliverySessionTests {
         #expect(session.window == 64)
     }
 
-    @Test("entries that were only slow to be confirmed aren't sent again")
+    @Test("entries that are only confirmed late are not sent again")
     func slow() {
         var session = Self.streaming()
         session.sent(1...4, bytes: 1, now: 0)
@@ -338,7 +338,7 @@ struct DeliverySessionTests {
         #expect(session.step(now: 5 * Self.second) == .deliver(entries: 10))
     }
 
-    @Test("numbers that the source leaves out are passed over and counted")
+    @Test("numbers that the source skips are counted and not waited for")
     func leftOut() throws {
         var session = Self.streaming()
         let buffer = try Self.buffer([3, 4, 8])
@@ -355,26 +355,26 @@ struct DeliverySessionTests {
         #expect(session.confirmed == 7)
         session.readBack(8, now: 1)
         #expect(session.confirmed == 8)
-        #expect(session.isSettled)
+        #expect(session.isContiguous)
         #expect(session.snapshot.confirmed == 3)
     }
 
-    @Test("an exhausted source is left alone until it wakes")
+    @Test("a drained source is not read again until it has more")
     func drained() {
         var session = Self.streaming()
         session.sourceDrained()
-        #expect(session.step(now: 1) == .wait(until: nil, forRoom: false))
-        session.sourceWoke()
+        #expect(session.step(now: 1) == .wait(until: nil, forWritable: false))
+        session.sourceHasMore()
         #expect(session.step(now: 1) == .deliver(entries: 10))
     }
 
-    @Test("a source that fails is asked again after a pause that grows")
+    @Test("a failing source is retried with growing pauses")
     func sourceFailure() {
         var session = Self.streaming()
         var pauses: [UInt64] = []
         for _ in 0..<3 {
             session.sourceFailed(now: 0)
-            guard case .wait(let until?, forRoom: false) = session.step(now: 0) else {
+            guard case .wait(let until?, forWritable: false) = session.step(now: 0) else {
                 Issue.record("no pause")
                 return
             }

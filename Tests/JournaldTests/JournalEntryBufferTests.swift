@@ -4,13 +4,13 @@ import Testing
 
 @testable import Journald
 
-@Suite("Encoding entries")
+@Suite("Encoding of journal entries")
 struct JournalEntryBufferTests {
     static let name: JournalField = "NAME"
 
     static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test("values of every kind stand as text")
+    @Test("values of every type are encoded as text")
     func values() throws {
         var buffer = JournalEntryBuffer()
         try buffer.append(sequence: 1) { entry in
@@ -39,7 +39,7 @@ struct JournalEntryBufferTests {
         )
     }
 
-    @Test("a field stands as often as it is appended, in that order")
+    @Test("a field appended several times is encoded several times, in that order")
     func severalTimes() throws {
         var buffer = JournalEntryBuffer()
         try buffer.append(sequence: 1) { entry in
@@ -48,7 +48,7 @@ struct JournalEntryBufferTests {
         #expect(Self.text(buffer.bytes) == "NAME=first\nNAME=second\nNAME=first\n\n")
     }
 
-    @Test("a value with a newline has its length in front", arguments: ["\n", "a\nb", "\n\n", "last\n"])
+    @Test("a value with a newline is encoded with its length", arguments: ["\n", "a\nb", "\n\n", "last\n"])
     func newlines(value: String) throws {
         let length = UInt8(value.utf8.count)
         let expected = Array("NAME\n".utf8) + [length, 0, 0, 0, 0, 0, 0, 0] + Array(value.utf8) + Array("\n\n".utf8)
@@ -63,7 +63,7 @@ struct JournalEntryBufferTests {
         #expect(buffer.bytes == expected)
     }
 
-    @Test("a length of more than one byte is little endian")
+    @Test("the length of an encoded value is little endian")
     func longLength() throws {
         let value = [UInt8](repeating: UInt8(ascii: "\n"), count: 0x01_02_03)
         var buffer = JournalEntryBuffer()
@@ -72,7 +72,7 @@ struct JournalEntryBufferTests {
         #expect(Array(buffer.bytes[13...]) == value + Array("\n\n".utf8))
     }
 
-    @Test("an entry starts with the constant fields and its number")
+    @Test("an encoded entry starts with the constant fields and its number")
     func constant() throws {
         var buffer = JournalEntryBuffer(
             constant: [("STREAM", "s"), (.syslogIdentifier, "id")],
@@ -92,7 +92,7 @@ struct JournalEntryBufferTests {
         #expect(buffer.sequence(at: 0) == 41)
     }
 
-    @Test("an entry that is refused leaves no trace")
+    @Test("a refused entry leaves the buffer unchanged")
     func refusals() throws {
         var buffer = JournalEntryBuffer(constant: [("STREAM", "s")], maximumEntryBytes: 1_000, maximumBytes: 100)
         try buffer.append(sequence: 5) { $0.append(.message, "x") }
@@ -116,7 +116,7 @@ struct JournalEntryBufferTests {
         #expect(buffer.isFull)
     }
 
-    @Test("a closure that removes what it hasn't written empties the buffer")
+    @Test("a writing closure that removes earlier bytes is an error and empties the buffer")
     func overwritten() throws {
         var buffer = JournalEntryBuffer()
         try buffer.append(sequence: 1) { $0.append(.message, "x") }
@@ -127,7 +127,7 @@ struct JournalEntryBufferTests {
         #expect(buffer.bytes.isEmpty)
     }
 
-    @Test("an emptied buffer keeps its memory")
+    @Test("an emptied entry buffer keeps its memory")
     func reuse() throws {
         var buffer = JournalEntryBuffer()
         for round in 0..<3 {
