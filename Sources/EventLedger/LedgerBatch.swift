@@ -2,7 +2,7 @@
 
 /// The ledger's unit: the accepted events of one submission, and the receipt for the others.
 ///
-/// The ledger does not look into `receipt` and `events`. A batch with a `count` of 0 takes no sequence numbers; it
+/// The ledger does not decode `receipt` and `events`. A batch with a `count` of 0 takes no sequence numbers; it
 /// holds only its receipt, such as counts of duplicates or a recorded tick of the clock.
 public struct LedgerBatch: Sendable, Equatable {
     /// The maximum size of `receipt` and `events` together: 64 MiB.

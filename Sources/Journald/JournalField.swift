@@ -5,7 +5,7 @@
 /// journald accepts 1 to 64 of `A-Z`, `0-9` and `_`, with a letter in front, from a client (systemd.journal-fields(7),
 /// `journal_field_valid`). It drops anything else silently.
 public struct JournalField: Sendable {
-    /// `NAME=`, as it stands in an entry.
+    /// `NAME=`, as it is encoded in an entry.
     let assignment: [UInt8]
     /// `NAME` with a terminating zero, as libsystemd expects it.
     let terminated: [CChar]

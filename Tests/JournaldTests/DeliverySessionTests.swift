@@ -208,7 +208,7 @@ struct DeliverySessionTests {
         #expect(sent == [0..<4, 4..<8])
         #expect(session.step(now: 1) == .wait(until: 5 * Self.second, forWritable: false))
         session.readBack(1, now: 1)
-        #expect(session.room == 0)
+        #expect(session.freeEntries == 0)
         session.readBack(2, now: 1)
         #expect(session.step(now: 1) == .deliver(entries: 4))
     }
@@ -222,7 +222,7 @@ struct DeliverySessionTests {
         #expect(session.step(now: 0) == .wait(until: 5 * Self.second, forWritable: false))
         session.readBack(1, now: 0)
         session.readBack(2, now: 0)
-        #expect(session.room == 0)
+        #expect(session.freeEntries == 0)
         session.readBack(3, now: 0)
         session.readBack(4, now: 0)
         #expect(session.step(now: 0) == .deliver(entries: 10))

@@ -60,7 +60,7 @@ struct LedgerFiles: Sendable {
 
 // MARK: The reserve
 
-/// Beside a closed ledger stands a file of zeros that reserves the space of the write-ahead log's index, which SQLite
+/// Beside a closed ledger, a file of zeros reserves the space of the write-ahead log's index, which SQLite
 /// creates before it can read the database. So a ledger can be opened and served on a full disk.
 extension LedgerFiles {
     private var reserve: String { directory + "/ledger.reserve" }

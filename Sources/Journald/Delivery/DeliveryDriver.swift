@@ -164,9 +164,7 @@ final class DeliveryDriver {
 
     private func sendMarkers(_ datagram: MarkerDatagram) {
         do {
-            let bytes = try markers.datagram(datagram, attempt: session.attempt)
-            let result = socket?.send(bytes)
-            switch result {
+            switch socket?.send(try markers.datagram(datagram, attempt: session.attempt)) {
             case .sent:
                 blockedSends = 0
                 session.markersSent(now: SystemClock.monotonicNanoseconds())
@@ -311,8 +309,7 @@ final class DeliveryDriver {
 
     /// Whether the checkpoint can be advanced.
     private var isCheckpointDue: Bool {
-        session.phase == .streaming && session.isContiguous && session.confirmed > checkpoint.position
-            && hasRead
+        session.phase == .streaming && session.isContiguous && session.confirmed > checkpoint.position && hasRead
     }
 
     /// Advances the checkpoint to the reader's current entry: every entry above the confirmed position follows it.
@@ -348,8 +345,7 @@ final class DeliveryDriver {
 
     private func send(_ range: Range<Int>) -> Bool {
         let bytes = buffer.byteRange(of: range)
-        let result = unsafe socket?.send(buffer.bytes.span.bytes.extracting(bytes))
-        switch result {
+        switch unsafe socket?.send(buffer.bytes.span.bytes.extracting(bytes)) {
         case .sent:
             blockedSends = 0
             let sequences = buffer.sequence(at: range.lowerBound)...buffer.sequence(at: range.upperBound - 1)

@@ -235,7 +235,7 @@ struct DeliverySession: Sendable {
     }
 
     /// How many more entries may be sent; 0 until a whole datagram fits, so that datagrams stay full.
-    var room: Int {
+    var freeEntries: Int {
         let span = handled - confirmed
         guard span > 0 else { return window }
         guard log.bytes < limits.windowBytes, span < UInt64(window) else { return 0 }
@@ -251,9 +251,9 @@ struct DeliverySession: Sendable {
         let overdue = hasUnconfirmed ? lastProgress + limits.confirmationTimeout : nil
         guard now >= resumeTime else { return .wait(until: min(resumeTime, overdue ?? resumeTime), forWritable: false) }
         guard !isBlocked else { return .wait(until: overdue, forWritable: true) }
-        let room = room
-        guard !isDrained, room > 0 else { return .wait(until: overdue, forWritable: false) }
-        return .deliver(entries: room)
+        let free = freeEntries
+        guard !isDrained, free > 0 else { return .wait(until: overdue, forWritable: false) }
+        return .deliver(entries: free)
     }
 
     /// The source has nothing behind the last entry that was sent.
@@ -288,7 +288,7 @@ struct DeliverySession: Sendable {
             }
             index += 1
         }
-        let limit = min(datagramEntries, room, buffer.count - index)
+        let limit = min(datagramEntries, freeEntries, buffer.count - index)
         guard limit > 0 else { return nil }
         var end = index + 1
         while end < index + limit {

@@ -4,7 +4,7 @@
 struct JournalScan {
     /// How often files may appear or disappear during a scan before it is given up for now.
     private static let maximumAttempts = 5
-    /// How many entries are read between two looks at ``isCancelled``.
+    /// How many entries are read between two calls of ``isCancelled``.
     private static let entriesPerCheck = 1_024
 
     let configuration: JournalDeliveryConfiguration
