@@ -162,10 +162,8 @@ struct GroupCommitTests {
     @Test("while commits fail, admit() lets one probe through, and an oversized submission blocks no others")
     func admitsBehindFailures() async throws {
         let writer = try makeWriter()
-        let other = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
-        let lock = Gate()
-        async let locked: Void = other.transaction(.immediate) { (_) throws(LedgerError) in lock.pass() }
-        await waitUntil("the lock is held") { lock.reached }
+        let lock = try WriteLock(in: directory)
+        await waitUntil("the lock is held") { lock.isHeld }
         #expect(await isFailure(answer(writer, .init(1))))
         try writer.admit()
         let gate = Gate()
@@ -174,8 +172,7 @@ struct GroupCommitTests {
         let failure = try #require(writer.statistics.failure)
         #expect(throws: SubmissionError.failed(failure)) { try writer.admit() }
         #expect(writer.statistics.failedSubmissions == 2 && writer.statistics.fullSubmissions == 0)
-        lock.open()
-        try await locked
+        lock.release()
         gate.open()
         #expect(await !isFailure(probe))
         #expect(await isFailure(answer(writer, .init(3, bytes: LedgerBatch.maximumBytes + 1))))

@@ -39,18 +39,15 @@ struct WriterProofTests {
     @Test("a lock held by another program counts as a proof of work, a failing ledger does not")
     func hindered() async throws {
         let writer = try makeWriter()
-        let other = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
-        let gate = Gate()
-        async let lock: Void = other.transaction(.immediate) { (_) throws(LedgerError) in gate.pass() }
-        await waitUntil("the lock is held") { gate.reached }
+        let lock = try WriteLock(in: directory)
+        await waitUntil("the lock is held") { lock.isHeld }
         await #expect(throws: SubmissionError.self) { try await writer.prove() }
         #expect(writer.statistics.proofs == 1)
         guard case .busy = writer.statistics.failure else {
             Issue.record("\(String(describing: writer.statistics.failure))")
             return
         }
-        gate.open()
-        try await lock
+        lock.release()
         try await writer.prove()
         #expect(writer.statistics.proofs == 2)
         #expect(writer.statistics.failure == nil)

@@ -2,6 +2,7 @@
 
 import Glibc
 import Synchronization
+import SystemPrimitives
 import Testing
 
 @testable import EventLedger
@@ -151,4 +152,29 @@ func waitUntil(
         await Task.yield()
     }
     Issue.record(what, sourceLocation: sourceLocation)
+}
+
+/// Holds the write lock of a ledger's database, as another program would.
+///
+/// On a thread of its own: a task that blocks would take one of the few threads that all tests share.
+final class WriteLock: Sendable {
+    private let gate: Gate
+    private let thread: NamedThread
+
+    init(in directory: TemporaryDirectory) throws {
+        let connection = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
+        let gate = Gate()
+        self.gate = gate
+        thread = try NamedThread(name: "write-lock") {
+            try? connection.transaction(.immediate) { (_) throws(LedgerError) in gate.pass() }
+        }
+    }
+
+    var isHeld: Bool { gate.reached }
+
+    /// Releases the lock; to be called once.
+    func release() {
+        gate.open()
+        thread.join()
+    }
 }
