@@ -45,8 +45,9 @@ build: swift build-packages ## Build everything, tests included
 	@swift build --build-tests
 
 .PHONY: test
-test: swift test-packages .build-python/installed ## Run every test
-	@swift test --no-parallel
+test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
+	@swift build --build-tests
+	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
 
 # The strict OpenMetrics parser that the tests read pages back with.
 .build-python/installed: Tests/Parsers/requirements.txt | test-packages
