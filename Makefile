@@ -71,6 +71,14 @@ deb: swift deb-packages ## Make the Debian package, in .build-deb
 booted: deb boot-packages ## Install the package in a booted systemd and show that it works there
 	@as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run .build-deb/dnp-telemetry_*.deb
 
+# A package of the debug build that the tests use, so that CI builds once.
+.PHONY: booted-debug
+booted-debug: swift deb-packages boot-packages ## The same with the debug build, which is not built again
+	@swift build --product dnp-telemetry
+	@mkdir -p .build-deb-debug
+	@package=$$(bash deploy/debian/build .build .build-deb-debug debug); \
+	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
+
 .PHONY: lint
 lint: swift ## Check the format of every Swift file
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
