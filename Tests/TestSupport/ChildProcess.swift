@@ -76,3 +76,54 @@ actor ChildProcess {
         _ = try? await waitForExit()
     }
 }
+
+/// How a process ended.
+enum ExitStatus: Equatable {
+    case code(Int32)
+    case signal(Int32)
+}
+
+/// The signals that the calling thread holds back, which a new process inherits.
+enum SignalMask {
+    /// Runs the body with no signal blocked. The runtime's worker threads block SIGTERM, and a service that was
+    /// started from one of them would never see it.
+    static func withNothingBlocked<Value>(_ body: () throws -> Value) rethrows -> Value {
+        var none = sigset_t()
+        var before = sigset_t()
+        _ = unsafe sigemptyset(&none)
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        return try body()
+    }
+}
+
+/// A command that was run to its end.
+struct Command {
+    let status: ExitStatus
+    let output: Data
+    let error: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+
+    static func run(
+        _ arguments: [String],
+        input: String? = nil,
+        within limit: Duration = .seconds(60)
+    ) async throws -> Command {
+        try await withTemporaryDirectory { directory in
+            var arguments = arguments
+            if let input {
+                try Data(input.utf8).write(to: URL(fileURLWithPath: "\(directory)/input"))
+                arguments = ["/bin/sh", "-c", "exec \"$@\" < '\(directory)/input'", "sh"] + arguments
+            }
+            let process = try ChildProcess(arguments, logs: directory, name: "command")
+            do {
+                let status = try await process.waitForExit(within: limit)
+                return Command(status: status, output: process.output, error: process.errorText)
+            } catch {
+                await process.killAndWait()
+                throw error
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 
 /// A new directory that is removed after the body has run.
 func withTemporaryDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
@@ -19,4 +20,25 @@ func contents(of path: String) -> Data {
 /// A file's text, with U+FFFD for what is not UTF-8.
 func text(of path: String) -> String {
     String(decoding: contents(of: path), as: UTF8.self)
+}
+
+/// Something that these tests need and this machine does not have.
+struct MissingDependency: Error, CustomStringConvertible {
+    let description: String
+
+    static func require(executable path: String, package: String) throws {
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw MissingDependency(
+                description: "The integration tests need \(path): run `apt-get install -y \(package)` and start again."
+            )
+        }
+    }
+
+    static func requireRoot(to purpose: String) throws {
+        guard geteuid() == 0 else {
+            throw MissingDependency(
+                description: "The integration tests need root to \(purpose): run them as root, in a container at best."
+            )
+        }
+    }
 }

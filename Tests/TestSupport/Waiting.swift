@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// A fact that did not come true in time.
 struct DeadlineExceeded: Error, CustomStringConvertible {
     let fact: String
@@ -34,4 +36,13 @@ func eventually(
     _ condition: () async throws -> Bool
 ) async throws {
     try await awaited(fact(), within: limit, every: pause) { try await condition() ? () : nil }
+}
+
+/// Tells running senders to finish what they have begun.
+final class StopSignal: Sendable {
+    private let stopped = Atomic(false)
+
+    var isSet: Bool { stopped.load(ordering: .acquiring) }
+
+    func set() { stopped.store(true, ordering: .releasing) }
 }

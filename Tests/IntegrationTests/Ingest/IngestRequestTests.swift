@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 import Testing
 
 extension EndToEnd {
@@ -120,6 +121,95 @@ extension EndToEnd {
                 let one = try #require(batch.lines.first)
                 let single = try await client.post(Array(one.utf8), type: "application/json").receipt()
                 #expect(single == Answer.Receipt(accepted: 0, duplicates: 1, rejected: []))
+            }
+        }
+    }
+}
+
+extension EndToEnd {
+    @Suite("large bodies")
+    struct LargeBodies {
+        private final class Answered: Sendable {
+            let count = Atomic(0)
+        }
+
+        @Test(
+            "hold up neither health nor scrape, as log lines and as JSON",
+            arguments: ["text/plain", "application/x-ndjson"]
+        )
+        func others(type: String) async throws {
+            let line =
+                type == "text/plain"
+                ? "2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z\n"
+                : #"{"event":"prefetch_executed","scheduleId":"s","timestamp":"2025-11-15T05:50:00Z"}"# + "\n"
+            let body = Array(String(repeating: line, count: 30_000).utf8)
+            let posts = 4 * ProcessInfo.processInfo.activeProcessorCount
+            let answered = Answered()
+            try await withService { service in
+                let client = await service.client
+                let looks = try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<posts {
+                        group.addTask {
+                            defer { answered.count.wrappingAdd(1, ordering: .relaxed) }
+                            return try await client.post(body, type: type).status
+                        }
+                    }
+                    var looks = 0
+                    while answered.count.load(ordering: .relaxed) < posts {
+                        #expect(try await client.get("/-/healthy").status == 200)
+                        #expect(try await client.get("/metrics").status == 200)
+                        looks += 1
+                    }
+                    for try await status in group { #expect(status == 200) }
+                    return looks
+                }
+                #expect(looks > 0, "health and scrape are answered before all bodies are")
+                #expect(try await client.metrics().ingestBalance == 0)
+            }
+        }
+    }
+}
+
+extension EndToEnd {
+    @Suite("samples")
+    struct Samples {
+        private struct Expectation: Decodable {
+            struct Counters: Decodable {
+                let dnp_prefetch_scheduled_total: Int
+                let dnp_prefetch_executed_total: Int
+                let dnp_prefetch_success_total: Int
+                let dnp_prefetch_failure_total: [String: Int]
+                let dnp_prefetch_used_for_notification_total: Int
+            }
+            let counters: Counters
+
+            var totals: LifecycleTotals {
+                LifecycleTotals(
+                    scheduled: counters.dnp_prefetch_scheduled_total,
+                    executed: counters.dnp_prefetch_executed_total,
+                    success: counters.dnp_prefetch_success_total,
+                    failure: counters.dnp_prefetch_failure_total,
+                    used: counters.dnp_prefetch_used_for_notification_total
+                )
+            }
+        }
+
+        private static let fixtures = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")
+
+        @Test("a sample moves the counters as its expectation says", arguments: ["documented", "full-cycle"])
+        func counts(sample: String) async throws {
+            let body = try Data(contentsOf: Self.fixtures.appendingPathComponent("events/\(sample).ndjson"))
+            let table = try Data(contentsOf: Self.fixtures.appendingPathComponent("expected.json"))
+            let expectations = try JSONDecoder().decode([String: Expectation].self, from: table)
+            let expected = try #require(expectations["events/\(sample).ndjson"]).totals
+            try await withService { service in
+                let client = await service.client
+                #expect(try await client.metrics().lifecycle == LifecycleTotals().series, "all five at 0 at first")
+                let receipt = try await client.post(Array(body)).receipt()
+                #expect(receipt.rejected == [])
+                #expect(receipt.accepted == body.split(separator: UInt8(ascii: "\n")).count)
+                #expect(try await client.metrics().lifecycle == expected.series)
             }
         }
     }

@@ -162,3 +162,114 @@ extension EndToEnd {
         }
     }
 }
+
+extension EndToEnd {
+    @Suite("the accounts of scrapes")
+    struct ScrapeAccounts {
+        private static let plain = "dnp_telemetry_scrape_plain_bytes_total"
+        private static let sent = "dnp_telemetry_scrape_sent_bytes_total"
+
+        @Test("count what was sent: nothing of an answer to HEAD, and of a compressed page what was left of it")
+        func sentBytes() async throws {
+            try await withService { service in
+                let client = await service.client
+                let path = "/metrics?name[]=\(Self.plain)&name[]=\(Self.sent)"
+                var expected = (plain: 0.0, sent: 0.0)
+                // All over one connection, on which an answer is counted before the next request is read.
+                for coding in ["identity", "gzip"] {
+                    let page = try await client.scrape([("Accept-Encoding", coding)])
+                    expected.sent += Double(page.body.count)
+                    _ = try await client.scrape([("Accept-Encoding", coding)], method: "HEAD")
+                }
+                let first = try await client.scrape(path: path)
+                let sums = FamilySums(first)
+                #expect(sums[Self.sent] == expected.sent)
+                #expect(sums[Self.plain] > 2 * expected.sent)
+                expected = (sums[Self.plain], expected.sent + Double(first.body.count))
+                let head = try await client.scrape(method: "HEAD", path: path)
+                let last = try await client.scrape(path: path)
+                expected.plain += Double(last.body.count) + (Double(head.headers["content-length"] ?? "") ?? .nan)
+                #expect(FamilySums(last)[Self.sent] == expected.sent)
+                #expect(FamilySums(last)[Self.plain] == expected.plain)
+            }
+        }
+
+        @Test("know a path by what the router makes of it, with slashes too many or not")
+        func routes() async throws {
+            try await withService { service in
+                let client = await service.client
+                for path in ["/metrics", "/metrics/", "//metrics"] {
+                    #expect(try await client.scrape(path: path).status == 200)
+                    #expect(try await client.scrape(method: "HEAD", path: path).status == 200)
+                    #expect(try await client.scrape(method: "DELETE", path: path).status == 405)
+                }
+                for path in ["/metrics/more", "/metric", "/"] {
+                    #expect(try await client.scrape(path: path).status == 404)
+                }
+                let page = try await client.metrics()
+                func count(_ route: String, _ status: String) -> Double? {
+                    page.value("dnp_telemetry_http_requests_total", ["route": route, "status": status])
+                }
+                #expect(count("/metrics", "200") == 6)
+                #expect(count("/metrics", "405") == 3)
+                #expect(count("other", "404") == 3)
+                #expect(count("other", "200") == nil)
+            }
+        }
+    }
+}
+
+/// What clients send as Accept, and what they must get.
+struct AcceptHeader: Sendable, CustomStringConvertible {
+    let client: String
+    let value: String?
+    let contentType: String
+
+    var description: String { client }
+
+    static let text004 = "text/plain; version=0.0.4; charset=utf-8"
+    static let text100 = "text/plain; version=1.0.0; charset=utf-8"
+    static let openMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    static let protobuf = "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited"
+
+    static let all = [
+        AcceptHeader(client: "no header", value: nil, contentType: text004),
+        AcceptHeader(client: "curl", value: "*/*", contentType: text004),
+        AcceptHeader(
+            client: "a browser",
+            value: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+            contentType: text004
+        ),
+        AcceptHeader(
+            client: "Prometheus 2.42",
+            value: "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+                + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            contentType: openMetrics
+        ),
+        AcceptHeader(
+            client: "Prometheus 2.42 with native histograms",
+            value: "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited,"
+                + "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,"
+                + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+            contentType: protobuf
+        ),
+        AcceptHeader(
+            client: "Prometheus 3",
+            value: "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,"
+                + "application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,"
+                + "text/plain;version=0.0.4;q=0.3,*/*;q=0.2",
+            contentType: openMetrics + "; escaping=allow-utf-8"
+        ),
+        AcceptHeader(client: "text 1.0.0", value: "text/plain;version=1.0.0", contentType: text100),
+        AcceptHeader(client: "JSON alone", value: "application/json", contentType: text004),
+        AcceptHeader(client: "garbage", value: ";;q=,=\"\\,,*/;q=9,text/plain;version", contentType: text004),
+        AcceptHeader(client: "very long", value: String(repeating: "a/b;q=0.1,", count: 5_000), contentType: text004),
+    ]
+
+    /// One for each format.
+    static let formats = all.filter { ["curl", "Prometheus 2.42", "text 1.0.0"].contains($0.client) || $0.isProtobuf }
+
+    private var isProtobuf: Bool { contentType == Self.protobuf }
+
+    var headers: [(String, String)] { value.map { [("Accept", $0)] } ?? [] }
+}
