@@ -3,10 +3,10 @@
 import Foundation
 
 /// Certificates that OpenSSL signs, in one directory: `NAME.pem` and `NAME.key`, the authority's own as `ca`.
-struct CertificateAuthority {
-    let directory: String
+package struct CertificateAuthority {
+    package let directory: String
 
-    init(in directory: String) async throws {
+    package init(in directory: String) async throws {
         self.directory = directory
         try await openssl(
             ["req", "-x509"] + Self.key + ["-days", "30", "-subj", "/CN=authority", "-keyout", file("ca.key")]
@@ -17,10 +17,10 @@ struct CertificateAuthority {
 
     private static let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
-    func file(_ name: String) -> String { "\(directory)/\(name)" }
+    package func file(_ name: String) -> String { "\(directory)/\(name)" }
 
     /// A certificate of the authority.
-    func sign(_ name: String, names: String, use: String = "clientAuth", days: Int = 30) async throws {
+    package func sign(_ name: String, names: String, use: String = "clientAuth", days: Int = 30) async throws {
         let extensions = "subjectAltName=\(names)\nextendedKeyUsage=\(use)\n"
         try Data(extensions.utf8).write(to: URL(fileURLWithPath: file("\(name).ext")))
         try await openssl(
@@ -34,7 +34,7 @@ struct CertificateAuthority {
     }
 
     /// A certificate that nobody else has signed.
-    func selfSign(_ name: String, names: String) async throws {
+    package func selfSign(_ name: String, names: String) async throws {
         try await openssl(
             ["req", "-x509"] + Self.key + ["-days", "30", "-subj", "/CN=\(name)", "-addext", "subjectAltName=\(names)"]
                 + ["-keyout", file("\(name).key"), "-out", file("\(name).pem")]

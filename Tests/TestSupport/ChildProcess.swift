@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 import Glibc
 
 /// One process of ours, with its output in two files.
-actor ChildProcess {
-    nonisolated let outputPath: String
-    nonisolated let errorPath: String
+package actor ChildProcess {
+    package nonisolated let outputPath: String
+    package nonisolated let errorPath: String
     private let process = Process()
     /// Closed with this object, which ends whoever reads its standard input to the end.
     private let input = Pipe()
 
     /// Starts the command; the first argument is the path of the executable.
-    init(_ command: [String], logs: String, name: String, environment: [String: String] = [:]) throws {
+    package init(_ command: [String], logs: String, name: String, environment: [String: String] = [:]) throws {
         outputPath = "\(logs)/\(name).stdout"
         errorPath = "\(logs)/\(name).stderr"
         for path in [outputPath, errorPath] { try Data().write(to: URL(fileURLWithPath: path)) }
@@ -29,38 +29,38 @@ actor ChildProcess {
         for output in outputs { try output.close() }
     }
 
-    var identifier: Int32 { process.processIdentifier }
+    package var identifier: Int32 { process.processIdentifier }
 
-    var exitStatus: ExitStatus? {
+    package var exitStatus: ExitStatus? {
         if process.isRunning { return nil }
         return process.terminationReason == .exit
             ? .code(process.terminationStatus) : .signal(process.terminationStatus)
     }
 
-    nonisolated var output: Data { contents(of: outputPath) }
-    nonisolated var errorText: String { text(of: errorPath) }
+    package nonisolated var output: Data { contents(of: outputPath) }
+    package nonisolated var errorText: String { text(of: errorPath) }
 
-    func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         if process.isRunning { kill(process.processIdentifier, number) }
     }
 
     /// Hands over all of the standard input.
-    func feed(_ bytes: Data) throws {
+    package func feed(_ bytes: Data) throws {
         try input.fileHandleForWriting.write(contentsOf: bytes)
         try closeInput()
     }
 
     /// Hands over some of the standard input, which stays open.
-    func write(_ bytes: Data) throws {
+    package func write(_ bytes: Data) throws {
         try input.fileHandleForWriting.write(contentsOf: bytes)
     }
 
-    func closeInput() throws {
+    package func closeInput() throws {
         try input.fileHandleForWriting.close()
     }
 
     @discardableResult
-    func waitForExit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
+    package func waitForExit(within limit: Duration = .seconds(30)) async throws -> ExitStatus {
         let status = try await awaited(
             "process \(process.processIdentifier) has ended",
             within: limit,
@@ -71,20 +71,20 @@ actor ChildProcess {
     }
 
     /// Ends the process at once and waits until it is gone.
-    func killAndWait() async {
+    package func killAndWait() async {
         signal(SIGKILL)
         _ = try? await waitForExit()
     }
 }
 
 /// How a process ended.
-enum ExitStatus: Equatable {
+package enum ExitStatus: Equatable, Sendable {
     case code(Int32)
     case signal(Int32)
 }
 
 /// The signals that the calling thread holds back, which a new process inherits.
-enum SignalMask {
+private enum SignalMask {
     /// Runs the body with no signal blocked. The runtime's worker threads block SIGTERM, and a service that was
     /// started from one of them would never see it.
     static func withNothingBlocked<Value>(_ body: () throws -> Value) rethrows -> Value {
@@ -98,14 +98,14 @@ enum SignalMask {
 }
 
 /// A command that was run to its end.
-struct Command {
-    let status: ExitStatus
-    let output: Data
-    let error: String
+package struct Command: Sendable {
+    package let status: ExitStatus
+    package let output: Data
+    package let error: String
 
-    var text: String { String(decoding: output, as: UTF8.self) }
+    package var text: String { String(decoding: output, as: UTF8.self) }
 
-    static func run(
+    package static func run(
         _ arguments: [String],
         input: String? = nil,
         within limit: Duration = .seconds(60)

@@ -4,15 +4,15 @@ import Glibc
 import Synchronization
 
 /// A connection over which a test says what it likes, when it likes. It never blocks a thread for long.
-final class Conversation: Sendable {
-    struct Failed: Error, CustomStringConvertible {
-        let description: String
+package final class Conversation: Sendable {
+    package struct Failed: Error, CustomStringConvertible {
+        package let description: String
     }
 
     private let descriptor: Int32
     private let received = Mutex((bytes: [UInt8](), isAtEnd: false))
 
-    init(port: Int) throws {
+    package init(port: Int) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -20,7 +20,7 @@ final class Conversation: Sendable {
         descriptor = try Self.connected(AF_INET, address)
     }
 
-    init(path: String) throws {
+    package init(path: String) throws {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
@@ -45,7 +45,7 @@ final class Conversation: Sendable {
 
     /// False once the other side takes no more.
     @discardableResult
-    func say(_ text: String) -> Bool {
+    package func say(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
@@ -58,13 +58,13 @@ final class Conversation: Sendable {
     }
 
     /// A request without a body, and its answer.
-    func ask(_ path: String) async throws -> String {
+    package func ask(_ path: String) async throws -> String {
         say("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         return try await hear { _ in false }
     }
 
     /// What has come and was not taken, as soon as it suffices or the other side has closed.
-    func hear(until suffices: (String) -> Bool) async throws -> String {
+    package func hear(until suffices: (String) -> Bool) async throws -> String {
         try await awaited("an answer comes") {
             listen()
             return received.withLock { received -> String? in
@@ -77,12 +77,12 @@ final class Conversation: Sendable {
     }
 
     /// Whether something has come that was not taken.
-    var hasHeard: Bool {
+    package var hasHeard: Bool {
         listen()
         return received.withLock { !$0.bytes.isEmpty }
     }
 
-    var isClosed: Bool {
+    package var isClosed: Bool {
         listen()
         return received.withLock { $0.isAtEnd }
     }
@@ -102,6 +102,6 @@ final class Conversation: Sendable {
 }
 
 /// The status code of an answer's first line.
-func status(of answer: String) -> Int? {
+package func status(of answer: String) -> Int? {
     answer.hasPrefix("HTTP/1.1 ") ? Int(answer.dropFirst(9).prefix(3)) : nil
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What curl brought back.
-struct Curl {
+package struct Curl {
     /// Nil where there was no answer.
-    let status: Int?
+    package let status: Int?
     /// By lower-case name.
-    let headers: [String: String]
-    let body: String
+    package let headers: [String: String]
+    package let body: String
     /// curl's own words when it failed.
-    let error: String
+    package let error: String
 
-    static func get(_ url: String, _ options: String..., within limit: Int = 30) async throws -> Curl {
+    package static func get(_ url: String, _ options: String..., within limit: Int = 30) async throws -> Curl {
         try await get(url, options, within: limit)
     }
 
-    static func get(_ url: String, _ options: [String], within limit: Int = 30) async throws -> Curl {
+    package static func get(_ url: String, _ options: [String], within limit: Int = 30) async throws -> Curl {
         try MissingDependency.require(executable: "/usr/bin/curl", package: "curl")
         let command = try await Command.run(
             ["/usr/bin/curl", "-sS", "-i", "--http1.1", "--path-as-is", "--max-time", "\(limit)"] + options + [url]

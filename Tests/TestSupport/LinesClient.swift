@@ -3,11 +3,11 @@
 import Glibc
 
 /// A client of the socket of lines, which never waits.
-final class LinesClient {
+package final class LinesClient {
     private var descriptor: Int32
     private var received: [UInt8] = []
 
-    init(path: String) throws {
+    package init(path: String) throws {
         descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -21,23 +21,23 @@ final class LinesClient {
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
     }
 
     /// Sends what the service takes at once, and returns how much that was.
-    func offer(_ bytes: ArraySlice<UInt8>) -> Int {
+    package func offer(_ bytes: ArraySlice<UInt8>) -> Int {
         let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
         return max(0, unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) })
     }
 
     /// Sends nothing more.
-    func finish() { shutdown(descriptor, CInt(SHUT_WR)) }
+    package func finish() { shutdown(descriptor, CInt(SHUT_WR)) }
 
     /// Takes in the answers that are there; false at their end.
     @discardableResult
-    func receive() -> Bool {
+    package func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
             let count = unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
@@ -47,12 +47,12 @@ final class LinesClient {
     }
 
     /// The whole lines that were answered.
-    var answers: [String] {
+    package var answers: [String] {
         let end = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         return String(decoding: received[..<end], as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     /// How many lines are durable, as the last answer tells.
-    var durable: Int { answers.last { $0.hasPrefix("ok ") }.flatMap { Int($0.dropFirst(3)) } ?? 0 }
-    var rejected: [String] { answers.filter { $0.hasPrefix("rejected ") } }
+    package var durable: Int { answers.last { $0.hasPrefix("ok ") }.flatMap { Int($0.dropFirst(3)) } ?? 0 }
+    package var rejected: [String] { answers.filter { $0.hasPrefix("rejected ") } }
 }

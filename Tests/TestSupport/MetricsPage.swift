@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The samples of a page in Prometheus text format 0.0.4.
-struct MetricsPage: Sendable {
-    struct Series: Hashable, Sendable {
-        let name: String
-        let labels: [String: String]
+package struct MetricsPage: Sendable {
+    package struct Series: Hashable, Sendable {
+        package let name: String
+        package let labels: [String: String]
+
+        package init(name: String, labels: [String: String] = [:]) {
+            self.name = name
+            self.labels = labels
+        }
     }
 
-    private(set) var samples: [Series: Double] = [:]
+    package private(set) var samples: [Series: Double] = [:]
     /// The declared type by family.
-    private(set) var types: [String: String] = [:]
-    let text: String
+    package private(set) var types: [String: String] = [:]
+    package let text: String
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         for line in text.split(separator: "\n") {
             if line.hasPrefix("# TYPE ") {
@@ -25,36 +30,36 @@ struct MetricsPage: Sendable {
         }
     }
 
-    func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    package func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
         samples[Series(name: name, labels: labels)]
     }
 
     /// The sum over all label sets of one name.
-    func sum(_ name: String) -> Double {
+    package func sum(_ name: String) -> Double {
         samples.reduce(0) { $0 + ($1.key.name == name ? $1.value : 0) }
     }
 
-    func series(_ name: String) -> [Series] { samples.keys.filter { $0.name == name } }
+    package func series(_ name: String) -> [Series] { samples.keys.filter { $0.name == name } }
 
-    var isJournalComplete: Bool {
+    package var isJournalComplete: Bool {
         value("dnp_telemetry_journal_pending_entries") == 0 && journalBalance == 0
     }
 
     /// accepted - (confirmed + skipped + pending): 0 when all adds up.
-    var journalBalance: Double {
+    package var journalBalance: Double {
         sum("dnp_telemetry_events_accepted_total") - sum("dnp_telemetry_journal_entries_confirmed_total")
             - sum("dnp_telemetry_journal_entries_skipped_total") - sum("dnp_telemetry_journal_pending_entries")
     }
 
     /// received - (accepted + duplicate + rejected): 0 when all adds up.
-    var ingestBalance: Double {
+    package var ingestBalance: Double {
         sum("dnp_telemetry_events_received_total") - sum("dnp_telemetry_events_accepted_total")
             - sum("dnp_telemetry_events_duplicate_total") - sum("dnp_telemetry_events_rejected_total")
     }
 }
 
 /// Reads `name{label="value",...} number` from one line.
-struct SampleScanner {
+private struct SampleScanner {
     private var rest: Substring
 
     init(_ line: Substring) { rest = line }

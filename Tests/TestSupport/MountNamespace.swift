@@ -8,7 +8,7 @@ import Glibc
 /// A journald in it is a whole journald (its sockets, its files, its `journalctl`), and stopping or killing it
 /// disturbs nobody else on the machine. Whatever still runs in the namespace ends with it, even when the test process
 /// is killed: the holder reads its standard input to the end and then ends the rest.
-struct MountNamespace: Sendable {
+package struct MountNamespace: Sendable {
     private let holder: ChildProcess
     private let identifier: Int32
 
@@ -34,7 +34,7 @@ struct MountNamespace: Sendable {
         self.identifier = identifier
     }
 
-    static func with<Value>(_ body: (MountNamespace) async throws -> Value) async throws -> Value {
+    package static func with<Value>(_ body: (MountNamespace) async throws -> Value) async throws -> Value {
         try MissingDependency.requireRoot(to: "make a mount namespace for a journald of their own")
         try MissingDependency.require(executable: "/usr/bin/unshare", package: "util-linux")
         try MissingDependency.require(executable: "/usr/bin/nsenter", package: "util-linux")
@@ -60,26 +60,28 @@ struct MountNamespace: Sendable {
         }
     }
 
-    struct Refused: Error, CustomStringConvertible {
-        let reason: String
-        var description: String { "no mount namespace can be made here (a container needs CAP_SYS_ADMIN): \(reason)" }
+    package struct Refused: Error, CustomStringConvertible {
+        package let reason: String
+        package var description: String {
+            "no mount namespace can be made here (a container needs CAP_SYS_ADMIN): \(reason)"
+        }
     }
 
     /// The command that runs `command` inside, in the same process.
-    func entering(_ command: [String]) -> [String] {
+    package func entering(_ command: [String]) -> [String] {
         ["/usr/bin/nsenter", "--mount=/proc/\(identifier)/ns/mnt", "--"] + command
     }
 
     /// The path at which the outside sees a path of the inside.
-    func outside(_ path: String) -> String { "/proc/\(identifier)/root\(path)" }
+    package func outside(_ path: String) -> String { "/proc/\(identifier)/root\(path)" }
 
     /// Runs a command inside to its end.
-    func run(_ command: [String], within limit: Duration = .seconds(60)) async throws -> Command {
+    package func run(_ command: [String], within limit: Duration = .seconds(60)) async throws -> Command {
         try await Command.run(entering(command), within: limit)
     }
 
     /// Mounts a small file system of its own at a directory.
-    func mountMemory(at directory: String, options: String) async throws {
+    package func mountMemory(at directory: String, options: String) async throws {
         let mount = try await run(["/usr/bin/mount", "-t", "tmpfs", "-o", options, "tmpfs", directory])
         guard mount.status == .code(0) else { throw Refused(reason: mount.error) }
     }

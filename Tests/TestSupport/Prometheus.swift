@@ -3,19 +3,19 @@
 import Foundation
 
 /// A real Prometheus that scrapes one service every second.
-struct Prometheus {
+package struct Prometheus {
     /// One element of an instant vector.
-    struct Element: Equatable {
-        let labels: [String: String]
-        let value: Double
+    package struct Element: Equatable {
+        package let labels: [String: String]
+        package let value: Double
     }
 
     /// One exemplar as the storage has it.
-    struct Exemplar: Equatable {
-        let series: [String: String]
-        let labels: [String: String]
-        let value: Double
-        let timestamp: Double
+    package struct Exemplar: Equatable {
+        package let series: [String: String]
+        package let labels: [String: String]
+        package let value: Double
+        package let timestamp: Double
     }
 
     private struct Reply: Decodable {
@@ -40,7 +40,7 @@ struct Prometheus {
     /// - Parameters:
     ///   - features: what is to be enabled (`--enable-feature`).
     ///   - access: more of the job's configuration, one line of YAML each.
-    static func with<Value>(
+    package static func with<Value>(
         scraping port: Int,
         features: [String] = [],
         access: [String] = [],
@@ -80,7 +80,7 @@ struct Prometheus {
     }
 
     /// An instant query that gives numbers; the expression has nothing that is to be escaped in an address.
-    func query(_ expression: String) async throws -> [Element] {
+    package func query(_ expression: String) async throws -> [Element] {
         let answer = try await client.get("/api/v1/query?query=\(expression)")
         guard answer.status == 200 else { throw Answer.Unexpected(answer) }
         return try JSONDecoder().decode(Reply.self, from: Data(answer.body)).data.result.map {
@@ -89,7 +89,7 @@ struct Prometheus {
     }
 
     /// The exemplars of every series of one name in the last hour.
-    func exemplars(_ name: String) async throws -> [Exemplar] {
+    package func exemplars(_ name: String) async throws -> [Exemplar] {
         struct Series: Decodable {
             let seriesLabels: [String: String]
             let exemplars: [Found]
@@ -116,7 +116,7 @@ struct Prometheus {
     }
 
     /// What a target's metadata says of a family's type.
-    func type(of family: String) async throws -> String? {
+    package func type(of family: String) async throws -> String? {
         struct Metadata: Decodable { let type: String }
         struct Reply: Decodable { let data: [String: [Metadata]] }
         let answer = try await client.get("/api/v1/metadata?metric=\(family)")
@@ -125,7 +125,7 @@ struct Prometheus {
     }
 
     /// What `promtool check metrics` says about a page: nothing, if all is well.
-    static func lint(_ page: String) async throws -> String {
+    package static func lint(_ page: String) async throws -> String {
         try MissingDependency.require(executable: "/usr/bin/promtool", package: "prometheus")
         let check = try await Command.run(["/usr/bin/promtool", "check", "metrics"], input: page)
         let words = check.text + check.error

@@ -4,11 +4,13 @@ import AsyncHTTPClient
 import Foundation
 import Glibc
 import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 
 /// Speaks to one service over HTTP, and never retries by itself.
-struct TelemetryClient: Sendable {
-    let port: Int
+package struct TelemetryClient: Sendable {
+    package let port: Int
+
+    package init(port: Int) { self.port = port }
 
     private static let http = client(.disabled)
     /// Decompresses what comes, by a parser that has nothing to do with the service.
@@ -23,17 +25,17 @@ struct TelemetryClient: Sendable {
     }
 
     /// Nobody listens there; nothing has been sent.
-    struct NotConnected: Error {
-        let reason: String
+    package struct NotConnected: Error {
+        package let reason: String
     }
 
     private static let answerLimit = 64 << 20
 
-    func get(_ path: String, within limit: Duration = .seconds(30)) async throws -> Answer {
+    package func get(_ path: String, within limit: Duration = .seconds(30)) async throws -> Answer {
         try await request(path, within: limit)
     }
 
-    func post(
+    package func post(
         _ body: [UInt8],
         type: String? = "application/x-ndjson",
         encoding: String? = nil,
@@ -50,7 +52,7 @@ struct TelemetryClient: Sendable {
     }
 
     /// - Parameter unpacks: whether a body that comes compressed is given as it was before.
-    func request(
+    package func request(
         _ path: String,
         method: String = "GET",
         headers: HTTPHeaders = [:],
@@ -80,7 +82,7 @@ struct TelemetryClient: Sendable {
     }
 
     /// The text page.
-    func metrics() async throws -> MetricsPage {
+    package func metrics() async throws -> MetricsPage {
         let answer = try await get("/metrics")
         guard answer.status == 200 else { throw Answer.Unexpected(answer) }
         return MetricsPage(answer.text)
@@ -89,7 +91,7 @@ struct TelemetryClient: Sendable {
 
 extension TelemetryClient {
     /// A page with these headers, as it comes, or as it was before it was compressed.
-    func scrape(
+    package func scrape(
         _ headers: [(String, String)] = [],
         method: String = "GET",
         path: String = "/metrics",
@@ -105,55 +107,66 @@ extension TelemetryClient {
     }
 
     /// The value of a sample without labels, on a page with that family alone.
-    func metric(_ name: String) async throws -> Double? {
+    package func metric(_ name: String) async throws -> Double? {
         MetricsPage(try await scrape(path: "/metrics?name[]=\(name)").text).value(name)
     }
 }
 
 /// One HTTP response.
-struct Answer: Sendable {
-    let status: Int
+package struct Answer: Sendable {
+    package let status: Int
     /// By lower-case name.
-    let headers: [String: String]
-    let body: [UInt8]
+    package let headers: [String: String]
+    package let body: [UInt8]
 
-    struct Unexpected: Error, CustomStringConvertible {
-        let answer: Answer
-        var description: String { "HTTP \(answer.status): \(answer.text.prefix(500))" }
+    package struct Unexpected: Error, CustomStringConvertible {
+        package let answer: Answer
+        package var description: String { "HTTP \(answer.status): \(answer.text.prefix(500))" }
 
-        init(_ answer: Answer) { self.answer = answer }
+        package init(_ answer: Answer) { self.answer = answer }
     }
 
     /// An event that was refused.
-    struct Rejection: Decodable, Equatable {
-        let index: Int
-        let reason: String
+    package struct Rejection: Decodable, Equatable {
+        package let index: Int
+        package let reason: String
+
+        package init(index: Int, reason: String) {
+            self.index = index
+            self.reason = reason
+        }
     }
 
     /// The body of a 200 from `/v1/events`.
-    struct Receipt: Decodable, Equatable {
-        let accepted: Int
-        let duplicates: Int
-        let rejected: [Rejection]
+    package struct Receipt: Decodable, Equatable {
+        package let accepted: Int
+        package let duplicates: Int
+        package let rejected: [Rejection]
+
+        package init(accepted: Int, duplicates: Int, rejected: [Rejection]) {
+            self.accepted = accepted
+            self.duplicates = duplicates
+            self.rejected = rejected
+        }
     }
 
     /// RFC 9457, with the refused events where there are any.
-    struct Problem: Decodable {
-        let type: String
-        let title: String
-        let status: Int
-        let detail: String
-        let rejected: [Rejection]?
+    package struct Problem: Decodable {
+        package let type: String
+        package let title: String
+        package let status: Int
+        package let detail: String
+        package let rejected: [Rejection]?
     }
 
-    var text: String { String(decoding: body, as: UTF8.self) }
+    package var text: String { String(decoding: body, as: UTF8.self) }
 
-    func receipt() throws -> Receipt {
+    package func receipt() throws -> Receipt {
         guard status == 200 else { throw Unexpected(self) }
         return try JSONDecoder().decode(Receipt.self, from: Data(body))
     }
 
-    func problem() throws -> Problem {
+    package func problem() throws -> Problem {
         guard headers["content-type"]?.hasPrefix("application/problem+json") == true else { throw Unexpected(self) }
         return try JSONDecoder().decode(Problem.self, from: Data(body))
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 import Glibc
 
 /// A real systemd-journald, started by hand in a mount namespace of its own.
-actor Journal {
-    nonisolated let namespace: MountNamespace
+package actor Journal {
+    package nonisolated let namespace: MountNamespace
     private let logs: String
     private var process: ChildProcess?
     private var starts = 0
@@ -27,7 +27,8 @@ actor Journal {
     }
 
     /// A journald that runs while the body does, unless `running` says that the body will start it.
-    static func with<Value>(running: Bool = true, _ body: (Journal) async throws -> Value) async throws -> Value {
+    package static func with<Value>(running: Bool = true, _ body: (Journal) async throws -> Value) async throws -> Value
+    {
         try MissingDependency.require(executable: executable, package: "systemd")
         try MissingDependency.require(executable: "/usr/bin/journalctl", package: "systemd")
         return try await MountNamespace.with { namespace in
@@ -41,7 +42,7 @@ actor Journal {
         }
     }
 
-    func start() async throws {
+    package func start() async throws {
         // journald keeps to /run until this file says that /var is there.
         try Data().write(to: URL(fileURLWithPath: namespace.outside("/run/systemd/journal/flushed")))
         starts += 1
@@ -50,31 +51,31 @@ actor Journal {
     }
 
     /// Asks journald to end, and waits for it.
-    func stop() async throws {
+    package func stop() async throws {
         await process?.signal(SIGTERM)
         try await process?.waitForExit()
     }
 
-    func kill() async {
+    package func kill() async {
         await process?.killAndWait()
     }
 
-    func suspend() async {
+    package func suspend() async {
         await process?.signal(SIGSTOP)
     }
 
-    func resume() async {
+    package func resume() async {
         await process?.signal(SIGCONT)
     }
 
     /// Makes journald begin new files.
-    func rotate() async throws {
+    package func rotate() async throws {
         let rotation = try await namespace.run(["/usr/bin/journalctl", "--rotate"])
         guard rotation.status == .code(0) else { throw Unreadable(description: rotation.error) }
     }
 
     /// Deletes all files but the one that is written to.
-    func vacuum() async throws {
+    package func vacuum() async throws {
         let vacuum = try await namespace.run(["/usr/bin/journalctl", "--vacuum-files=1"])
         guard vacuum.status == .code(0) else { throw Unreadable(description: vacuum.error) }
     }
@@ -84,14 +85,16 @@ actor Journal {
         try await namespace.run(["/usr/bin/journalctl", "--sync"], within: .seconds(30)).status == .code(0)
     }
 
-    struct Unreadable: Error, CustomStringConvertible {
-        let description: String
+    package struct Unreadable: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// The entries of one identifier, oldest first; all of their fields, or those that are named.
     ///
     /// - Parameter matches: more of what `journalctl` selects by, such as `DNP_EVENT=cycle_closed`.
-    func entries(fields: [String] = [], matching matches: [String] = []) async throws -> [JournalEntry] {
+    package func entries(fields: [String] = [], matching matches: [String] = []) async throws -> [JournalEntry] {
         try await eventually("journald has written what it received") { try await synchronise() }
         var command = ["/usr/bin/journalctl", "--quiet", "--all", "--output=json", "--no-pager"]
         if !fields.isEmpty { command.append("--output-fields=\(fields.joined(separator: ","))") }
@@ -102,12 +105,12 @@ actor Journal {
 }
 
 /// One entry as `journalctl -o json` prints it.
-struct JournalEntry: Sendable {
-    let fields: [String: String]
+package struct JournalEntry: Sendable {
+    package let fields: [String: String]
     /// Fields that the entry has more than once.
-    let repeated: Set<String>
+    package let repeated: Set<String>
 
-    init(json: Data) throws {
+    package init(json: Data) throws {
         guard let object = try JSONSerialization.jsonObject(with: json) as? [String: Any] else {
             throw Journal.Unreadable(description: "not a JSON object: \(String(decoding: json, as: UTF8.self))")
         }
@@ -127,15 +130,10 @@ struct JournalEntry: Sendable {
         self.repeated = repeated
     }
 
-    subscript(name: String) -> String? { fields[name] }
-
-    /// The event that the entry tells of.
-    var identity: EventIdentity {
-        EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
-    }
+    package subscript(name: String) -> String? { fields[name] }
 
     /// `MESSAGE` as JSON.
-    func message() throws -> [String: Any] {
+    package func message() throws -> [String: Any] {
         let text = fields["MESSAGE"] ?? ""
         guard let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else {
             throw Journal.Unreadable(description: "MESSAGE is not a JSON object: \(text)")

@@ -3,17 +3,22 @@
 import Synchronization
 
 /// A fact that did not come true in time.
-struct DeadlineExceeded: Error, CustomStringConvertible {
-    let fact: String
-    let limit: Duration
+package struct DeadlineExceeded: Error, CustomStringConvertible {
+    package let fact: String
+    package let limit: Duration
 
-    var description: String { "waited \(limit) for this and it did not come true: \(fact)" }
+    package init(fact: String, limit: Duration) {
+        self.fact = fact
+        self.limit = limit
+    }
+
+    package var description: String { "waited \(limit) for this and it did not come true: \(fact)" }
 }
 
 /// Asks until there is an answer, and returns it.
 ///
 /// - Throws: ``DeadlineExceeded`` when the limit passes first, or whatever the probe throws.
-func awaited<Value>(
+package func awaited<Value>(
     _ fact: @autoclosure () -> String,
     within limit: Duration = .seconds(30),
     every pause: Duration = .milliseconds(20),
@@ -29,7 +34,7 @@ func awaited<Value>(
 }
 
 /// Asks until the fact holds.
-func eventually(
+package func eventually(
     _ fact: @autoclosure () -> String,
     within limit: Duration = .seconds(30),
     every pause: Duration = .milliseconds(20),
@@ -39,10 +44,12 @@ func eventually(
 }
 
 /// Tells running senders to finish what they have begun.
-final class StopSignal: Sendable {
+package final class StopSignal: Sendable {
+    package init() {}
+
     private let stopped = Atomic(false)
 
-    var isSet: Bool { stopped.load(ordering: .acquiring) }
+    package var isSet: Bool { stopped.load(ordering: .acquiring) }
 
-    func set() { stopped.store(true, ordering: .releasing) }
+    package func set() { stopped.store(true, ordering: .releasing) }
 }

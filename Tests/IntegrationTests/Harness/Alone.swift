@@ -2,6 +2,7 @@
 
 import Testing
 
-/// Everything that runs the real executable, one test at a time: each owns the machine's two cores while it runs.
+/// Suites that judge delays or contention, hold thousands of connections or stall a disk: `Tests/run` runs them one at a
+/// time after all others, with nothing beside them.
 @Suite(.serialized)
-enum EndToEnd {}
+enum Alone {}

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 
 /// A program that appends to its log and rotates it, as logging programs and logrotate do.
 actor LogWriter {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
+
 /// Makes whole cycles: the same prefix and index always give the same bytes.
 struct EventFactory: Sendable {
     let prefix: String
@@ -126,5 +128,12 @@ extension MetricsPage {
     var lifecycle: [Series: Double] {
         let names = Set(LifecycleTotals().series.keys.map(\.name))
         return samples.filter { names.contains($0.key.name) }
+    }
+}
+
+extension JournalEntry {
+    /// The event that the entry tells of.
+    var identity: EventIdentity {
+        EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
     }
 }

@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// The service manager's end of `$NOTIFY_SOCKET`, at an abstract name: keeps what it hears, with the time.
 final class NotifiedManager: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
+
 /// A client that sends batch after batch and asks again until each is acknowledged.
 struct Sender: Sendable {
     let client: TelemetryClient

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import TestSupport
 
 /// `dnp-telemetry serve` on a state directory of its own, which outlives the process.
 actor Service {

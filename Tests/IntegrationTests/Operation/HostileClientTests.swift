@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Alone {
     /// The service stays ready, and others are served.
     @Suite("hostile clients")
-    struct HostileClients {
+    struct HostileClientTests {
         private let batch = EventFactory(prefix: "hostile").cycles(0..<20)
 
         private func expectServed(_ service: Service, sourceLocation: SourceLocation = #_sourceLocation) async throws {
@@ -21,8 +22,8 @@ extension EndToEnd {
             #expect(page.lifecycle == batch.totals.series, sourceLocation: sourceLocation)
         }
 
-        @Test("that drip heads and bodies are told, and others are served meanwhile")
-        func dripping() async throws {
+        @Test("clients that drip heads and bodies get 408, and others are served meanwhile")
+        func drippingClients() async throws {
             let options = ["--header-timeout", "500ms", "--body-timeout", "500ms", "--idle-timeout", "10s"]
             try await withService(options: options) { service in
                 let port = await service.client.port
@@ -53,8 +54,11 @@ extension EndToEnd {
             }
         }
 
-        @Test("that drip heads up to the limit keep nobody out", arguments: ["G", "GET / HTTP/1.1\r\nX-Slow: "])
-        func drippingHeads(head: String) async throws {
+        @Test(
+            "clients that drip heads up to the connection limit keep nobody out",
+            arguments: ["G", "GET / HTTP/1.1\r\nX-Slow: "]
+        )
+        func drippingHeadsAtTheLimit(head: String) async throws {
             try await withService(options: ["--max-connections", "50", "--header-timeout", "5m"]) { service in
                 let port = await service.client.port
                 var drippers: [Conversation] = []
@@ -70,8 +74,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("that hold 5,000 connections and say nothing keep nobody out, neither at the limit nor below it")
-        func idle() async throws {
+        @Test("5,000 idle connections keep nobody out, neither at the limit nor below it")
+        func idleConnections() async throws {
             for limit in [1_024, 8_000] {
                 try await withService(options: ["--max-connections", "\(limit)", "--header-timeout", "5m"]) { service in
                     let port = await service.client.port
@@ -94,7 +98,7 @@ extension EndToEnd {
             }
         }
 
-        @Test("that send a head of 1 MB get 431")
+        @Test("a head of 1 MB gets 431")
         func largeHead() async throws {
             try await withService { service in
                 let client = try Conversation(port: await service.client.port)
@@ -106,8 +110,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("with more connections than the process may have are served as others go, and it does not spin")
-        func descriptors() async throws {
+        @Test("connections beyond the descriptor limit are served as others close, and the service does not spin")
+        func descriptorLimit() async throws {
             let wrapper = ["/bin/sh", "-c", "ulimit -n 100; exec \"$@\"", "sh"]
             try await withService(wrapper: wrapper) { service in
                 let port = await service.client.port

@@ -2,136 +2,135 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("listeners")
-    struct Listeners {
-        private let batch = EventFactory(prefix: "listener").cycles(0..<20)
+@Suite("listeners")
+struct ListenerTests {
+    private let batch = EventFactory(prefix: "listener").cycles(0..<20)
 
-        private func post(_ body: [UInt8]) -> String {
-            let text = String(decoding: body, as: UTF8.self)
-            return "POST /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n"
-                + "Content-Length: \(body.count)\r\n\r\n\(text)"
-        }
+    private func post(_ body: [UInt8]) -> String {
+        let text = String(decoding: body, as: UTF8.self)
+        return "POST /v1/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/x-ndjson\r\n"
+            + "Content-Length: \(body.count)\r\n\r\n\(text)"
+    }
 
-        @Test("a Unix socket has its mode and group, takes events, and its file goes with the service")
-        func unixSocket() async throws {
-            try await withTemporaryDirectory { directory in
-                let path = "\(directory)/in.sock"
-                let options = ["--listen", "unix:\(path) mode=0620 group=root serve=ingest"]
-                try await withService(options: options) { service in
-                    let attributes = try FileManager.default.attributesOfItem(atPath: path)
-                    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o620)
-                    #expect(attributes[.groupOwnerAccountName] as? String == "root")
-                    #expect(await service.log.contains("post     unix:\(path) /v1/events"))
-                    let client = try Conversation(path: path)
-                    client.say(post(batch.ndjson))
-                    let answer = try await client.hear { _ in false }
-                    #expect(answer.contains("\"accepted\":\(batch.count)"), "\(answer)")
-                    #expect(status(of: try await Conversation(path: path).ask("/metrics")) == 404)
-                    #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
-                    #expect(try await service.client.metrics().lifecycle == batch.totals.series)
-                    #expect(try await service.terminate() == .code(0))
-                    #expect(!FileManager.default.fileExists(atPath: path))
-                }
+    @Test("a Unix socket has its mode and group, accepts events, and its file is removed with the service")
+    func unixSocketListener() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/in.sock"
+            let options = ["--listen", "unix:\(path) mode=0620 group=root serve=ingest"]
+            try await withService(options: options) { service in
+                let attributes = try FileManager.default.attributesOfItem(atPath: path)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o620)
+                #expect(attributes[.groupOwnerAccountName] as? String == "root")
+                #expect(await service.log.contains("post     unix:\(path) /v1/events"))
+                let client = try Conversation(path: path)
+                client.say(post(batch.ndjson))
+                let answer = try await client.hear { _ in false }
+                #expect(answer.contains("\"accepted\":\(batch.count)"), "\(answer)")
+                #expect(status(of: try await Conversation(path: path).ask("/metrics")) == 404)
+                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
+                #expect(try await service.client.metrics().lifecycle == batch.totals.series)
+                #expect(try await service.terminate() == .code(0))
+                #expect(!FileManager.default.fileExists(atPath: path))
             }
         }
+    }
 
-        @Test("the socket of a killed service is taken over; that of a living one is one clear error")
-        func staleSocket() async throws {
-            try await withTemporaryDirectory { directory in
-                let path = "\(directory)/in.sock"
-                let options = ["--listen", "unix:\(path)"]
-                try await withService(options: options) { service in
-                    await service.kill()
-                    #expect(FileManager.default.fileExists(atPath: path))
-                    try await service.start()
-                    #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
+    @Test("the socket of a killed service is taken over; that of a running one is one clear error")
+    func staleUnixSocket() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/in.sock"
+            let options = ["--listen", "unix:\(path)"]
+            try await withService(options: options) { service in
+                await service.kill()
+                #expect(FileManager.default.fileExists(atPath: path))
+                try await service.start()
+                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
 
-                    let second = Service(
-                        Service.Settings(stateDirectory: "\(directory)/other", options: options),
-                        logs: directory
-                    )
-                    let process = try await second.launch()
-                    #expect(try await process.waitForExit() == .code(1))
-                    #expect(
-                        process.errorText
-                            == "Error: cannot listen on unix:\(path): another process does; "
-                            + "stop it or choose another --listen\n"
-                    )
-                    #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
-                }
-            }
-        }
-
-        @Test("two listeners have two roles, and both tell whether the service is ready")
-        func roles() async throws {
-            let (ingest, metrics) = (try FreePort.any(), try FreePort.any())
-            let options = ["--listen", "127.0.0.1:\(metrics) serve=metrics"]
-            try await withService(listen: "127.0.0.1:\(ingest) serve=ingest", port: ingest, options: options) {
-                service in
-                let scraping = TelemetryClient(port: metrics)
-                #expect(try await service.client.post(batch.ndjson).receipt().accepted == batch.count)
-                #expect(try await service.client.get("/metrics").status == 404)
-                #expect(try await scraping.metrics().lifecycle == batch.totals.series)
-                let refused = try await scraping.post(batch.ndjson)
-                #expect(refused.status == 404)
-                #expect(try refused.problem().detail == "Expected /metrics, /-/healthy or /-/ready.")
-                #expect(try await scraping.get("/-/ready").status == 200)
-            }
-        }
-
-        @Test("a socket that is handed over outlives the service: no connection is refused and no event lost")
-        func handedOver() async throws {
-            try await withTemporaryDirectory { directory in
-                let port = try FreePort.any()
-                try await withService(
-                    listen: "systemd:http",
-                    port: port,
-                    wrapper: try SocketUnit.wrapper(["http": "\(port)"], in: directory)
-                ) { service in
-                    let client = TelemetryClient(port: port)
-                    let stop = StopSignal()
-                    async let first = Sender(client: client, name: "over-a", usesKeys: true, seed: 21).run(until: stop)
-                    async let second = Sender(client: client, name: "over-b", usesKeys: true, seed: 22).run(until: stop)
-                    for round in 1...3 {
-                        let before = try await client.metrics().sum("dnp_telemetry_events_accepted_total")
-                        try await eventually("the load of round \(round) arrives") {
-                            try await client.metrics().sum("dnp_telemetry_events_accepted_total") >= before + 300
-                        }
-                        let process = try await client.metrics().sum("process_start_time_seconds")
-                        await service.signal(SIGTERM)
-                        try await eventually("another process answers") {
-                            try await client.metrics().sum("process_start_time_seconds") != process
-                        }
-                    }
-                    stop.set()
-                    let delivery = try await first + second
-                    #expect(delivery.retries == 0, "each request is answered, over every change of the process")
-                    expectCounted(delivery, on: try await client.metrics())
-                    try Data().write(to: URL(fileURLWithPath: "\(directory)/stop"))
-                    #expect(try await service.terminate() == .code(0))
-                }
-            }
-        }
-
-        @Test("a name that was not handed over is one clear error that tells the names that were")
-        func otherName() async throws {
-            try await withTemporaryDirectory { directory in
-                let wrapper = try SocketUnit.wrapper(["http": "\(directory)/x.sock"], in: directory)
-                let service = Service(
-                    Service.Settings(stateDirectory: "\(directory)/state", listen: "systemd:web", wrapper: wrapper),
+                let second = Service(
+                    Service.Settings(stateDirectory: "\(directory)/other", options: options),
                     logs: directory
                 )
-                let process = try await service.launch()
+                let process = try await second.launch()
                 #expect(try await process.waitForExit() == .code(1))
                 #expect(
                     process.errorText
-                        == "Error: cannot listen on systemd:web: no socket of the name \"web\" was handed over, but http; "
-                        + "name it by FileDescriptorName=\n"
+                        == "Error: cannot listen on unix:\(path): another process does; "
+                        + "stop it or choose another --listen\n"
                 )
+                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
             }
+        }
+    }
+
+    @Test("two listeners have two roles, and both tell whether the service is ready")
+    func listenerRoles() async throws {
+        let (ingest, metrics) = (try FreePort.any(), try FreePort.any())
+        let options = ["--listen", "127.0.0.1:\(metrics) serve=metrics"]
+        try await withService(listen: "127.0.0.1:\(ingest) serve=ingest", port: ingest, options: options) {
+            service in
+            let scraping = TelemetryClient(port: metrics)
+            #expect(try await service.client.post(batch.ndjson).receipt().accepted == batch.count)
+            #expect(try await service.client.get("/metrics").status == 404)
+            #expect(try await scraping.metrics().lifecycle == batch.totals.series)
+            let refused = try await scraping.post(batch.ndjson)
+            #expect(refused.status == 404)
+            #expect(try refused.problem().detail == "Expected /metrics, /-/healthy or /-/ready.")
+            #expect(try await scraping.get("/-/ready").status == 200)
+        }
+    }
+
+    @Test("an inherited socket outlives the service: no connection is refused and no event lost")
+    func inheritedListener() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try FreePort.any()
+            try await withService(
+                listen: "systemd:http",
+                port: port,
+                wrapper: try SocketUnit.wrapper(["http": "\(port)"], in: directory)
+            ) { service in
+                let client = TelemetryClient(port: port)
+                let stop = StopSignal()
+                async let first = Sender(client: client, name: "over-a", usesKeys: true, seed: 21).run(until: stop)
+                async let second = Sender(client: client, name: "over-b", usesKeys: true, seed: 22).run(until: stop)
+                for round in 1...3 {
+                    let before = try await client.metrics().sum("dnp_telemetry_events_accepted_total")
+                    try await eventually("the load of round \(round) arrives") {
+                        try await client.metrics().sum("dnp_telemetry_events_accepted_total") >= before + 300
+                    }
+                    let process = try await client.metrics().sum("process_start_time_seconds")
+                    await service.signal(SIGTERM)
+                    try await eventually("another process answers") {
+                        try await client.metrics().sum("process_start_time_seconds") != process
+                    }
+                }
+                stop.set()
+                let delivery = try await first + second
+                #expect(delivery.retries == 0, "each request is answered, over every change of the process")
+                expectCounted(delivery, on: try await client.metrics())
+                try Data().write(to: URL(fileURLWithPath: "\(directory)/stop"))
+                #expect(try await service.terminate() == .code(0))
+            }
+        }
+    }
+
+    @Test("an unknown name of an inherited socket is one clear error that lists the known names")
+    func inheritedListenerName() async throws {
+        try await withTemporaryDirectory { directory in
+            let wrapper = try SocketUnit.wrapper(["http": "\(directory)/x.sock"], in: directory)
+            let service = Service(
+                Service.Settings(stateDirectory: "\(directory)/state", listen: "systemd:web", wrapper: wrapper),
+                logs: directory
+            )
+            let process = try await service.launch()
+            #expect(try await process.waitForExit() == .code(1))
+            #expect(
+                process.errorText
+                    == "Error: cannot listen on systemd:web: no socket of the name \"web\" was handed over, but http; "
+                    + "name it by FileDescriptorName=\n"
+            )
         }
     }
 }

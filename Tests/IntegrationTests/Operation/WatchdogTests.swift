@@ -2,13 +2,14 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Alone {
     @Suite("the watchdog")
-    struct Watchdogs {
-        @Test("hears of a service at rest and under load, and not of one that is stopped")
-        func stopped() async throws {
+    struct WatchdogTests {
+        @Test("the watchdog is pinged at rest and under load, and not by a stopped service")
+        func watchdogPings() async throws {
             let manager = try NotifiedManager(watchdog: .seconds(10))
             try await withService(under: manager) { service in
                 try await eventually("three pings at rest") { manager.values("WATCHDOG").count >= 3 }
@@ -29,9 +30,9 @@ extension EndToEnd {
         }
 
         @Test(
-            "hears nothing while the disk hangs, new events are refused at once, and all that was acknowledged is there"
+            "with a hung disk watchdog pings stop, new events are refused at once, and all that was acknowledged is kept"
         )
-        func hungDisk() async throws {
+        func watchdogHungDisk() async throws {
             let manager = try NotifiedManager(watchdog: .seconds(2))
             try await MountNamespace.with { namespace in
                 var disk: FreezableDisk?
@@ -90,8 +91,8 @@ extension EndToEnd {
             #expect(try await client.metrics().lifecycle == Self.before.totals.series)
         }
 
-        @Test("hears of a service whose ledger another program has locked, because a restart would not help")
-        func locked() async throws {
+        @Test("the watchdog is pinged while another program locks the ledger, because a restart would not help")
+        func watchdogLockedLedger() async throws {
             try MissingDependency.require(executable: "/usr/bin/sqlite3", package: "sqlite3")
             let manager = try NotifiedManager(watchdog: .seconds(30))
             try await withService(under: manager) { service in

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Alone {
     @Suite("64 scrapers during ingest")
-    struct ConcurrentScrapes {
+    struct ConcurrentScrapeTests {
         private static let scrapers = 64
         private static let posters = 4
         private static let bodiesOfPoster = 20
@@ -50,10 +51,10 @@ extension EndToEnd {
         }
 
         @Test(
-            "see no torn page in any format, compressed or not, and hold up neither ingest nor one another",
+            "64 scrapers see no torn page in any format, and block neither ingest nor each other",
             .timeLimit(.minutes(4))
         )
-        func noTornPage() async throws {
+        func concurrentScrapes() async throws {
             try await withService { service in
                 let client = await service.client
                 let stop = StopSignal()

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
+
 /// The sums over all series of the counters and gauges on a page, by the names that the text formats give their samples;
 /// of histograms those of the counts and of the buckets without a bound.
 struct FamilySums: Sendable {

@@ -2,15 +2,16 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-extension EndToEnd {
+extension Alone {
     @Suite("scrapes that are held up")
-    struct HeldScrapes {
+    struct HeldScrapeTests {
         private static let timeout = "X-Prometheus-Scrape-Timeout-Seconds"
 
-        @Test("are refused past the limit, and answered again once a client has gone")
-        func limit() async throws {
+        @Test("scrapes past the limit are refused while others are held, and answered again once a client has gone")
+        func heldScrapeLimit() async throws {
             try await withService(options: LargePage.options + ["--max-scrapes", "1"]) { service in
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
@@ -43,8 +44,8 @@ extension EndToEnd {
             }
         }
 
-        @Test("by a client that reads nothing are ended in the time that it told, and one that reads slowly is too")
-        func deadline() async throws {
+        @Test("a scrape whose client reads nothing or slowly is ended at its deadline")
+        func heldScrapeDeadline() async throws {
             try await withService(options: LargePage.options) { service in
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
@@ -87,8 +88,8 @@ extension EndToEnd {
             #expect(unsent > 0, "\(answer.text)")
         }
 
-        @Test("do not hold up ingest: it is answered while they are held")
-        func ingestGoesOn() async throws {
+        @Test("held scrapes do not delay ingest")
+        func heldScrapesBeforeIngest() async throws {
             try await withService(options: LargePage.options) { service in
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
@@ -125,8 +126,8 @@ extension EndToEnd {
             return slowest
         }
 
-        @Test("by nothing while the ledger's writer is: pages keep coming, as of the last commit")
-        func writerIsHeld() async throws {
+        @Test("scrapes go on while the ledger's writer is blocked, as of the last commit")
+        func scrapesBesideAHeldWriter() async throws {
             try await withService { service in
                 let client = await service.client
                 let first = EventFactory(prefix: "first").cycles(0..<20)
@@ -218,7 +219,7 @@ final class SilentClient: Sendable {
     ) throws {
         let kept = text(of: Self.sendBuffers).split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) }
         times = (kept ?? 4 << 20) / max(bytes, 1) + 2 + spare
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failed(what: "socket", code: errno) }
         var size = Self.receiveBuffer
         let length = socklen_t(MemoryLayout<Int32>.size)
