@@ -165,6 +165,7 @@ extension ReloadableSetting {
             let body = event + Array(String(repeating: "\n", count: 300_000).utf8)
             let status = { try await scene.status(ofPost: body, type: "application/x-ndjson") }
             let held = try await awaited("the held bodies use all bytes in flight", within: .seconds(60)) {
+                () -> [RawConnection]? in
                 let held = try (0..<2).map { _ in
                     try scene.begun(head + String(repeating: "\n", count: 990_000))
                 }
