@@ -34,12 +34,12 @@ struct SentOutput: Decodable {
 }
 
 extension MetricsPage {
-    /// All that a fold decides.
+    /// The series of the fold.
     var folded: [Series: Double] {
         samples.filter { $0.key.name.hasPrefix("dnp_") && !$0.key.name.hasPrefix("dnp_telemetry_") }
     }
 
-    /// What a fold decides before a cycle is closed.
+    /// The series of the fold that do not wait for the end of a cycle.
     var stages: [Series: Double] {
         let closing = [
             "dnp_prefetch_cycles_total", "dnp_prefetch_open_cycles", "dnp_prefetch_sequence_violations_total",
@@ -90,7 +90,7 @@ struct SendTests {
             #expect(again.accepted == 0 && again.duplicates > 0 && again.rejected == 0)
             await service.kill()
             try await withTemporaryDirectory { directory in
-                await service.run(by: try LaterClock(seconds: 3 * 86_400, in: directory))
+                await service.run(by: try ShiftedClock(seconds: 3 * 86_400, in: directory))
                 try await service.start()
                 try await eventually("every cycle is closed") {
                     try await client.metrics().value("dnp_prefetch_open_cycles") == 0

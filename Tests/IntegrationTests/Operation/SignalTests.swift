@@ -7,7 +7,7 @@ import Testing
 
 @Suite("a signal before the service is ready")
 struct EarlySignalTests {
-    /// A service that has stored something and was killed, then started again and held while it recovers that.
+    /// A service with stored events that was killed, restarted, and is stopped (SIGSTOP) during recovery.
     private func withHeldStart(
         options: [String] = [],
         _ body: (Service, NotifiedManager, LifecycleTotals) async throws -> Void
@@ -108,7 +108,7 @@ extension Alone {
         @Test("SIGTERM ends within 10 s although journald hangs, and pending entries are written after the next start")
         func terminationJournaldHangs() async throws {
             let batch = EventFactory(prefix: "hang").cycles(0..<1_000)
-            try await Journal.with { journal in
+            try await TestJournald.with { journal in
                 try await withService(journal: .journald, in: journal.namespace) { service in
                     await journal.suspend()
                     do {

@@ -45,7 +45,7 @@ struct PrometheusScrapeTests {
         "promtool accepts the page before and after events, and no documented metric is missing"
     )
     func promtoolLint() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 let answer = try await client.get("/metrics")
@@ -104,7 +104,7 @@ struct PrometheusScrapeTests {
     }
 }
 
-@Suite("the page and its table")
+@Suite("documented metrics")
 struct DocumentedPageTests {
     @Test("the page and its documented table have the same families of the same types")
     func documentedMetrics() async throws {
@@ -122,7 +122,7 @@ struct DocumentedPageTests {
     }
 }
 
-@Suite("the reader of pages that these tests use")
+@Suite("the page reader of the tests")
 struct MetricsPageTests {
     @Test("the page reader of the tests reads labels, escapes, types and infinities")
     func metricsPageReader() {
