@@ -45,8 +45,9 @@ build: swift build-packages ## Build everything, tests included
 	@swift build --build-tests
 
 .PHONY: test
-test: swift test-packages .build-python/installed ## Run every test
-	@swift test --no-parallel
+test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
+	@swift build --build-tests
+	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
 
 # The strict OpenMetrics parser that the tests read pages back with, and Grafana's SDK that the dashboards are built with.
 PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.txt
@@ -76,6 +77,14 @@ deb: swift deb-packages ## Make the Debian package, in .build-deb
 .PHONY: booted
 booted: deb boot-packages ## Install the package in a booted systemd and show that it works there
 	@as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run .build-deb/dnp-telemetry_*.deb
+
+# A package of the debug build that the tests use, so that CI builds once.
+.PHONY: booted-debug
+booted-debug: swift deb-packages boot-packages ## The same with the debug build, which is not built again
+	@swift build --product dnp-telemetry
+	@mkdir -p .build-deb-debug
+	@package=$$(bash deploy/debian/build .build .build-deb-debug debug); \
+	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
 
 .PHONY: lint
 lint: swift ## Check the format of every Swift file, and the links of the documents

@@ -75,12 +75,17 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(name: "SystemPrimitives", swiftSettings: strict),
         .target(
             name: "EventLedger",
-            dependencies: ["TelemetryEvents", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "TelemetryEvents", "SystemPrimitives",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
-        .target(name: "Journald", dependencies: ["CSystemd"], swiftSettings: strict),
+        .target(name: "Journald", dependencies: ["CSystemd", "SystemPrimitives"], swiftSettings: strict),
         .target(
             name: "LedgerState",
             dependencies: [
@@ -174,7 +179,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EventLedgerTests",
-            dependencies: ["EventLedger", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            dependencies: [
+                "EventLedger", "SystemPrimitives", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict
         ),
         .executableTarget(
@@ -183,7 +190,11 @@ let package = Package(
             path: "Tests/SupervisionProbe",
             swiftSettings: strict
         ),
-        .testTarget(name: "JournaldTests", dependencies: ["Journald", "supervision-probe"], swiftSettings: strict),
+        .testTarget(
+            name: "JournaldTests",
+            dependencies: ["Journald", "SystemPrimitives", "supervision-probe"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "CollectorTests",
             dependencies: [
@@ -203,10 +214,20 @@ let package = Package(
             ],
             swiftSettings: strict
         ),
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "dnp-telemetry", "MetricsRegistry",
+                "dnp-telemetry", "MetricsRegistry", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -46,11 +45,6 @@ static inline ssize_t csystemd_send_descriptor(int socket, int descriptor) {
     header->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
     return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-/// Names the calling thread for ps(1) and debuggers, 15 bytes at most.
-static inline void csystemd_name_thread(const char *name) {
-    prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
 /// A descriptor that counts wake-ups, closed on exec and not blocking; -1 and errno on failure.

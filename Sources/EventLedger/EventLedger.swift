@@ -5,26 +5,41 @@ internal import Synchronization
 
 /// The durable, ordered record of accepted events, in an SQLite database with a write-ahead log.
 ///
-/// Its unit is the batch. Batches have contiguous ids and events contiguous sequence numbers, both from 1 and neither
-/// ever given twice. Projections keep their state and their position here too, so that both change together. One
+/// Its unit is the batch. Batches have contiguous ids and events contiguous sequence numbers, both from 1, and no number
+/// is ever used twice. Projections keep their state and their position here too, so that both change together. One
 /// process works on a directory at a time; within it, any thread may call, and writers take turns. All calls block
 /// for as long as the disk takes.
 public final class EventLedger: Sendable {
+    /// The maximum length of a projection's name, in bytes.
+    public static let maximumProjectionBytes = 128
+
+    /// The maximum length of the note beside a position, in bytes: 64 KiB.
+    public static let maximumNoteBytes = 64 << 10
+
+    /// How many rows one call of ``tidy(_:bytes:)`` scans for those that an earlier process left.
+    private static let scannedRows = 2_048
+
+    /// What deleting a row counts for beside its value, in bytes.
+    private static let rowBytes = 4_096
+
+    /// The free space that stays in the file beside that for the next checkpoint: 16 MiB.
+    private static let reservedFreeBytes: Int64 = 16 << 20
+
     /// Reads without waiting for the writer.
     public let reader: LedgerReader
 
-    /// The ledger's id: 16 random bytes in hexadecimal, made once.
+    /// The ledger's id: 16 random bytes in hexadecimal, chosen when it was created.
     public let id: String
 
-    /// When the ledger was made, in microseconds since 1970 UTC.
+    /// When the ledger was created, in microseconds since 1970 UTC.
     public let createdAt: Int64
 
-    let connection: LedgerConnection
+    private let connection: LedgerConnection
     private let end: Mutex<LedgerPosition>
     private let lock: Mutex<DirectoryLock?>
-    let upkeep = Mutex<[String: StateUpkeep]>([:])
+    private let upkeep = Mutex<[String: StateUpkeep]>([:])
 
-    /// The position of the last batch that was committed.
+    /// The position of the last committed batch.
     public var position: LedgerPosition {
         end.withLock { $0 }
     }
@@ -44,10 +59,22 @@ public final class EventLedger: Sendable {
         self.lock = Mutex(lock)
     }
 
+    /// Closes the files and unlocks the directory; every later call throws.
+    ///
+    /// SQLite then moves the write-ahead log into the database, so that one file remains beside the lock and the reserve.
+    public func close() throws(LedgerError) {
+        try reader.close()
+        try connection.close()
+        reader.files.makeReserve()
+        lock.withLock { $0 = nil }
+    }
+
+    // MARK: Appending
+
     /// Appends batches in one transaction and returns the position after the last of them.
     ///
-    /// When it returns, they are as durable as the ledger was opened for. When it throws, none of them is there, and
-    /// the numbers that they would have had go to the next ones.
+    /// When it returns, they are as durable as the ledger was opened for. When it throws, none of them is stored, and
+    /// the next batches get their numbers.
     @discardableResult
     public func append(_ batches: [LedgerBatch]) throws(LedgerError) -> LedgerPosition {
         for batch in batches where batch.receipt.count + batch.events.count > LedgerBatch.maximumBytes {
@@ -77,18 +104,202 @@ public final class EventLedger: Sendable {
         }
     }
 
-    /// Commits a transaction that writes a page and changes nothing: proof that the ledger can be written now.
+    /// Commits a transaction that writes a page and changes nothing: proof that the ledger is writable now.
     public func touch() throws(LedgerError) {
         try connection.transaction(.immediate) { (database) throws(LedgerError) in try MetaTable(database).touch() }
     }
 
-    /// Closes the files and lets go of the directory; every later call throws.
+    // MARK: Checkpoints and positions
+
+    /// Writes what changed in a projection's state together with the position that the state is now true for.
     ///
-    /// The log is moved into the database, so that only one file is left beside the lock and the reserve.
-    public func close() throws(LedgerError) {
-        try reader.connection.close()
-        try connection.close()
-        reader.files.makeReserve()
-        lock.withLock { $0 = nil }
+    /// Both are in one transaction: a reader or a restart sees state and position from before, or both from after.
+    /// It discards what ``stage(_:of:)`` wrote before. Stage changes of more than some megabytes instead.
+    /// - Parameters:
+    ///   - projection: the projection's name.
+    ///   - position: a position that the ledger has reached; it may be earlier than the last one.
+    ///   - changes: the pages to write and to remove.
+    ///   - note: a text of the projection's own.
+    ///   - now: the time, in microseconds since 1970 UTC.
+    public func checkpoint(
+        projection: String,
+        at position: LedgerPosition,
+        changes: StateChanges,
+        note: String = "",
+        now: Int64
+    ) throws(LedgerError) {
+        try validate(projection, position, note)
+        try changes.validate()
+        while try !tidy(projection) {}
+        let keys = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let positions = PositionTable(database)
+            let generation = try positions.generation(of: projection) + 1
+            let keys = try StateTable(database).stage(changes, of: projection, generation: generation)
+            try positions.set(projection, to: position, generation: generation, note: note, at: now)
+            return keys
+        }
+        upkeep.withLock {
+            $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes)
+            $0[projection, default: StateUpkeep()].committed()
+        }
+    }
+
+    /// Records the position of a projection that keeps no state here; one small transaction.
+    public func advance(
+        projection: String,
+        to position: LedgerPosition,
+        note: String = "",
+        now: Int64
+    ) throws(LedgerError) {
+        try validate(projection, position, note)
+        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            try PositionTable(database).set(projection, to: position, note: note, at: now)
+        }
+    }
+
+    /// Deletes a projection's state and position, so that it no longer holds back pruning.
+    public func forget(projection: String) throws(LedgerError) {
+        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            try StateTable(database).removeAll(of: projection)
+            try PositionTable(database).remove(projection)
+        }
+        upkeep.withLock { $0[projection] = nil }
+    }
+
+    private func validate(_ projection: String, _ position: LedgerPosition, _ note: String) throws(LedgerError) {
+        guard !projection.isEmpty, projection.utf8.count <= Self.maximumProjectionBytes else {
+            throw LedgerError.refused(
+                detail: "a projection's name has 1 to \(Self.maximumProjectionBytes) bytes, "
+                    + "this one has \(projection.utf8.count)"
+            )
+        }
+        guard note.utf8.count <= Self.maximumNoteBytes else {
+            throw LedgerError.refused(
+                detail: "a note has at most \(Self.maximumNoteBytes) bytes, this one has \(note.utf8.count)"
+            )
+        }
+        let end = self.position
+        guard position.batch >= 0, position.batch <= end.batch, position.sequence <= end.sequence else {
+            throw LedgerError.refused(detail: "the ledger ends at \(end), before \(position)")
+        }
+    }
+
+    // MARK: Checkpoints in parts
+
+    /// Writes a part of the next checkpoint in a transaction of its own, so that no part delays a commit for long.
+    ///
+    /// First call ``tidy(_:bytes:)`` until it returns true, then this for each part, then
+    /// ``commitStage(of:at:note:now:)``. Until that last, tiny transaction every reader and every restart sees the
+    /// checkpoint before. When it throws, nothing of this part is stored, and the same call may be repeated.
+    /// - Throws: ``LedgerError/refused(detail:)`` when ``tidy(_:bytes:)`` has not returned true.
+    public func stage(_ changes: StateChanges, of projection: String) throws(LedgerError) {
+        try validate(projection, .start, "")
+        try changes.validate()
+        guard upkeep.withLock({ $0[projection]?.isTidy ?? false }) else {
+            throw LedgerError.refused(detail: "the state of '\(projection)' has to be tidied before a part is staged")
+        }
+        let keys = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let generation = try PositionTable(database).generation(of: projection) + 1
+            return try StateTable(database).stage(changes, of: projection, generation: generation)
+        }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes) }
+    }
+
+    /// Makes everything that was staged the projection's state, with the position that it is true for.
+    public func commitStage(
+        of projection: String,
+        at position: LedgerPosition,
+        note: String = "",
+        now: Int64
+    ) throws(LedgerError) {
+        try validate(projection, position, note)
+        guard upkeep.withLock({ $0[projection]?.isTidy ?? false }) else {
+            throw LedgerError.refused(detail: "nothing of '\(projection)' was staged since its state was tidied")
+        }
+        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let positions = PositionTable(database)
+            let generation = try positions.generation(of: projection) + 1
+            try positions.set(projection, to: position, generation: generation, note: note, at: now)
+        }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].committed() }
+    }
+
+    /// Deletes a part of the obsolete pages of a projection's state: those that were replaced or removed, and those of
+    /// a checkpoint that was never committed, which it discards.
+    ///
+    /// - Parameter bytes: the size of the pages after which the call ends, about.
+    /// - Returns: true when there is nothing more to delete.
+    public func tidy(_ projection: String, bytes: Int = 256 << 10) throws(LedgerError) -> Bool {
+        var state = upkeep.withLock { $0[projection] ?? StateUpkeep() }
+        state.discard()
+        guard !state.isTidy else { return true }
+        let tidied = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let table = StateTable(database)
+            let committed = try PositionTable(database).generation(of: projection)
+            var state = state
+            if let start = state.searchFrom, state.outdated.isEmpty {
+                (state.outdated, state.searchFrom) = try table.outdatedKeys(
+                    of: projection,
+                    from: start,
+                    committed: committed,
+                    rows: Self.scannedRows
+                )
+            }
+            var rest = max(1, bytes)
+            while rest > 0, let key = state.outdated.popLast() {
+                rest -= try table.tidy(key, of: projection, committed: committed) + Self.rowBytes
+            }
+            return state
+        }
+        upkeep.withLock { $0[projection] = tidied }
+        return tidied.isTidy
+    }
+
+    // MARK: Retention
+
+    /// The result of ``prune(upTo:keepSince:limit:bytes:vacuumBytes:)``.
+    public struct Pruning: Sendable, Equatable {
+        /// How many batches were deleted.
+        public var batches = 0
+        /// True when the call ended at a limit, so that there may be more to delete.
+        public var isCutShort = false
+    }
+
+    /// Deletes the oldest batches, at most `limit` of them.
+    ///
+    /// It deletes a prefix of the ledger: every batch up to the last one that is old enough, so that a batch stamped by
+    /// a clock that ran ahead does not hold back its neighbours. The file shrinks by at most `vacuumBytes` a call.
+    /// - Parameters:
+    ///   - position: the least position of all projections; nothing after it is deleted.
+    ///   - keepSince: batches received at this time or later stay, in microseconds since 1970 UTC.
+    ///   - limit: the maximum number of batches to scan and to delete in one call.
+    ///   - bytes: the size of the batches after which the call ends, about; 1 MiB takes some milliseconds.
+    ///   - vacuumBytes: how many bytes of the file to return to the file system in one call.
+    @discardableResult
+    public func prune(
+        upTo position: LedgerPosition,
+        keepSince: Int64,
+        limit: Int = 256,
+        bytes: Int = 1 << 20,
+        vacuumBytes: Int = 512 << 10
+    ) throws(LedgerError) -> Pruning {
+        let pruning = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+            let table = BatchTable(database)
+            guard
+                let (last, isCutShort) = try table.lastPrunable(
+                    upTo: position.batch,
+                    keepSince: keepSince,
+                    limit: limit,
+                    bytes: bytes
+                )
+            else { return Pruning() }
+            let deleted = try table.delete(upTo: last.batch)
+            try MetaTable(database).setPruned(last)
+            return Pruning(batches: deleted, isCutShort: isCutShort)
+        }
+        // The free pages that stay let the next batches and the next checkpoint be written without growing the file.
+        let reserve = Self.reservedFreeBytes + upkeep.withLock { $0.values.reduce(0) { $0 + Int64($1.committedBytes) } }
+        try connection.releaseFreePages(keepingBytes: reserve, limitBytes: vacuumBytes)
+        return pruning
     }
 }

@@ -36,7 +36,7 @@ def libraries_are_installed(machine):
         "dpkg-query -W -f '${Depends}' dnp-telemetry").stdout.split("systemd |")[0])))
     last = [argument for name, argument in instructions() if name == "RUN"][-1]
     installed = set(last.split("--no-install-recommends")[1].split("&&")[0].split())
-    missing = needed - installed - {"libc6", "libgcc-s1", "libcrypt1"}
+    missing = needed - installed - {"libc6", "libgcc-s1", "libcrypt1", "libstdc++6"}
     require(not missing, f"the Containerfile installs no {', '.join(sorted(missing))}")
 
 

@@ -6,6 +6,8 @@ import re
 from machine import until
 from service import BASE, SOCKETS, UNIT, counted, fetch, post, require, scheduled
 
+PRIVATE = "=> /usr/lib/dnp-telemetry/"
+
 
 def without_swift(machine):
     """The package installs on a machine without Swift"""
@@ -15,7 +17,9 @@ def without_swift(machine):
     machine.write("/etc/dpkg/dpkg.cfg.d/zz-documents", "path-include=/usr/share/doc/dnp-telemetry/*\n")
     machine.run("dpkg -i /root/dnp-telemetry.deb", timeout=120)
     libraries = machine.run("ldd /usr/bin/dnp-telemetry").stdout
-    require("not found" not in libraries and "swift" not in libraries.lower(), libraries)
+    # The package of a debug build brings them along.
+    foreign = [line for line in libraries.lower().splitlines() if "swift" in line and PRIVATE not in line]
+    require("not found" not in libraries and not foreign, libraries)
     version = machine.run("dpkg-query -W -f '${Version}' dnp-telemetry").stdout
     require(machine.run("dnp-telemetry --version").stdout.strip() == version, f"not of version {version}")
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLedger
 
-@Suite("Admission to the writer's queue")
+@Suite("Admission to the ledger writer's queue")
 struct AdmissionTests {
     static let second: UInt64 = 1_000_000_000
     static let nothing = Admission.Waiting(submissions: 0, bytes: 0)
@@ -34,13 +34,13 @@ struct AdmissionTests {
         error: LedgerError? = nil
     ) -> UInt64 {
         let end = start + UInt64(seconds * 1e9)
-        admission.begins(at: start)
-        admission.ended(report(seconds: seconds, error: error), at: end)
-        admission.rests()
+        admission.writerStarts(at: start)
+        admission.groupEnded(report(seconds: seconds, error: error), at: end)
+        admission.writerSleeps()
         return end
     }
 
-    @Test("takes what fits, by number and by bytes, and anything where nothing waits")
+    @Test("the queue admits what fits by number and by bytes, and anything while it is empty")
     func room() {
         let admission = Self.make()
         #expect(admission.refusal(of: 1_000_000, waiting: Self.nothing, at: 0) == nil)
@@ -51,20 +51,20 @@ struct AdmissionTests {
         #expect(admission.refusal(of: 1, waiting: .init(submissions: 3, bytes: 3), at: 0) == overloaded)
     }
 
-    @Test("a limit that changes counts from the next submission on")
+    @Test("a changed limit applies from the next submission on")
     func changed() {
         var admission = Self.make()
-        admission.limit(waitingBytes: 1_500, commitTime: nil)
+        admission.setLimits(waitingBytes: 1_500, commitTime: nil)
         #expect(admission.refusal(of: 500, waiting: Self.one, at: 0) == nil)
         #expect(admission.refusal(of: 501, waiting: Self.one, at: 0) != nil)
-        admission.begins(at: 0)
+        admission.writerStarts(at: 0)
         #expect(admission.refusal(of: 1, waiting: Self.nothing, at: 1_000 * Self.second) == nil)
     }
 
-    @Test("refuses everything while the writer has not come back for longer than a commit may take")
+    @Test("the queue refuses everything while the writer is busy for longer than a commit may take")
     func stuck() {
         var admission = Self.make()
-        admission.begins(at: 10 * Self.second)
+        admission.writerStarts(at: 10 * Self.second)
         #expect(admission.refusal(of: 1, waiting: Self.one, at: 15 * Self.second) == nil)
         #expect(
             admission.refusal(of: 1, waiting: Self.nothing, at: 16 * Self.second) == .slow(retryAfter: .seconds(6))
@@ -75,11 +75,11 @@ struct AdmissionTests {
         #expect(
             admission.refusal(of: 1, waiting: Self.one, at: 4_000 * Self.second) == .slow(retryAfter: .seconds(60))
         )
-        admission.rests()
+        admission.writerSleeps()
         #expect(admission.refusal(of: 1, waiting: Self.one, at: 4_000 * Self.second) == nil)
     }
 
-    @Test("behind a slow commit one at a time is let in until a commit is fast again")
+    @Test("after a slow commit the queue admits one submission at a time until a commit is fast again")
     func slow() {
         var admission = Self.make()
         var now = Self.commit(&admission, at: 0, seconds: 5.5)
@@ -89,26 +89,26 @@ struct AdmissionTests {
         #expect(admission.refusal(of: 1, waiting: Self.one, at: now) == nil)
     }
 
-    @Test("a commit that fails slowly is slow, one that fails at once is not, and one of nothing tells nothing")
+    @Test("a commit that fails slowly counts as slow, one that fails fast does not, and an empty one changes nothing")
     func failures() {
         var admission = Self.make()
         var now = Self.commit(&admission, at: 0, seconds: 5.5, error: .busy(detail: ""))
         #expect(admission.refusal(of: 1, waiting: Self.one, at: now) != nil)
-        admission.ended(Self.report(seconds: 0, batches: 0), at: now)
+        admission.groupEnded(Self.report(seconds: 0, batches: 0), at: now)
         #expect(admission.refusal(of: 1, waiting: Self.one, at: now) != nil)
         now = Self.commit(&admission, at: now, seconds: 0.001, error: .full(detail: ""))
         #expect(admission.refusal(of: 1, waiting: Self.one, at: now) == nil)
     }
 
-    @Test("without a limit of time no commit is slow")
+    @Test("without a time limit no commit counts as slow")
     func unlimited() {
         var admission = Self.make(commitTime: nil)
         let now = Self.commit(&admission, at: 0, seconds: 500)
-        admission.begins(at: now)
+        admission.writerStarts(at: now)
         #expect(admission.refusal(of: 1, waiting: Self.one, at: now + 500 * Self.second) == nil)
     }
 
-    @Test("the hint is the time of the groups that wait, at the pace of the latest ones, and never less than the last")
+    @Test("the retry hint is the time of the waiting groups at the recent pace, and at least that of the last one")
     func hint() {
         var admission = Admission(GroupCommitLimits(groupSubmissions: 10, groupBytes: 1_000))
         var now: UInt64 = 0

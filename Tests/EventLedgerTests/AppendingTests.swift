@@ -3,7 +3,7 @@
 import EventLedger
 import Testing
 
-@Suite("Appending and reading")
+@Suite("Appending to the ledger and reading from it")
 struct AppendingTests {
     let directory: TemporaryDirectory
 
@@ -12,7 +12,7 @@ struct AppendingTests {
     }
 
     @Test(
-        "what is appended is read back, with contiguous ids and sequence numbers",
+        "appended batches are read back with contiguous ids and sequence numbers",
         arguments: LedgerDurability.allCases
     )
     func roundTrip(durability: LedgerDurability) throws {
@@ -32,7 +32,7 @@ struct AppendingTests {
         #expect(stored.map(\.position.sequence) == [3, 3, 8, 9])
     }
 
-    @Test("an append of nothing changes nothing")
+    @Test("an empty append changes nothing")
     func appendNothing() throws {
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append([.sample(1)])
@@ -40,7 +40,7 @@ struct AppendingTests {
         #expect(try ledger.reader.statistics().batches == 1)
     }
 
-    @Test("a batch over the limit is refused, with those beside it, and the numbers go to the next ones")
+    @Test("a batch over the size limit is refused with the whole append, and its numbers are used next")
     func refusesOversizedBatch() throws {
         let ledger = try EventLedger.sample(in: directory)
         var large = LedgerBatch.sample(2)
@@ -80,7 +80,7 @@ struct AppendingTests {
         #expect(try ledger.reader.read(afterSequence: 9).first?.id == 7)
     }
 
-    @Test("a second reader in the same directory sees what is committed")
+    @Test("a second reader of the ledger's directory sees what is committed")
     func readsBeside() throws {
         #expect(throws: LedgerError.absent(path: directory.path + "/ledger.sqlite")) {
             try LedgerReader.open(directory: directory.path)
@@ -93,7 +93,7 @@ struct AppendingTests {
         #expect(try reader.identity().id == ledger.id)
     }
 
-    @Test("a closed ledger throws")
+    @Test("a closed ledger throws on every call and leaves one database file")
     func closed() throws {
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append([.sample(1)])

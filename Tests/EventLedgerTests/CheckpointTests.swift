@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLedger
+import SystemPrimitives
 import Testing
+
+@testable import EventLedger
 
 @Suite("Checkpoints and positions")
 struct CheckpointTests {
@@ -22,7 +24,7 @@ struct CheckpointTests {
         return pages
     }
 
-    @Test("pages are written, replaced and removed, and come back in the order of their keys")
+    @Test("state pages are written, replaced and removed, and load in the order of their keys")
     func pagesAreKept() throws {
         var changes = StateChanges()
         for number in [UInt64(300), 2, 70_000, 1] {
@@ -57,7 +59,7 @@ struct CheckpointTests {
         #expect(position?.note == "")
     }
 
-    @Test("removing a prefix removes its pages, no neighbour's and no other projection's")
+    @Test("removing a prefix removes only its pages of that projection")
     func removesPrefix() throws {
         var changes = StateChanges()
         let keys: [StateKey] = [
@@ -83,7 +85,7 @@ struct CheckpointTests {
         #expect(try pages("two").count == 6)
     }
 
-    @Test("positions are kept for each projection with their notes, over a restart too")
+    @Test("positions and notes of each projection survive a restart")
     func positions() throws {
         #expect(try ledger.reader.position(of: "journal") == nil)
         try ledger.advance(projection: "journal", to: LedgerPosition(batch: 2, sequence: 6), note: "s=1;i=2", now: 1)
@@ -99,7 +101,7 @@ struct CheckpointTests {
         #expect(try reopened.reader.positions().map(\.projection) == ["console"])
     }
 
-    @Test("a position that the ledger has not reached is refused, and the checkpoint with it")
+    @Test("a checkpoint at a position that the ledger has not reached is refused")
     func refusesPositionsAhead() throws {
         var changes = StateChanges()
         changes.put("key", [1])
@@ -113,7 +115,7 @@ struct CheckpointTests {
         #expect(try ledger.reader.position(of: "fold") == nil)
     }
 
-    @Test("names, notes, keys and pages have limits")
+    @Test("the lengths of projection names, notes and keys are limited")
     func limits() throws {
         var changes = StateChanges()
         changes.put(StateKey(bytes: [UInt8](repeating: 1, count: StateKey.maximumBytes + 1)), [])
@@ -133,5 +135,155 @@ struct CheckpointTests {
                 now: 0
             )
         }
+    }
+}
+
+@Suite("Checkpoints written in parts")
+struct StagingTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    typealias Pages = [String: [UInt8]]
+
+    static func pages(_ ledger: EventLedger) throws -> Pages {
+        var pages: Pages = [:]
+        try ledger.reader.loadState("fold") { key, value in pages[key.description] = value }
+        return pages
+    }
+
+    static func tidy(_ ledger: EventLedger, bytes: Int = 1) throws {
+        while try !ledger.tidy("fold", bytes: bytes) {}
+    }
+
+    static func rows(_ ledger: EventLedger) throws -> Int {
+        let connection = try LedgerConnection(path: ledger.reader.files.database, readOnly: true, setUp: [])
+        let rows = try connection.access { (database) throws(LedgerError) in
+            try LedgerSchema.integer("SELECT count(*) FROM state", in: database)
+        }
+        try connection.close()
+        return Int(rows)
+    }
+
+    /// Changes of chance to pages in three families, and what they make of some pages.
+    struct Checkpoint {
+        var parts: [StateChanges] = []
+        var after: Pages
+
+        init(after pages: Pages, using random: inout SplitMix64) {
+            after = pages
+            for _ in 0...random.next() % 4 {
+                var part = StateChanges()
+                for _ in 0...random.next() % 5 {
+                    let family = "f\(random.next() % 3)/"
+                    let key = family + "\(random.next() % 6)"
+                    switch random.next() % 8 {
+                    case 0:
+                        part.removeAll(prefix: StateKey(family))
+                        after = after.filter { !$0.key.hasPrefix(family) }
+                    case 1:
+                        part.remove(StateKey(key))
+                        after[key] = nil
+                    default:
+                        let value = [UInt8](
+                            repeating: UInt8(truncatingIfNeeded: random.next()),
+                            count: Int(random.next() % 9_000)
+                        )
+                        part.put(StateKey(key), value)
+                        after[key] = value
+                    }
+                }
+                parts.append(part)
+            }
+        }
+    }
+
+    @Test(
+        "a staged checkpoint applies whole or not at all, however often the process ends between two parts",
+        arguments: 1...12 as ClosedRange<UInt64>
+    )
+    func restarts(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var ledger = try EventLedger.sample(in: directory)
+        var expected: Pages = [:]
+        for batch in 1...25 as ClosedRange<Int64> {
+            let position = try ledger.append([.sample(Int(batch))])
+            let checkpoint = Checkpoint(after: expected, using: &random)
+            var steps = Int(random.next() % 12)
+            let isCut = random.next() % 2 == 0
+            while try !ledger.tidy("fold", bytes: Int(random.next() % 20_000)) {
+                #expect(try Self.pages(ledger) == expected)
+            }
+            for part in checkpoint.parts where !isCut || steps > 0 {
+                try ledger.stage(part, of: "fold")
+                #expect(try Self.pages(ledger) == expected)
+                steps -= 1
+            }
+            if !isCut {
+                try ledger.commitStage(of: "fold", at: position, note: "\(batch)", now: batch)
+                expected = checkpoint.after
+            }
+            #expect(try Self.pages(ledger) == expected)
+            #expect(try ledger.reader.position(of: "fold")?.updatedAt != batch || !isCut)
+            guard isCut || random.next() % 3 == 0 else { continue }
+            if random.next() % 3 > 0 {
+                try ledger.close()
+                ledger = try EventLedger.sample(in: directory)
+            }
+            #expect(try Self.pages(ledger) == expected)
+        }
+        try Self.tidy(ledger)
+        #expect(try Self.pages(ledger) == expected)
+        #expect(try Self.rows(ledger) == expected.count)
+    }
+
+    @Test("staging is refused until what an earlier process left is tidied")
+    func refused() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        var changes = StateChanges()
+        changes.put("a", [1])
+        #expect(throws: LedgerError.self) { try ledger.stage(changes, of: "fold") }
+        #expect(throws: LedgerError.self) { try ledger.commitStage(of: "fold", at: .start, now: 0) }
+        try Self.tidy(ledger)
+        try ledger.stage(changes, of: "fold")
+        #expect(throws: LedgerError.self) {
+            try ledger.commitStage(of: "fold", at: LedgerPosition(batch: 1, sequence: 1), now: 0)
+        }
+        try ledger.commitStage(of: "fold", at: .start, now: 0)
+        #expect(try Self.pages(ledger) == ["a": [1]])
+    }
+
+    @Test("staged checkpoints of two projections are independent, and forgetting a projection discards its stage")
+    func twoProjections() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        var changes = StateChanges()
+        changes.put("a", [1])
+        for name in ["fold", "other"] {
+            while try !ledger.tidy(name) {}
+            try ledger.stage(changes, of: name)
+        }
+        try ledger.commitStage(of: "fold", at: .start, now: 0)
+        try ledger.forget(projection: "other")
+        while try !ledger.tidy("other") {}
+        try ledger.commitStage(of: "other", at: .start, now: 0)
+        #expect(try Self.pages(ledger) == ["a": [1]])
+        #expect(try Self.rows(ledger) == 1)
+    }
+
+    @Test("tidying deletes a checkpoint's obsolete rows in bounded steps")
+    func tidiesSlowly() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        var changes = StateChanges()
+        for page in 0..<100 as Range<UInt64> {
+            changes.put(StateKey("p/").appending(page), [UInt8](repeating: 1, count: 20_000))
+        }
+        for _ in 0..<2 { try ledger.checkpoint(projection: "fold", at: .start, changes: changes, now: 0) }
+        #expect(try Self.rows(ledger) == 200)
+        var calls = 1
+        while try !ledger.tidy("fold", bytes: 250_000) { calls += 1 }
+        #expect(calls >= 9 && calls <= 12)
+        #expect(try Self.rows(ledger) == 100)
     }
 }

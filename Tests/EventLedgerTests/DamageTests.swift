@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SystemPrimitives
 import Testing
 
 @testable import EventLedger
 
-@Suite("Damage")
+@Suite("A damaged ledger")
 struct DamageTests {
     enum Damage: String, CaseIterable {
         case header, garbage, truncated, middlePage, flippedByte, otherApplication, missingTable
@@ -52,7 +53,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged ledger is set aside as it is, and a new one starts", arguments: Damage.allCases)
+    @Test("a damaged ledger is set aside unchanged, and a new one is created", arguments: Damage.allCases)
     func setsAside(damage: Damage) throws {
         try fill()
         try apply(damage)
@@ -75,7 +76,7 @@ struct DamageTests {
         #expect(try again.reader.read(afterBatch: 0).map(\.batch) == [.sample(1)])
     }
 
-    @Test("two ledgers damaged within a second are both kept")
+    @Test("two ledgers set aside within a second are both kept")
     func setsAsideTwice() throws {
         for _ in 0..<2 {
             try FileBytes.write(Array("not a database at all, but long enough for one".utf8), to: path)
@@ -90,7 +91,7 @@ struct DamageTests {
         )
     }
 
-    @Test("a log without its database is kept", arguments: [true, false])
+    @Test("a write-ahead log without its database is set aside", arguments: [true, false])
     func setsAsideLonelyLog(isEmptyDatabase: Bool) throws {
         let log = Array("frames of a database that is gone".utf8)
         try FileBytes.write(log, to: path + "-wal")
@@ -104,15 +105,15 @@ struct DamageTests {
         try ledger.append([.sample(1)])
     }
 
-    @Test("a damaged ledger's log is kept beside it")
+    @Test("a damaged ledger's write-ahead log is set aside with it")
     func keepsLogBesideDamagedDatabase() throws {
         try fill()
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append([.sample(301)])
         let image = try TemporaryDirectory()
         let target = image.path + "/ledger.sqlite"
-        try Program.run("/bin/cp", path, target)
-        try Program.run("/bin/cp", path + "-wal", target + "-wal")
+        try FileBytes.copy(path, to: target)
+        try FileBytes.copy(path + "-wal", to: target + "-wal")
         let log = try FileBytes.read(target + "-wal")
         #expect(!log.isEmpty)
         try damageMiddlePage(of: target)
@@ -124,7 +125,7 @@ struct DamageTests {
         #expect(try FileBytes.read(aside + "-wal") == log)
     }
 
-    @Test("damage far from the end is found when it is read, told by verify, and can be skipped")
+    @Test("a damaged batch far from the end is found by reading and by verify, and can be skipped")
     func damageInTheMiddle() throws {
         try fill()
         try flipByte(ofBatch: 100)
@@ -146,7 +147,7 @@ struct DamageTests {
         #expect(verification.next == nil)
     }
 
-    @Test("verify goes through in pieces and finds batches that are missing")
+    @Test("verify works in parts and finds missing batches")
     func verifyFindsGaps() throws {
         try fill(bytes: 10)
         let connection = try LedgerConnection(
@@ -169,7 +170,10 @@ struct DamageTests {
         #expect(findings == [43])
     }
 
-    @Test("of a file too large to be read whole the header and the tail are checked", arguments: [true, false])
+    @Test(
+        "opening checks only the header and the tail of a file above the full check's size",
+        arguments: [true, false]
+    )
     func largeFile(isTailDamaged: Bool) throws {
         try fill()
         try isTailDamaged ? flipByte(ofBatch: 290) : apply(.middlePage)
@@ -192,7 +196,7 @@ struct DamageTests {
         }
     }
 
-    @Test("a damaged page of a projection's state is told from a sound one")
+    @Test("loading a projection's state stops at a damaged page with its key")
     func damagedState() throws {
         let ledger = try EventLedger.sample(in: directory)
         var changes = StateChanges()
@@ -208,5 +212,89 @@ struct DamageTests {
             try reopened.reader.loadState("fold") { key, _ in keys.append(key) }
         }
         #expect(keys == ["a"])
+    }
+}
+
+@Suite("A ledger with damage anywhere in its files")
+struct DamageSweepTests {
+    let origin: TemporaryDirectory
+    let directory: TemporaryDirectory
+
+    /// A small ledger with two batches in the database and two in the log.
+    init() throws {
+        origin = try TemporaryDirectory()
+        directory = try TemporaryDirectory()
+        let first = try EventLedger.sample(in: origin)
+        try first.append([.sample(1), .sample(2, bytes: 30_000)])
+        try first.checkpoint(projection: "fold", at: first.position, changes: StateChanges(), now: sampleTime)
+        try first.close()
+        let second = try EventLedger.sample(in: origin)
+        try second.append([.sample(3), .sample(4, bytes: 30_000)])
+        for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+            try FileBytes.copy("\(origin.path)/\(name)", to: "\(origin.path)/image-\(name)")
+        }
+        try second.close()
+    }
+
+    /// Opens the damaged files, appends and reads, and opens them once more.
+    func exercise(_ database: [UInt8], _ log: [UInt8]?, _ what: Comment) throws {
+        let path = directory.path + "/ledger.sqlite"
+        for name in try directory.names() { try FileBytes.remove("\(directory.path)/\(name)") }
+        try FileBytes.write(database, to: path)
+        if let log { try FileBytes.write(log, to: path + "-wal") }
+        do {
+            let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: 0)
+            let end = try ledger.append([.sample(5)])
+            let last = try ledger.reader.read(afterBatch: end.batch - 1)
+            #expect(last.map(\.batch) == [.sample(5)], what)
+            if case .setAside(let aside, _) = opening {
+                #expect(try FileBytes.read(aside) == database, what)
+            }
+            try ledger.close()
+            let (again, second) = try EventLedger.open(directory: directory.path, durability: .process, now: 0)
+            #expect(second == .opened, what)
+            #expect(again.position == end, what)
+            try again.close()
+        } catch LedgerError.newerSchema {
+            #expect(database[60..<64] != [0, 0, 0, 2], what)
+        } catch {
+            Issue.record("\(what): \(error)")
+        }
+    }
+
+    @Test(
+        "whatever byte of the header is damaged, the ledger or a new one opens",
+        arguments: [0x00, 0xFF, 0x05] as [UInt8]
+    )
+    func header(value: UInt8) throws {
+        let database = try FileBytes.read(origin.path + "/ledger.sqlite")
+        for offset in 0..<100 where database[offset] != value {
+            var damaged = database
+            damaged[offset] = value
+            try exercise(damaged, nil, "byte \(offset) is \(value)")
+        }
+    }
+
+    @Test("wherever the database is cut, the ledger or a new one opens")
+    func cuts() throws {
+        let database = try FileBytes.read(origin.path + "/ledger.sqlite")
+        for size in [1, 15, 16, 99, 100, 511, 512, 4096, 8191, 8192, 8193, 20_000, 40_960, database.count - 1] {
+            try exercise(Array(database.prefix(size)), nil, "cut at \(size)")
+        }
+    }
+
+    @Test("whatever run of bytes in database or log is damaged, the ledger or a new one opens")
+    func runs() throws {
+        let database = try FileBytes.read(origin.path + "/image-ledger.sqlite")
+        let log = try FileBytes.read(origin.path + "/image-ledger.sqlite-wal")
+        var generator = SplitMix64(seed: 7)
+        for round in 0..<60 {
+            var files = [database, log]
+            let which = round % 2
+            let start = Int(generator.next() % UInt64(files[which].count))
+            let end = min(files[which].count, start + 1 + Int(generator.next() % 300))
+            for offset in start..<end { files[which][offset] = UInt8(truncatingIfNeeded: generator.next()) }
+            try exercise(files[0], files[1], "file \(which), bytes \(start) to \(end)")
+        }
     }
 }

@@ -41,7 +41,7 @@ struct GroupCommitTests {
         }
     }
 
-    @Test("sixty-four submitters share two transactions, and each is told its own place")
+    @Test("sixty-five submissions share two transactions, and each gets its own placement")
     func sharesTransactions() async throws {
         let writer = try makeWriter()
         let gate = Gate()
@@ -75,7 +75,7 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("submissions are committed in the order in which they came")
+    @Test("submissions are committed in the order of their arrival")
     func keepsOrder() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(groupSubmissions: 3))
         let gate = Gate()
@@ -94,7 +94,7 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("a group ends at its limit of bytes")
+    @Test("a commit group ends at its limit of bytes")
     func groupBytes() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(groupBytes: 1000))
         let gate = Gate()
@@ -112,7 +112,7 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("a full queue rejects at once, by number and by bytes, and takes again when it has drained")
+    @Test("a full queue refuses at once, by number and by bytes, and admits again when it has drained")
     func rejectsOverload() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(waitingSubmissions: 3, waitingBytes: 1000))
         let gate = Gate()
@@ -140,7 +140,7 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("who has yet to make a submission is turned away where none would be taken, and counted")
+    @Test("admit() throws and counts while the queue is full, before a submission is built")
     func admits() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(waitingSubmissions: 2))
         let gate = Gate()
@@ -159,13 +159,11 @@ struct GroupCommitTests {
         #expect(throws: SubmissionError.stopped) { try writer.admit() }
     }
 
-    @Test("while groups fail, one at a time is let in until one is stored, and who asks for too much holds up nobody")
+    @Test("while commits fail, admit() lets one probe through, and an oversized submission blocks no others")
     func admitsBehindFailures() async throws {
         let writer = try makeWriter()
-        let other = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
-        let lock = Gate()
-        async let locked: Void = other.transaction(.immediate) { (_) throws(LedgerError) in lock.pass() }
-        await waitUntil("the lock is held") { lock.reached }
+        let lock = try WriteLock(in: directory)
+        await waitUntil("the lock is held") { lock.isHeld }
         #expect(await isFailure(answer(writer, .init(1))))
         try writer.admit()
         let gate = Gate()
@@ -174,8 +172,7 @@ struct GroupCommitTests {
         let failure = try #require(writer.statistics.failure)
         #expect(throws: SubmissionError.failed(failure)) { try writer.admit() }
         #expect(writer.statistics.failedSubmissions == 2 && writer.statistics.fullSubmissions == 0)
-        lock.open()
-        try await locked
+        lock.release()
         gate.open()
         #expect(await !isFailure(probe))
         #expect(await isFailure(answer(writer, .init(3, bytes: LedgerBatch.maximumBytes + 1))))
@@ -192,7 +189,7 @@ struct GroupCommitTests {
         if case .failure = answer { true } else { false }
     }
 
-    @Test("a group that fails is told so and undone, and the next one is stored")
+    @Test("a failed group is undone with an error for each submitter, and the next group is stored")
     func failedGroup() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(waitingBytes: .max, groupBytes: .max))
         _ = try await writer.submit(.init(1))
@@ -213,13 +210,50 @@ struct GroupCommitTests {
         }
         #expect(failures.count == 2)
         #expect(recorder.log.committed == [1, 2])
-        #expect(recorder.log.aborted.count == 1)
+        #expect(recorder.log.errors.count == 1)
         #expect(writer.statistics.failedGroups == 1)
 
         #expect(ledger.position == LedgerPosition(batch: 2, sequence: 2))
         #expect(try await writer.submit(.init(3)).placement?.position == LedgerPosition(batch: 3, sequence: 3))
         #expect(recorder.log.known == [1, 2, 3])
         #expect(try ledger.reader.verify().findings.isEmpty)
+        await writer.stop(within: .seconds(30))
+    }
+
+    @Test("each commit and each abort gets the preparation of its own batch, past submissions with nothing to store")
+    func returnsPreparations() async throws {
+        let writer = try makeWriter(limits: GroupCommitLimits(waitingBytes: .max, groupBytes: .max))
+        /// Submits everything as one group, in order.
+        func submitGroup(_ submissions: [RecordingProcessor.Submission]) async -> [Int?] {
+            let gate = Gate()
+            return await withTaskGroup(of: (Int, Int?).self) { group in
+                group.addTask {
+                    _ = try? await writer.perform { _, _ in gate.pass() }; return (-1, nil)
+                }
+                await waitUntil("the writer reached the gate") { gate.reached }
+                for (index, submission) in submissions.enumerated() {
+                    group.addTask {
+                        (index, try? await answer(writer, submission).get().placement.map { Int($0.batch) })
+                    }
+                    await waitUntil("it waits") { writer.statistics.waitingSubmissions == index + 1 }
+                }
+                gate.open()
+                return await group.reduce(into: [Int?](repeating: nil, count: submissions.count)) {
+                    if $1.0 >= 0 { $0[$1.0] = $1.1 }
+                }
+            }
+        }
+        let placed = await submitGroup([.init(1), .init(1), .init(2), .init(2), .init(3)])
+        #expect(placed == [1, nil, 2, nil, 3])
+        #expect(recorder.log.committed == [1, 2, 3])
+        #expect(recorder.log.batches == [1, 2, 3].map { .sample($0, count: 1, bytes: 100, at: sampleTime) })
+        #expect(recorder.log.aborted == [])
+
+        let failed = await submitGroup([.init(4), .init(1), .init(5, bytes: LedgerBatch.maximumBytes)])
+        #expect(failed == [nil, nil, nil])
+        #expect(recorder.log.aborted == [5, 4])
+        #expect(recorder.log.committed == [1, 2, 3])
+        #expect(await submitGroup([.init(4)]) == [4])
         await writer.stop(within: .seconds(30))
     }
 
@@ -234,7 +268,7 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("a stop commits all that waits, runs the last hook once and refuses what comes after")
+    @Test("a stop commits what waits, calls stopping() once and refuses later submissions")
     func stopDrains() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(groupSubmissions: 5))
         let gate = Gate()
@@ -257,7 +291,7 @@ struct GroupCommitTests {
         #expect(await writer.stop(within: .zero) == 0)
     }
 
-    @Test("past the deadline a stop abandons what has not begun, and says so to each")
+    @Test("past its deadline a stop abandons what has not begun, with an error for each submitter")
     func stopAbandons() async throws {
         let writer = try makeWriter(limits: GroupCommitLimits(groupSubmissions: 1))
         let gate = Gate()
@@ -283,7 +317,7 @@ struct GroupCommitTests {
         #expect(recorder.log.stopped.count == 1)
     }
 
-    @Test("work runs on the writer thread between groups and can checkpoint")
+    @Test("perform() runs on the writer thread between groups and can checkpoint")
     func performs() async throws {
         let writer = try makeWriter()
         _ = try await writer.submit(.init(1))
@@ -301,11 +335,11 @@ struct GroupCommitTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("ticks come at their interval; what they submit is stored, and time to settle comes with each")
+    @Test("a tick comes at each interval, what it submits is stored, and maintenance follows it")
     func ticks() async throws {
         let writer = try makeWriter(tickInterval: .milliseconds(2))
         let recorder = recorder
-        await waitUntil("five ticks") { recorder.log.settled >= 5 }
+        await waitUntil("five ticks") { recorder.log.maintained >= 5 }
         await writer.stop(within: .seconds(30))
         let stored = try ledger.reader.read(afterBatch: 0)
         #expect(
@@ -317,7 +351,7 @@ struct GroupCommitTests {
         #expect(writer.statistics.waitingSubmissions == 0)
     }
 
-    @Test("each group is reported, failed ones with their error")
+    @Test("the observer gets a report of each group, with the error of a failed one")
     func reports() async throws {
         let box = ReportBox()
         let writer = try makeWriter { box.add($0) }
@@ -331,7 +365,7 @@ struct GroupCommitTests {
         #expect(found[1].error != nil)
     }
 
-    @Test("a writer that nobody holds any more ends by itself")
+    @Test("a writer without an owner stops")
     func endsWithItsOwner() async throws {
         do {
             let writer = try makeWriter()

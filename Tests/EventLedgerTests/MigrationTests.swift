@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLedger
 
-@Suite("Migration")
+@Suite("Schema migration of the ledger")
 struct MigrationTests {
     let directory: TemporaryDirectory
     var path: String { directory.path + "/ledger.sqlite" }
@@ -36,7 +36,7 @@ struct MigrationTests {
         try connection.close()
     }
 
-    @Test("a ledger of the first schema opens with all that it holds, and goes on")
+    @Test("a ledger of schema 1 is migrated with its whole content and stays writable")
     func first() throws {
         try makeFirst()
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
@@ -64,7 +64,7 @@ struct MigrationTests {
         #expect(try StagingTests.rows(reopened) == 2)
     }
 
-    @Test("a reader beside it reads the first schema too")
+    @Test("a reader reads a ledger of schema 1 without migrating it")
     func readerOfFirst() throws {
         try makeFirst()
         let reader = try LedgerReader.open(directory: directory.path)

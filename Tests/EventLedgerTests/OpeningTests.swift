@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLedger
+import Foundation
 import Testing
 
-@Suite("Opening")
+@Suite("Opening the ledger")
 struct OpeningTests {
     let directory: TemporaryDirectory
 
@@ -11,7 +12,7 @@ struct OpeningTests {
         directory = try TemporaryDirectory()
     }
 
-    @Test("a new ledger is for its owner alone, and keeps its id")
+    @Test("a new ledger has modes 0700 and 0600 and keeps its id")
     func createsOnce() throws {
         let path = directory.path + "/state"
         let (first, opening) = try EventLedger.open(directory: path, durability: .process, now: sampleTime)
@@ -30,13 +31,13 @@ struct OpeningTests {
         #expect(second.createdAt == sampleTime)
     }
 
-    @Test("two ledgers have two ids")
+    @Test("two ledgers have different ids")
     func distinctIDs() throws {
         let other = try TemporaryDirectory()
         #expect(try EventLedger.sample(in: directory).id != EventLedger.sample(in: other).id)
     }
 
-    @Test("a second ledger in the directory is refused while the first is open, with the holder's process")
+    @Test("a second ledger in a directory is refused with the process id of the first")
     func refusesSecondOpener() throws {
         let ledger = try EventLedger.sample(in: directory)
         let error = #expect(throws: LedgerError.self) { try EventLedger.sample(in: directory) }
@@ -50,7 +51,7 @@ struct OpeningTests {
         _ = try EventLedger.sample(in: directory)
     }
 
-    @Test("a ledger of a newer schema is refused and left as it is")
+    @Test("a ledger of a newer schema is refused and stays unchanged")
     func refusesNewerSchema() throws {
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append([.sample(1)])
@@ -68,18 +69,77 @@ struct OpeningTests {
         #expect(try !directory.names().contains { $0.contains("corrupt") })
     }
 
-    @Test("a file that can't be opened is an error, and nothing is set aside")
+    @Test("a ledger file that cannot be opened is an error, and nothing is set aside")
     func refusesDirectoryInTheWay() throws {
-        try Program.run("/bin/mkdir", directory.path + "/ledger.sqlite")
+        try FileManager.default.createDirectory(
+            atPath: directory.path + "/ledger.sqlite",
+            withIntermediateDirectories: false
+        )
         #expect(throws: LedgerError.self) { try EventLedger.sample(in: directory) }
         #expect(try directory.names() == ["ledger.lock", "ledger.sqlite"])
     }
 
-    @Test("an empty file left by a crash at the very start becomes a ledger")
+    @Test("an empty file that a crash left becomes a new ledger")
     func emptyFile() throws {
         try FileBytes.write([], to: directory.path + "/ledger.sqlite")
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
         #expect(opening == .created)
         try ledger.append([.sample(1)])
+    }
+}
+
+@Suite("Opening an existing ledger")
+struct ExistingTests {
+    private let directory: TemporaryDirectory
+    private var path: String { directory.path + "/ledger.sqlite" }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func fill() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append((1...300).map { .sample($0, bytes: 2_000) })
+        try ledger.close()
+    }
+
+    @Test("openExisting creates no ledger where there is none")
+    func absent() throws {
+        #expect(throws: LedgerError.absent(path: path)) {
+            try EventLedger.openExisting(directory: directory.path, durability: .process)
+        }
+        #expect(try directory.names() == [])
+    }
+
+    @Test("openExisting opens a ledger at its last position")
+    func opens() throws {
+        try fill()
+        let ledger = try EventLedger.openExisting(directory: directory.path, durability: .process)
+        #expect(ledger.position == LedgerPosition(batch: 300, sequence: 900))
+        #expect(try ledger.reader.integrityFindings() == [])
+        #expect(throws: LedgerError.self) {
+            try EventLedger.openExisting(directory: directory.path, durability: .process)
+        }
+        try ledger.close()
+    }
+
+    @Test("openExisting leaves a damaged ledger in place, and its integrity check has findings")
+    func damaged() throws {
+        try fill()
+        let pages = try FileBytes.read(path).count / 8192
+        try FileBytes.write([UInt8](repeating: 0xFF, count: 8192), to: path, at: pages / 2 * 8192)
+        let before = try FileBytes.read(path)
+        let error = #expect(throws: LedgerError.self) {
+            try EventLedger.openExisting(directory: directory.path, durability: .process)
+        }
+        guard case .corrupt? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try FileBytes.read(path) == before)
+        #expect(try directory.names().contains("ledger.sqlite"))
+        #expect(try directory.names().contains("ledger.reserve"), "the room for the next opening is kept")
+        let reader = try LedgerReader.open(directory: directory.path)
+        #expect(try reader.integrityFindings() != [])
     }
 }

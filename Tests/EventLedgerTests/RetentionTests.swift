@@ -3,7 +3,7 @@
 import EventLedger
 import Testing
 
-@Suite("Retention")
+@Suite("Retention of the ledger's batches")
 struct RetentionTests {
     let directory: TemporaryDirectory
 
@@ -11,7 +11,7 @@ struct RetentionTests {
         directory = try TemporaryDirectory()
     }
 
-    @Test("only what is old enough and behind every projection goes, in slices, oldest first")
+    @Test("pruning deletes only batches that are old enough and behind every projection, oldest first, up to its limit")
     func bounds() throws {
         let ledger = try EventLedger.sample(in: directory)
         try ledger.append((1...100).map { .sample($0, at: Int64($0)) })
@@ -31,7 +31,7 @@ struct RetentionTests {
         #expect(statistics.oldestReceivedAt == 61)
     }
 
-    @Test("batches stamped by a clock that was ahead don't hold up those around them")
+    @Test("a batch stamped by a clock that ran ahead does not hold back the pruning of its neighbours")
     func clockAhead() throws {
         let ledger = try EventLedger.sample(in: directory)
         let times: [Int64] = [1, 2, 9_000_000, 3, 4, 5]
@@ -40,7 +40,7 @@ struct RetentionTests {
         #expect(try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) == [5])
     }
 
-    @Test("numbers go on after everything was pruned and the ledger reopened")
+    @Test("numbers are not reused after everything was pruned and the ledger reopened")
     func numbersAreNeverReused() throws {
         let first = try EventLedger.sample(in: directory)
         try first.append((1...5).map { .sample($0, count: 4) })
@@ -58,7 +58,7 @@ struct RetentionTests {
         #expect(try second.reader.read(afterSequence: 0).map(\.firstSequence) == [22])
     }
 
-    @Test("the disk is given back, a slice a call")
+    @Test("pruning returns disk space in bounded steps")
     func givesDiskBack() throws {
         let ledger = try EventLedger.sample(in: directory)
         for start in stride(from: 1, through: 800, by: 100) {
@@ -90,7 +90,7 @@ struct RetentionTests {
         #expect(try FileBytes.read(path).count < 18 << 20)
     }
 
-    @Test("the log stays near its limit however much is written")
+    @Test("the write-ahead log stays near its limit under continuous appends")
     func logIsBounded() throws {
         let ledger = try EventLedger.sample(in: directory)
         for number in 1...1500 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EventLedger
 
-@Suite("What proves that the writer works")
+@Suite("Proofs that the ledger writer works")
 struct WriterProofTests {
     let directory: TemporaryDirectory
     let ledger: EventLedger
@@ -19,7 +19,7 @@ struct WriterProofTests {
         try GroupCommit(ledger: ledger, processor: RecordingProcessor(recorder), limits: limits)
     }
 
-    @Test("each commit does, and a commit that changes nothing where it is asked for")
+    @Test("each commit and each prove() counts as a proof that the writer works")
     func commits() async throws {
         let writer = try makeWriter()
         #expect(writer.statistics.proofs == 0)
@@ -36,21 +36,18 @@ struct WriterProofTests {
         await #expect(throws: SubmissionError.stopped) { try await writer.prove() }
     }
 
-    @Test("a lock held by another program does; a ledger that fails does not")
+    @Test("a lock held by another program counts as a proof of work, a failing ledger does not")
     func hindered() async throws {
         let writer = try makeWriter()
-        let other = try LedgerConnection(path: directory.path + "/ledger.sqlite", readOnly: false, setUp: [])
-        let gate = Gate()
-        async let lock: Void = other.transaction(.immediate) { (_) throws(LedgerError) in gate.pass() }
-        await waitUntil("the lock is held") { gate.reached }
+        let lock = try WriteLock(in: directory)
+        await waitUntil("the lock is held") { lock.isHeld }
         await #expect(throws: SubmissionError.self) { try await writer.prove() }
         #expect(writer.statistics.proofs == 1)
         guard case .busy = writer.statistics.failure else {
             Issue.record("\(String(describing: writer.statistics.failure))")
             return
         }
-        gate.open()
-        try await lock
+        lock.release()
         try await writer.prove()
         #expect(writer.statistics.proofs == 2)
         #expect(writer.statistics.failure == nil)
@@ -61,7 +58,7 @@ struct WriterProofTests {
         await writer.stop(within: .seconds(30))
     }
 
-    @Test("a writer that does not come back proves nothing, and new submissions are refused at once")
+    @Test("a stuck writer gives no proof of work, and new submissions are refused at once")
     func stuck() async throws {
         let writer = try makeWriter(GroupCommitLimits(commitTime: .milliseconds(20)))
         let gate = Gate()

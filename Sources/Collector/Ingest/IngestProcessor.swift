@@ -18,10 +18,9 @@ struct IngestProcessor: CommitProcessor {
     /// How often the fold is asked whether time alone closes a cycle, in microseconds.
     private static let tickInterval: Int64 = 10_000_000
 
-    private enum Prepared {
-        case stored(LedgerBatch, duplicates: Int)
-        case nothing
-        case keyReused
+    /// How many duplicates a stored batch left out.
+    struct Preparation {
+        let duplicates: Int
     }
 
     private var projection: LedgerProjection
@@ -33,8 +32,6 @@ struct IngestProcessor: CommitProcessor {
     private var nextTickAt: Int64 = 0
     private var wantsTick = false
     private var wantsStep = false
-    private var prepared: [Prepared] = []
-    private var committed = 0
 
     init(
         _ projection: LedgerProjection,
@@ -68,22 +65,18 @@ struct IngestProcessor: CommitProcessor {
         decoded.events.bytes.count + decoded.rejections.count * 16 + 512
     }
 
-    mutating func prepare(_ submission: Submission, receivedAt: Int64) -> LedgerBatch? {
-        let next =
-            switch submission {
-            case .tick: tickBatch(receivedAt)
-            case .events(let decoded, let origin, let batch):
-                eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
-            case .reading(let decoded, let origin, let lines, let position):
-                eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, receivedAt)
-            }
-        prepared.append(next)
-        guard case .stored(let batch, _) = next else { return nil }
-        return batch
+    mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
+        switch submission {
+        case .tick: tickBatch(receivedAt)
+        case .events(let decoded, let origin, let batch):
+            eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
+        case .reading(let decoded, let origin, let lines, let position):
+            eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, receivedAt)
+        }
     }
 
     /// A tick is a group of its own, so that what is judged here is what closes when the row is applied.
-    private mutating func tickBatch(_ receivedAt: Int64) -> Prepared {
+    private mutating func tickBatch(_ receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
         let verdicts = projection.verdicts(closingAt: receivedAt)
         let tick = LedgerBatch(
             receivedAt: receivedAt,
@@ -92,7 +85,7 @@ struct IngestProcessor: CommitProcessor {
             receipt: [],
             events: verdicts.records
         )
-        return .stored(tick, duplicates: 0)
+        return .append(tick, Preparation(duplicates: 0))
     }
 
     private mutating func eventsBatch(
@@ -101,7 +94,7 @@ struct IngestProcessor: CommitProcessor {
         _ receipt: IngestReceipt,
         _ batch: BatchIdentity?,
         _ receivedAt: Int64
-    ) -> Prepared {
+    ) -> CommitDecision<Preparation, Outcome> {
         var receipt = receipt
         receipt.unknownFields = UInt64(decoded.unknownFields)
         receipt.rejected = decoded.rejectedByReason
@@ -111,13 +104,13 @@ struct IngestProcessor: CommitProcessor {
                 _ = projection.fold.propose(batch.keyAndBody)
                 receipt.batchIdentities = [batch.key, batch.keyAndBody]
             } else {
-                guard projection.fold.isKnown(batch.keyAndBody) else { return .keyReused }
+                guard projection.fold.isKnown(batch.keyAndBody) else { return .answer(.keyReused) }
                 accepted.refuseAll()
             }
         }
         accepted.deduplicate(with: &projection.fold)
         receipt.duplicates = UInt64(accepted.duplicates)
-        if accepted.count == 0, receipt.isEmpty { return .nothing }
+        if accepted.count == 0, receipt.isEmpty { return .answer(.committed(accepted: 0, duplicates: 0)) }
         let row = LedgerBatch(
             receivedAt: receivedAt,
             origin: origin.rawValue,
@@ -125,47 +118,33 @@ struct IngestProcessor: CommitProcessor {
             receipt: receipt.encoded,
             events: accepted.bytes
         )
-        return .stored(row, duplicates: accepted.duplicates)
+        return .append(row, Preparation(duplicates: accepted.duplicates))
     }
 
-    mutating func commit(_ submission: Submission, at placement: CommitPlacement?) -> Outcome {
-        defer { committed += 1 }
-        guard committed < prepared.count else { return .committed(accepted: 0, duplicates: 0) }
-        switch prepared[committed] {
-        case .keyReused: return .keyReused
-        case .nothing: return .committed(accepted: 0, duplicates: 0)
-        case .stored(let batch, let duplicates):
-            guard let placement else { return .committed(accepted: 0, duplicates: 0) }
-            do throws(EventRecordError) {
-                try projection.apply(batch, at: placement.position)
-            } catch {
-                metrics.unreadableRecords.add()
-            }
-            return .committed(accepted: Int(batch.count), duplicates: duplicates)
+    mutating func commit(_ preparation: Preparation, of batch: LedgerBatch, at placement: CommitPlacement) -> Outcome {
+        do throws(EventRecordError) {
+            try projection.apply(batch, at: placement.position)
+        } catch {
+            metrics.unreadableRecords.add()
         }
+        return .committed(accepted: Int(batch.count), duplicates: preparation.duplicates)
     }
 
     mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
-        settleGroup()
+        projection.fold.clearProposals()
         failures.recovered()
         metrics.publish(projection)
         metrics.attach(projection.fold.takeObservations())
         onCommit(position)
     }
 
-    mutating func aborted(_ error: LedgerError) {
-        settleGroup()
+    mutating func groupAborted(_ error: LedgerError) {
+        projection.fold.clearProposals()
         wantsTick = false
         failures.failed(error)
     }
 
-    private mutating func settleGroup() {
-        prepared.removeAll(keepingCapacity: true)
-        committed = 0
-        projection.fold.clearProposals()
-    }
-
-    mutating func settled(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
+    mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         if let step = checkpoints.next(at: position, now: now) { _ = take(step, ledger, at: position, now: now) }
         do throws(LedgerError) {
             if try retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
@@ -182,7 +161,7 @@ struct IngestProcessor: CommitProcessor {
         return wantsTick ? .tick : nil
     }
 
-    var wantsTurn: Bool { wantsStep || wantsTick }
+    var hasPendingMaintenance: Bool { wantsStep || wantsTick }
 
     mutating func stopping(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         var attempts = 2

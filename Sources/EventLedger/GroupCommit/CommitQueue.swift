@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What waits for the writer thread, and how that is told; shared by the submitters and the writer.
+/// The submissions and work items that wait for the writer thread; shared by the submitters and the writer.
 final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Sendable {
     typealias Answer = Result<Processor.Outcome, SubmissionError>
     typealias Work = @Sendable (inout Processor, EventLedger) -> Void
@@ -11,7 +11,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         let continuation: CheckedContinuation<Answer, Never>?
     }
 
-    /// Something to run on the writer thread, and what to do should it be refused.
+    /// A closure to run on the writer thread, and what to call instead when it is refused.
     struct WorkItem {
         let run: Work
         let refuse: @Sendable (SubmissionError) -> Void
@@ -47,14 +47,14 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
     var statistics: GroupCommitStatistics {
         monitor.withLock {
             var counts = counts
-            counts.busyNanoseconds = admission.busyTime(at: clock.monotonic())
+            counts.busyNanoseconds = admission.busyNanoseconds(at: clock.monotonic())
             return counts
         }
     }
 
-    /// Sets what more may wait, from the next submission on.
-    func limit(waitingBytes: Int, commitTime: Duration?) {
-        monitor.withLock { admission.limit(waitingBytes: waitingBytes, commitTime: commitTime) }
+    /// Changes the limits, from the next submission on.
+    func setLimits(waitingBytes: Int, commitTime: Duration?) {
+        monitor.withLock { admission.setLimits(waitingBytes: waitingBytes, commitTime: commitTime) }
     }
 
     var isStopping: Bool {
@@ -63,7 +63,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
 
     // MARK: Submitters
 
-    /// Puts an entry in line, or says why not.
+    /// Appends an entry, or returns why it is refused.
     func enqueue(_ entry: Entry) -> SubmissionError? {
         monitor.withLock {
             guard stopDeadline == nil else { return .stopped }
@@ -79,8 +79,8 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
-    /// Why nothing at all is taken at this moment, or nil; counted like the refusal of an entry.
-    func refusal() -> SubmissionError? {
+    /// Why any submission would be refused now, or nil; counted like the refusal of an entry.
+    func refuseAll() -> SubmissionError? {
         monitor.withLock {
             guard stopDeadline == nil else { return .stopped }
             let refusal =
@@ -103,7 +103,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
-    /// Asks the writer to end; the earliest deadline counts.
+    /// Asks the writer to end; the earliest deadline applies.
     func requestStop(deadline: UInt64) {
         monitor.withLock {
             stopDeadline = min(stopDeadline ?? deadline, deadline)
@@ -131,10 +131,10 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
 
     // MARK: The writer
 
-    /// Waits until there is something to do, unless it may not; moves what waits into `backlog` if that is empty.
+    /// Waits, if it may, until there is something to do; moves waiting entries into an empty `backlog`.
     func nextTurn(backlog: inout [Entry?], tickAt: UInt64?, mayWait: Bool) -> Turn {
         monitor.withLock {
-            admission.rests()
+            admission.writerSleeps()
             while true {
                 let now = clock.monotonic()
                 var turn = Turn()
@@ -147,7 +147,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
                 if !work.isEmpty { swap(&turn.work, &work) }
                 let hasFound = !backlog.isEmpty || !turn.work.isEmpty || turn.isTickDue || turn.isStopping
                 if hasFound || !mayWait {
-                    admission.begins(at: now)
+                    admission.writerStarts(at: now)
                     return turn
                 }
                 isWriterAsleep = true
@@ -161,22 +161,22 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
-    /// Takes a finished group off the account.
+    /// Subtracts a finished group from what waits.
     func finish(_ report: CommitReport, submitted: Int, cost: Int) {
         monitor.withLock {
             counts.record(report, submitted: submitted)
             counts.waitingSubmissions -= submitted
             counts.waitingBytes -= cost
-            admission.ended(report, at: clock.monotonic())
+            admission.groupEnded(report, at: clock.monotonic())
         }
     }
 
-    /// Takes note of an attempt to write beside the groups.
+    /// Records an attempt to write beside the groups.
     func recordAttempt(_ error: LedgerError?) {
         monitor.withLock { counts.recordAttempt(error) }
     }
 
-    /// Takes entries that will not be committed off the account.
+    /// Subtracts entries that will not be committed from what waits.
     func abandon(submitted: Int, cost: Int) {
         monitor.withLock {
             counts.waitingSubmissions -= submitted
@@ -185,7 +185,7 @@ final class CommitQueue<Processor: CommitProcessor & ~Copyable>: @unchecked Send
         }
     }
 
-    /// Tells everyone who waits for the end.
+    /// Resumes everyone who waits for the end.
     func finish() {
         let (waiters, result) = monitor.withLock {
             hasFinished = true

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The loop of the writer thread: work, group after group, ticks, and the end.
+/// The loop of the writer thread: work items, group after group, ticks, and the end.
 final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private typealias Entry = CommitQueue<Processor>.Entry
+
+    /// What is left of a decision once its batch is in `batches`, in the same order.
+    private enum Step {
+        case append(Processor.Preparation)
+        case answer(Processor.Outcome)
+    }
 
     private let ledger: EventLedger
     private let queue: CommitQueue<Processor>
@@ -15,7 +21,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private var cursor = 0
     private var group: [Entry] = []
     private var batches: [LedgerBatch] = []
-    private var hasBatch: [Bool] = []
+    private var steps: [Step] = []
     private var outcomes: [Processor.Outcome] = []
 
     init(
@@ -34,11 +40,11 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         self.observe = observe
     }
 
-    /// Runs until a stop is requested and everything that waited is done or past the deadline.
+    /// Runs until a stop is requested and everything that waited is committed or past the deadline.
     func run() {
         var tickAt = tickInterval.map { clock.monotonic() &+ $0 }
         while true {
-            let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt, mayWait: !processor.wantsTurn)
+            let turn = queue.nextTurn(backlog: &backlog, tickAt: tickAt, mayWait: !processor.hasPendingMaintenance)
             for item in turn.work { item.run(&processor, ledger) }
             if turn.isTickDue, let tickInterval {
                 tick()
@@ -53,8 +59,8 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
                 commitGroup()
             } else if turn.isStopping, turn.work.isEmpty {
                 break
-            } else if !turn.isTickDue, processor.wantsTurn {
-                takeTurn()
+            } else if !turn.isTickDue, processor.hasPendingMaintenance {
+                maintain()
             }
         }
         processor.stopping(ledger, at: ledger.position, now: clock.now())
@@ -80,9 +86,13 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private func commitGroup() {
         let now = clock.now()
         for entry in group {
-            let batch = processor.prepare(entry.submission, receivedAt: now)
-            hasBatch.append(batch != nil)
-            if let batch { batches.append(batch) }
+            switch processor.prepare(entry.submission, receivedAt: now) {
+            case .append(let batch, let preparation):
+                batches.append(batch)
+                steps.append(.append(preparation))
+            case .answer(let outcome):
+                steps.append(.answer(outcome))
+            }
         }
         let start = ledger.position
         let began = clock.monotonic()
@@ -96,9 +106,9 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
                 entry.continuation?.resume(returning: .success(outcome))
             }
             clearGroup()
-            processor.settled(ledger, at: end, now: now)
+            processor.maintain(ledger, at: end, now: now)
         } catch {
-            processor.aborted(error)
+            abortGroup(error)
             report(nanoseconds: clock.monotonic() &- began, error: error)
             for entry in group {
                 entry.continuation?.resume(returning: .failure(.failed(error)))
@@ -110,16 +120,22 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private func applyGroup(from start: LedgerPosition) {
         var position = start
         var next = 0
-        for (index, entry) in group.enumerated() {
-            var placement: CommitPlacement?
-            if hasBatch[index] {
-                let found = CommitPlacement(following: position, count: batches[next].count)
-                placement = found
-                position = found.position
+        for step in steps {
+            switch step {
+            case .append(let preparation):
+                let placement = CommitPlacement(following: position, count: batches[next].count)
+                outcomes.append(processor.commit(preparation, of: batches[next], at: placement))
+                position = placement.position
                 next += 1
+            case .answer(let outcome):
+                outcomes.append(outcome)
             }
-            outcomes.append(processor.commit(entry.submission, at: placement))
         }
+    }
+
+    private func abortGroup(_ error: LedgerError) {
+        for case .append(let preparation) in steps.reversed() { processor.abort(preparation) }
+        processor.groupAborted(error)
     }
 
     private func report(nanoseconds: UInt64, error: LedgerError?) {
@@ -150,25 +166,25 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
     private func clearGroup() {
         group.removeAll(keepingCapacity: true)
         batches.removeAll(keepingCapacity: true)
-        hasBatch.removeAll(keepingCapacity: true)
+        steps.removeAll(keepingCapacity: true)
         outcomes.removeAll(keepingCapacity: true)
     }
 
-    /// A tick's submission is a group of its own; the time to settle comes with every tick.
+    /// Commits a tick's submission as a group of its own, which maintains too; without one, maintains alone.
     private func tick() {
         let now = clock.now()
         if let submission = processor.tick(now: now) {
             group.append(Entry(submission: submission, cost: 0, continuation: nil))
             commitGroup()
         } else {
-            processor.settled(ledger, at: ledger.position, now: now)
+            processor.maintain(ledger, at: ledger.position, now: now)
         }
     }
 
-    /// What the processor wants to go on with while nothing waits.
-    private func takeTurn() {
+    /// Continues the processor's maintenance while no submission waits.
+    private func maintain() {
         if tickInterval == nil {
-            processor.settled(ledger, at: ledger.position, now: clock.now())
+            processor.maintain(ledger, at: ledger.position, now: clock.now())
         } else {
             tick()
         }

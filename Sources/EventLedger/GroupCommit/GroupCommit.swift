@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import SystemPrimitives
 
-/// The one writer of a ledger: a thread that commits everything that waits in one transaction.
+/// The writer of a ledger: a thread that commits all waiting submissions in one transaction (group commit).
 ///
-/// Submitters wait without holding a thread. The queue has limits in submissions and in bytes and rejects at once when
-/// they are reached. Between groups the thread sleeps; it wakes for work and, if asked to, at an interval. A submission
-/// costs a continuation and its place in a reused array.
+/// Submitters suspend and hold no thread. The queue is limited in submissions and in bytes and refuses at once when it is
+/// full. The thread sleeps between groups; it wakes for work and, with a tick interval, at that interval. A submission
+/// costs a continuation and a slot in a reused array.
 public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable {
     /// The ledger that it writes to.
     public let ledger: EventLedger
 
     private let queue: CommitQueue<Processor>
     private let clock: LedgerClock
-    private let thread: Mutex<WriterThread?>
+    private let thread: Mutex<NamedThread?>
 
     /// Starts the writer thread.
     /// - Parameters:
     ///   - ledger: an open ledger; the writer should be the only one to append to it.
-    ///   - processor: what happens on the thread; it is given away for good.
-    ///   - limits: how much may wait and how much is committed at once.
-    ///   - clock: the times to stamp and measure with.
+    ///   - processor: decides and applies on the thread, which owns it from now on.
+    ///   - limits: the sizes of the queue and of a group.
+    ///   - clock: stamps batches and measures commits.
     ///   - tickInterval: the time between calls of ``CommitProcessor/tick(now:)``; nil for none.
     ///   - observe: called on the thread after each group; it should be quick.
     public init(
@@ -43,7 +44,11 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         self.ledger = ledger
         self.queue = queue
         self.clock = clock
-        thread = Mutex(try WriterThread(name: "ledger-writer") { writer.run() })
+        do throws(ErrorNumber) {
+            thread = Mutex(try NamedThread(name: "ledger-writer") { writer.run() })
+        } catch {
+            throw LedgerError(errno: error.code, doing: "start the thread ledger-writer")
+        }
     }
 
     deinit {
@@ -51,9 +56,9 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         thread.withLock { $0?.detach() }
     }
 
-    /// Hands in a submission and waits until it is durable.
+    /// Submits and waits until the submission is durable.
     ///
-    /// Cancelling the task doesn't take a submission back; the wait is as long as what waits before it takes.
+    /// Cancelling the task does not withdraw the submission.
     public func submit(_ submission: Processor.Submission) async throws(SubmissionError) -> Processor.Outcome {
         let cost = max(0, Processor.cost(of: submission))
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<_, Never>) in
@@ -63,16 +68,17 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         return try answer.get()
     }
 
-    /// Turns away a submission that has yet to be made where it would be refused whatever it holds, so that nobody works
-    /// for nothing. While groups fail, one at a time is let through: that is how it becomes known that they no longer do.
+    /// Throws when any submission would be refused now, so that a caller need not build one in vain.
+    ///
+    /// While groups fail, it admits one submission at a time: that probe shows when they succeed again.
     public func admit() throws(SubmissionError) {
-        if let refusal = queue.refusal() { throw refusal }
+        if let refusal = queue.refuseAll() { throw refusal }
     }
 
-    /// Runs `body` on the writer thread between two groups, before what was submitted and is not yet in a group.
+    /// Runs `body` on the writer thread between two groups, ahead of submissions that are not yet in a group.
     ///
     /// It sees the processor as of the ledger's position. What it writes to the ledger (a checkpoint, a position,
-    /// pruning) competes with no commit. A ``LedgerError`` that it throws comes back as ``SubmissionError/failed(_:)``.
+    /// pruning) competes with no commit. A ``LedgerError`` that it throws becomes ``SubmissionError/failed(_:)``.
     public func perform<R: Sendable>(
         _ body: @escaping @Sendable (inout Processor, EventLedger) throws(LedgerError) -> R
     ) async throws(SubmissionError) -> R {
@@ -93,10 +99,10 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         return try answer.get()
     }
 
-    /// Has the writer thread commit a transaction that changes nothing, for those who want to know whether it works.
+    /// Commits a transaction that changes nothing on the writer thread: a health check of the writer and the disk.
     ///
-    /// It returns when that is done, which is never while the thread hangs. ``GroupCommitStatistics/proofs`` and
-    /// ``GroupCommitStatistics/failure`` tell of it.
+    /// It does not return while the thread hangs. ``GroupCommitStatistics/proofs`` and
+    /// ``GroupCommitStatistics/failure`` show the result.
     public func prove() async throws(SubmissionError) {
         let queue = queue
         try await perform { (_, ledger) throws(LedgerError) in
@@ -110,12 +116,12 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         }
     }
 
-    /// Sets how many bytes may wait and how long a commit may take, in place of the limits it was made with.
+    /// Changes how many bytes may wait and how long a commit may take.
     public func limit(waitingBytes: Int, commitTime: Duration?) {
-        queue.limit(waitingBytes: waitingBytes, commitTime: commitTime)
+        queue.setLimits(waitingBytes: waitingBytes, commitTime: commitTime)
     }
 
-    /// What was done so far and what waits.
+    /// What the writer has done so far, and what waits now.
     public var statistics: GroupCommitStatistics {
         queue.statistics
     }
@@ -125,14 +131,16 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         queue.isStopping
     }
 
-    /// Takes nothing new, commits what waits, runs ``CommitProcessor/stopping(_:at:now:)`` and ends the thread.
+    /// Drains the queue: refuses new submissions, commits those that wait, calls
+    /// ``CommitProcessor/stopping(_:at:now:)`` and ends the thread.
     ///
-    /// Groups that have not begun by the deadline are abandoned: their submitters are told
-    /// ``SubmissionError/stopped``. A transaction that has begun is waited for.
+    /// Groups that have not begun by the deadline are abandoned: their submitters get ``SubmissionError/stopped``. It
+    /// waits for a transaction that has begun.
     /// - Returns: how many submissions were abandoned.
     @discardableResult
     public func stop(within deadline: Duration) async -> Int {
-        queue.requestStop(deadline: clock.monotonic().addingSaturated(deadline.clampedNanoseconds))
+        let (sum, overflow) = clock.monotonic().addingReportingOverflow(deadline.clampedNanoseconds)
+        queue.requestStop(deadline: overflow ? .max : sum)
         let abandoned = await withCheckedContinuation { queue.awaitFinish($0) }
         let ended = thread.withLock { thread in
             defer { thread = nil }
@@ -141,4 +149,83 @@ public final class GroupCommit<Processor: CommitProcessor & ~Copyable>: Sendable
         ended?.join()
         return abandoned
     }
+}
+
+/// The sizes of the writer's queue and of a group.
+public struct GroupCommitLimits: Sendable, Hashable {
+    /// The maximum number of waiting submissions, including those being committed.
+    public var waitingSubmissions: Int
+    /// The maximum cost of waiting submissions, in bytes; one that alone exceeds it is admitted when nothing else waits.
+    public var waitingBytes: Int
+    /// How long a commit may take; while one takes longer, or the last one did, submissions are refused at once. Nil for
+    /// no limit.
+    public var commitTime: Duration?
+    /// The maximum number of submissions in a transaction.
+    public var groupSubmissions: Int
+    /// The maximum cost of a transaction, in bytes, unless it has a single submission.
+    public var groupBytes: Int
+    /// The maximum number of waiting calls of ``GroupCommit/perform(_:)``.
+    public var waitingWork: Int
+
+    /// Makes limits; the defaults are 4,096 submissions and 64 MiB waiting, no limit for a commit's time, 1,024
+    /// submissions and 8 MiB in a transaction, and 256 calls.
+    public init(
+        waitingSubmissions: Int = 4096,
+        waitingBytes: Int = 64 << 20,
+        commitTime: Duration? = nil,
+        groupSubmissions: Int = 1024,
+        groupBytes: Int = 8 << 20,
+        waitingWork: Int = 256
+    ) {
+        self.waitingSubmissions = max(1, waitingSubmissions)
+        self.waitingBytes = max(1, waitingBytes)
+        self.commitTime = commitTime
+        self.groupSubmissions = max(1, groupSubmissions)
+        self.groupBytes = max(1, groupBytes)
+        self.waitingWork = max(1, waitingWork)
+    }
+}
+
+/// Why a submission was not stored.
+public enum SubmissionError: Error, Sendable, Equatable {
+    /// The queue is full. The hint is when it should have room again, without jitter.
+    case overloaded(retryAfter: Duration)
+    /// Commits take longer than they may. The hint is as above.
+    case slow(retryAfter: Duration)
+    /// The writer is stopping or has stopped.
+    case stopped
+    /// The ledger did not store the group that the submission was in.
+    case failed(LedgerError)
+}
+
+extension SubmissionError: CustomStringConvertible {
+    /// What happened and what to do about it.
+    public var description: String {
+        switch self {
+        case .overloaded(let retryAfter): "too many submissions wait to be stored; try again in \(retryAfter)"
+        case .slow(let retryAfter): "commits take longer than they may; try again in \(retryAfter)"
+        case .stopped: "the ledger's writer has stopped; submit to a running service"
+        case .failed(let error): error.description
+        }
+    }
+}
+
+/// The clocks that the writer stamps and measures with; tests inject their own.
+public struct LedgerClock: Sendable {
+    /// Microseconds since 1970 UTC.
+    public var now: @Sendable () -> Int64
+    /// Nanoseconds since an arbitrary moment, never set back.
+    public var monotonic: @Sendable () -> UInt64
+
+    /// Makes a clock of two closures.
+    public init(now: @escaping @Sendable () -> Int64, monotonic: @escaping @Sendable () -> UInt64) {
+        self.now = now
+        self.monotonic = monotonic
+    }
+
+    /// The machine's clocks, CLOCK_REALTIME and CLOCK_MONOTONIC.
+    public static let system = LedgerClock(
+        now: { SystemClock.realtimeMicroseconds() },
+        monotonic: { SystemClock.monotonicNanoseconds() }
+    )
 }

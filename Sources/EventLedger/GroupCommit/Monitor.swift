@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// A mutex with a condition, for a thread that sleeps until there is something to do.
+/// A mutex with a condition variable, for a thread that sleeps until there is something to do.
 ///
-/// `Synchronization.Mutex` has no condition to wait for; this is pthread's pair, with waits on CLOCK_MONOTONIC.
+/// `Synchronization.Mutex` has no condition variable; this is the pair of pthreads, with waits on CLOCK_MONOTONIC.
 @safe final class Monitor: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -33,7 +33,7 @@ internal import Glibc
         return body()
     }
 
-    /// Waits for a signal; inside ``withLock(_:)`` only. May return without one.
+    /// Waits for a signal; inside ``withLock(_:)`` only. Wake-ups may be spurious.
     func wait() {
         _ = unsafe pthread_cond_wait(condition, mutex)
     }
@@ -56,6 +56,6 @@ internal import Glibc
         _ = unsafe pthread_cond_signal(condition)
     }
 
-    /// A day; whoever waits looks again after it.
+    /// A day, so that the sum below cannot overflow; the caller's loop waits again.
     private static let longestWait: UInt64 = 86_400_000_000_000
 }

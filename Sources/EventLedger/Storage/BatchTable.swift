@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// The table of batches, through one connection.
+/// The table `batch`, one row a batch.
 struct BatchTable {
     let database: Database
 
@@ -10,11 +10,11 @@ struct BatchTable {
         self.database = database
     }
 
-    /// The columns in the order in which ``row(of:)`` takes them; both blobs come last, so that what precedes them is
-    /// read without them.
+    /// The columns in the order in which ``row(of:)`` takes them; the blobs come last, so that SQLite reads the others
+    /// without loading them.
     private static let columns = "id, first_sequence, count, received_at, origin, checksum, receipt, events"
 
-    /// Stores a batch as `id`, with its events numbered from `firstSequence` on.
+    /// Inserts a batch as `id`, with its events numbered from `firstSequence`.
     func insert(_ batch: LedgerBatch, id: Int64, firstSequence: UInt64) throws(LedgerError) {
         let statement = try LedgerStatement(
             "INSERT INTO batch (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -34,7 +34,7 @@ struct BatchTable {
         }
     }
 
-    /// Reads batches with greater ids in order, until `limit` or the end or a damaged one is reached.
+    /// Reads the batches after `batch` in order, up to `limit`.
     ///
     /// A damaged batch ends the read; it is an error when it is the first one.
     func read(after batch: Int64, limit: ReadLimit) throws(LedgerError) -> [StoredBatch] {
@@ -53,7 +53,7 @@ struct BatchTable {
         return batches
     }
 
-    /// Hands every batch with a greater id to `body`, sound or not, until it returns false.
+    /// Passes every batch after `batch`, sound or damaged, to `body` until it returns false.
     func scan(
         after batch: Int64,
         _ body: (Result<StoredBatch, LedgerError>) throws(LedgerError) -> Bool
@@ -69,10 +69,10 @@ struct BatchTable {
         }
     }
 
-    /// The id of the last batch that ends at or before `sequence`: what follows it holds `sequence + 1` and later.
+    /// The id of the last batch that ends at or before `sequence`: the next one holds `sequence + 1` or later.
     ///
-    /// Ends never decrease with the id, so that a search by halves needs no index, which would cost a page in every
-    /// commit.
+    /// Ends never decrease with the id, so a binary search over the ids replaces an index, which would cost a page in
+    /// every commit.
     func lastBatch(endingBy sequence: UInt64) throws(LedgerError) -> Int64 {
         guard var low = try end(ordered: "id ASC"), let newest = try end(ordered: "id DESC") else { return 0 }
         guard low.position.sequence <= sequence else { return low.position.batch - 1 }
@@ -89,7 +89,7 @@ struct BatchTable {
         return low.position.batch
     }
 
-    /// The ends of the table; nil when it is empty.
+    /// The first batch; nil when there is none.
     func oldest() throws(LedgerError) -> BatchEnd? { try end(ordered: "id ASC") }
 
     /// The last batch; nil when there is none.
@@ -114,6 +114,43 @@ struct BatchTable {
             batches += 1
             bytes += stored.batch.receipt.count + stored.batch.events.count
         }
+    }
+
+    /// The last batch that pruning may delete, in one scan of at most `limit` rows; nil when there is none.
+    ///
+    /// - Returns: its position, and whether the scan ended at `limit` or `bytes`.
+    func lastPrunable(
+        upTo batch: Int64,
+        keepSince: Int64,
+        limit: Int,
+        bytes: Int
+    ) throws(LedgerError) -> (LedgerPosition, isCutShort: Bool)? {
+        let statement = try LedgerStatement(
+            """
+            SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
+                (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place FROM
+                    (SELECT id, first_sequence, count, received_at, length(receipt) + length(events) AS bytes
+                        FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2)
+                    WINDOW sofar AS (ORDER BY id))
+            WHERE received_at < ?3 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
+            """,
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(batch, at: 1)
+        try statement.bind(Int64(max(0, limit)), at: 2)
+        try statement.bind(keepSince, at: 3)
+        try statement.bind(Int64(max(1, bytes)), at: 4)
+        return try statement.step() ? (BatchEnd(statement).position, statement.integer(4) != 0) : nil
+    }
+
+    /// Deletes every batch up to `batch` and returns how many there were.
+    func delete(upTo batch: Int64) throws(LedgerError) -> Int {
+        let statement = try LedgerStatement("DELETE FROM batch WHERE id <= ?", in: database)
+        defer { statement.reset() }
+        try statement.bind(batch, at: 1)
+        try statement.run()
+        return Int(try LedgerSchema.integer("SELECT changes()", in: database))
     }
 
     private func end(ordered order: String) throws(LedgerError) -> BatchEnd? {
@@ -157,5 +194,24 @@ struct BatchTable {
             )
         }
         return .success(StoredBatch(id: id, firstSequence: UInt64(first), batch: batch))
+    }
+}
+
+/// Where a batch begins and ends, without its content.
+struct BatchEnd {
+    /// The position before it.
+    let start: LedgerPosition
+    /// The position after it.
+    let position: LedgerPosition
+    let receivedAt: Int64
+
+    /// Reads id, first sequence, count and received time from the first four columns.
+    init(_ statement: LedgerStatement) {
+        let id = statement.integer(0)
+        let sequence = UInt64(bitPattern: max(1, statement.integer(1)) - 1)
+        let count = UInt64(UInt32(clamping: statement.integer(2)))
+        start = LedgerPosition(batch: id &- 1, sequence: sequence)
+        position = LedgerPosition(batch: id, sequence: sequence + count)
+        receivedAt = statement.integer(3)
     }
 }

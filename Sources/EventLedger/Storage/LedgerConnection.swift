@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// One connection to the ledger's database; its users take turns.
+/// One connection to the ledger's database; its callers take turns.
 final class LedgerConnection: Sendable {
     private let queue: DatabaseQueue
 
@@ -11,12 +11,14 @@ final class LedgerConnection: Sendable {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
-        // A transaction that could not even be rolled back is ended before the next one, rather than the process.
+        // GRDB would trap on a transaction that is still open after a failed rollback; ``transaction(_:in:_:)`` rolls it
+        // back before the next one instead.
         configuration.allowsUnsafeTransactions = true
         configuration.busyMode = .timeout(Self.busySeconds)
         configuration.label = readOnly ? "ledger.read" : "ledger.write"
         configuration.prepareDatabase { database in
-            // The last one reads the file's header: an error is sorted while there is a connection to ask.
+            // The last statement reads the file's header, so that a damaged one is reported while there is a connection
+            // to ask for details.
             for statement in setUp + ["SELECT 1 FROM sqlite_schema LIMIT 1"] {
                 try LedgerStatement(statement, in: database).run()
             }
@@ -28,7 +30,7 @@ final class LedgerConnection: Sendable {
         }
     }
 
-    /// How long a connection waits for a lock that someone else's tool holds.
+    /// How long a connection waits for a lock that another program holds, such as a backup tool.
     private static let busySeconds = 5.0
 
     /// Runs `body` outside a transaction: every statement is its own.
@@ -39,11 +41,12 @@ final class LedgerConnection: Sendable {
         return try result.get()
     }
 
-    /// When a transaction takes the right to write: never, or before its first statement.
+    /// When a transaction takes the write lock: not at all, or before its first statement.
     enum TransactionKind {
         case deferred, immediate
 
-        /// GRDB's own transactions compile this each time, which nearly doubles the processor time of a small commit.
+        /// Cached by ``transaction(_:in:_:)``: GRDB's own transactions compile it each time, which nearly doubles the
+        /// processor time of a small commit.
         fileprivate var beginning: String {
             switch self {
             case .deferred: "BEGIN DEFERRED TRANSACTION"
@@ -52,7 +55,7 @@ final class LedgerConnection: Sendable {
         }
     }
 
-    /// Runs `body` in one transaction, which is rolled back when it throws or can't be committed.
+    /// Runs `body` in one transaction and rolls it back when `body` or the commit throws.
     func transaction<R>(
         _ kind: TransactionKind,
         _ body: (Database) throws(LedgerError) -> R
@@ -62,7 +65,7 @@ final class LedgerConnection: Sendable {
         }
     }
 
-    /// The same within an access.
+    /// Runs `body` in one transaction within ``access(_:)``.
     static func transaction<R>(
         _ kind: TransactionKind,
         in database: Database,
@@ -86,6 +89,23 @@ final class LedgerConnection: Sendable {
         return try outcome.get()
     }
 
+    /// Cuts free pages off the end of the file.
+    ///
+    /// - Parameters:
+    ///   - keptBytes: how many free bytes stay in the file.
+    ///   - limitBytes: how many bytes the file shrinks by at most.
+    func releaseFreePages(keepingBytes keptBytes: Int64, limitBytes: Int) throws(LedgerError) {
+        try access { (database) throws(LedgerError) in
+            let pageBytes = try max(1, LedgerSchema.integer("PRAGMA page_size", in: database))
+            let free = try LedgerSchema.integer("PRAGMA freelist_count", in: database)
+            let excess = min(free - keptBytes / pageBytes, Int64(max(0, limitBytes)) / pageBytes)
+            guard excess > 0 else { return }
+            let statement = try LedgerStatement("PRAGMA incremental_vacuum(\(excess))", in: database)
+            defer { statement.reset() }
+            try statement.run()
+        }
+    }
+
     /// Closes the connection; every later use throws.
     func close() throws(LedgerError) {
         do {
@@ -93,5 +113,52 @@ final class LedgerConnection: Sendable {
         } catch {
             throw LedgerError(error, in: nil)
         }
+    }
+}
+
+/// The sizes that a ledger is opened with, and the PRAGMAs that set them.
+struct LedgerLimits: Sendable {
+    /// 8 KiB, the fastest of 4 to 32 KiB for batches of 60 KB and of 200 bytes alike, within the noise.
+    var pageBytes = 8 << 10
+
+    /// The size of the write-ahead log at which a commit checkpoints it into the database: so small that such a commit
+    /// takes some 20 ms with its two fsyncs, and that a start after a crash reads little.
+    var logBytes = 4 << 20
+
+    /// What the log is truncated to after a long read let it grow.
+    var keptLogBytes = 32 << 20
+
+    /// The file size below which opening checks every page: 256 MiB, well under a second.
+    var fullCheckBytes: Int64 = 256 << 20
+
+    /// The last batches whose checksums opening verifies.
+    var tail = ReadLimit(batches: 64, bytes: 16 << 20)
+
+    /// The page cache of one connection.
+    var cacheBytes = 2 << 20
+
+    /// The statements that prepare the writing connection.
+    ///
+    /// Page size and `auto_vacuum` are set on a new file only: in an existing one SQLite would write the latter again,
+    /// for which there may be no space. `secure_delete`, on by default in Debian's SQLite, makes pruning twelve times
+    /// slower, and nothing stored here has to be wiped.
+    func writerSetUp(_ durability: LedgerDurability, isNew: Bool) -> [String] {
+        (isNew ? ["PRAGMA page_size = \(pageBytes)", "PRAGMA auto_vacuum = INCREMENTAL"] : []) + [
+            "PRAGMA journal_mode = WAL",
+            "PRAGMA synchronous = \(durability == .power ? "FULL" : "NORMAL")",
+            "PRAGMA wal_autocheckpoint = \(max(1, logBytes / pageBytes))",
+            "PRAGMA journal_size_limit = \(keptLogBytes)",
+            "PRAGMA secure_delete = OFF",
+        ] + readerSetUp
+    }
+
+    /// The statements that prepare every connection.
+    var readerSetUp: [String] {
+        [
+            "PRAGMA cache_size = -\(max(64, cacheBytes >> 10))",
+            "PRAGMA temp_store = MEMORY",
+            "PRAGMA trusted_schema = OFF",
+            "PRAGMA cell_size_check = ON",
+        ]
     }
 }

@@ -3,31 +3,31 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// The tables of the database and how older ones become newer ones.
+/// The tables of the database and their migrations.
 ///
 /// `PRAGMA application_id` is the bytes `DNPL`, `PRAGMA user_version` the number of the last migration applied.
 enum LedgerSchema {
-    /// The newest schema that this version writes and reads.
+    /// The schema that this version writes; it reads older ones too.
     static let version = Int64(migrations.count)
 
     /// The first schema whose state has generations.
     static let firstWithGenerations: Int64 = 2
 
-    /// `DNPL` in ASCII, at offset 68 of the file, so that `file` and others can tell it.
+    /// `DNPL` in ASCII, at offset 68 of the file, where file(1) looks for it.
     static let applicationID: Int64 = 0x444E_504C
 
     /// The tables that a ledger of the newest schema has.
     static let tables: Set<String> = ["meta", "batch", "position", "state"]
 
-    /// What leads from each schema to the next one; each runs in the transaction that also counts the version.
+    /// The statements from each schema to the next one; each list runs in the transaction that also sets the version.
     ///
-    /// Ids of batches are given by the writer, in memory, rather than by AUTOINCREMENT, whose own table would add a
-    /// page to every commit. `state` keeps its rowid: pages of 4 KB and up are updated three times as fast as in a
+    /// The writer assigns the ids of batches from memory; AUTOINCREMENT has a table of its own, which would add a page
+    /// to every commit. `state` keeps its rowid: pages of 4 KB and up are updated three times as fast as in a
     /// WITHOUT ROWID table, which moves values over a quarter of a database page to overflow pages.
     ///
-    /// From the second schema on a page of `state` has a row for each checkpoint that wrote it, until the older ones are
-    /// deleted. The one that counts has the greatest generation up to the position's; where its value is null, the page
-    /// was removed.
+    /// From the second schema on, a page of `state` has a row for each checkpoint that wrote it, until ``StateTable``
+    /// deletes the older ones. The current row has the greatest generation up to the position's; when its value is
+    /// null, the page was removed.
     static let migrations: [[String]] = [
         [
             """
@@ -91,12 +91,12 @@ enum LedgerSchema {
         ],
     ]
 
-    /// The migration count that the file claims; 0 for a new file.
+    /// The schema version recorded in the file; 0 for a new file.
     static func version(of database: Database) throws(LedgerError) -> Int64 {
         try integer("PRAGMA user_version", in: database)
     }
 
-    /// Brings the database to the newest schema; `create` fills the tables of a new one.
+    /// Migrates the database to the newest schema; `create` fills the tables of a new one.
     static func migrate(
         _ connection: LedgerConnection,
         create: (Database) throws(LedgerError) -> Void

@@ -3,10 +3,10 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// A prepared statement whose blobs are bound in place and read with a single copy.
+/// A prepared statement whose blobs are bound without a copy and read with a single one.
 ///
-/// GRDB compiles the statement and keeps it for the next use; values go to and from SQLite directly, because its own
-/// arguments and rows pass through `Foundation.Data`. Indexes of parameters start at 1, those of columns at 0.
+/// GRDB compiles and caches the statement; values go to and from SQLite directly, because GRDB's arguments and rows pass
+/// through `Foundation.Data`. Indexes of parameters start at 1, those of columns at 0.
 @safe struct LedgerStatement {
     private let handle: OpaquePointer
     private let statement: Statement
@@ -65,7 +65,7 @@ internal import GRDBSQLite
         return try result.get()
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Advances to the next row; false when there is none.
     func step() throws(LedgerError) -> Bool {
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: return true
@@ -79,7 +79,7 @@ internal import GRDBSQLite
         while try step() {}
     }
 
-    /// Ends the execution and with it the read transaction that it may hold; forgets what was bound.
+    /// Ends the execution, and with it the read transaction that it may hold, and clears the bindings.
     func reset() {
         _ = unsafe sqlite3_reset(handle)
         _ = unsafe sqlite3_clear_bindings(handle)
@@ -112,7 +112,7 @@ internal import GRDBSQLite
         let message = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) }
         return LedgerError(
             code: code,
-            systemError: unsafe SystemError.last(of: database, code),
+            systemError: unsafe SQLiteSystemError.last(of: database, code),
             message: message ?? "no message"
         )
     }

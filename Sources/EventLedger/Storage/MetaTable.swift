@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// The one row that says which ledger this is and where it begins.
+/// The table `meta`: one row with the ledger's identity and the position up to which it was pruned.
 struct MetaTable {
     let database: Database
 
@@ -10,7 +10,7 @@ struct MetaTable {
         self.database = database
     }
 
-    /// Gives a new ledger its id: 16 random bytes in hexadecimal.
+    /// Inserts the row of a new ledger, whose id is 16 random bytes in hexadecimal.
     func create(at now: Int64) throws(LedgerError) {
         let statement = try LedgerStatement(
             "INSERT INTO meta (id, ledger, created_at, pruned_batch, pruned_sequence)"
@@ -22,7 +22,7 @@ struct MetaTable {
         try statement.run()
     }
 
-    /// The ledger's id and when it was made.
+    /// The ledger's id and when it was created.
     func identity() throws(LedgerError) -> (id: String, createdAt: Int64) {
         let statement = try LedgerStatement("SELECT ledger, created_at FROM meta WHERE id = 1", in: database)
         defer { statement.reset() }
@@ -53,7 +53,7 @@ struct MetaTable {
         try statement.run()
     }
 
-    /// Writes the row as it is. SQLite does not write what an update leaves as it was, hence there and back.
+    /// Writes the row and leaves it unchanged: up and down by 1, because SQLite skips an update that changes nothing.
     func touch() throws(LedgerError) {
         for step in [1, -1] as [Int64] {
             let statement = try LedgerStatement(

@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// How far each projection has come.
+/// The table `position`, one row a projection.
 struct PositionTable {
     let database: Database
 
@@ -10,8 +10,7 @@ struct PositionTable {
         self.database = database
     }
 
-    /// Records a position, in place of the one before, and the generation of the state that it is true for, if that is
-    /// another one.
+    /// Replaces a projection's position and, unless nil, the generation of the state that it is true for.
     func set(
         _ projection: String,
         to position: LedgerPosition,
@@ -46,7 +45,7 @@ struct PositionTable {
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    /// Forgets a projection's position.
+    /// Deletes a projection's position.
     func remove(_ projection: String) throws(LedgerError) {
         let statement = try LedgerStatement("DELETE FROM position WHERE projection = ?", in: database)
         defer { statement.reset() }
@@ -54,7 +53,7 @@ struct PositionTable {
         try statement.run()
     }
 
-    /// The position of one projection; nil when it never recorded one.
+    /// The position of a projection; nil when it has none.
     func get(_ projection: String) throws(LedgerError) -> ProjectionPosition? {
         let statement = try LedgerStatement("\(Self.select) WHERE projection = ?", in: database)
         defer { statement.reset() }
@@ -62,7 +61,7 @@ struct PositionTable {
         return try statement.step() ? Self.row(of: statement) : nil
     }
 
-    /// The positions of all projections, by name.
+    /// The positions of all projections, sorted by name.
     func all() throws(LedgerError) -> [ProjectionPosition] {
         let statement = try LedgerStatement("\(Self.select) ORDER BY projection", in: database)
         defer { statement.reset() }

@@ -2,7 +2,7 @@
 
 internal import GRDB
 
-/// The pages of the projections' states, each in the generations that ``LedgerSchema`` tells of.
+/// The table `state`: the pages of the projections' states, in generations (``LedgerSchema/migrations``).
 struct StateTable {
     let database: Database
 
@@ -10,7 +10,7 @@ struct StateTable {
         self.database = database
     }
 
-    /// Writes changes in their order as a part of a generation that doesn't count yet; returns the keys of its rows.
+    /// Writes changes in order as a part of an uncommitted generation; returns the keys of its rows.
     func stage(
         _ changes: StateChanges,
         of projection: String,
@@ -36,8 +36,7 @@ struct StateTable {
         return keys
     }
 
-    /// Hands the pages whose keys start with `prefix` to `body`, in the order of their keys, as of the generation that
-    /// counts.
+    /// Passes the current pages whose keys start with `prefix` to `body`, in the order of their keys.
     func load(
         prefix: StateKey,
         of projection: String,
@@ -95,7 +94,7 @@ struct StateTable {
         }
     }
 
-    /// Leaves no row of the generation where there is none before it, and a row without a value where there is.
+    /// Deletes the generation's row, and marks the page as removed where an earlier generation has it.
     private func remove(_ key: StateKey, from projection: String, _ generation: Int64) throws(LedgerError) {
         for sql in [
             "DELETE FROM state WHERE projection = ?1 AND key = ?2 AND generation = ?3",
@@ -122,7 +121,7 @@ struct StateTable {
         return keys
     }
 
-    /// Runs a statement over the pages whose keys lie between `prefix` and its end, which may be open.
+    /// Runs a statement over the pages whose keys start with `prefix`.
     private func matching(
         _ verb: String,
         _ prefix: StateKey,
@@ -147,5 +146,121 @@ struct StateTable {
                 while try statement.step() { try body(statement) }
             }
         }
+    }
+}
+
+// MARK: Obsolete rows
+
+/// Rows are obsolete when a newer committed one replaces them, or when their generation was never committed.
+extension StateTable {
+    /// The keys from `start` that have obsolete rows, in a scan of `limit` rows.
+    ///
+    /// It reads the index alone: a page with a removal mark has an older row too, so no value is needed.
+    /// - Returns: the keys, and where the next scan starts; nil at the end.
+    func outdatedKeys(
+        of projection: String,
+        from start: StateKey,
+        committed: Int64,
+        rows limit: Int
+    ) throws(LedgerError) -> (keys: [StateKey], next: StateKey?) {
+        let statement = try LedgerStatement(
+            "SELECT key, generation FROM state WHERE projection = ? AND key >= ? ORDER BY key, generation",
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        return try statement.binding(start.bytes, at: 2) { () throws(LedgerError) in
+            var keys: [StateKey] = []
+            var current: [UInt8]?
+            var rows = 0
+            while try statement.step() {
+                let key = statement.bytes(0)
+                let isNext = key != current
+                if isNext, rows >= limit { return (keys, StateKey(bytes: key)) }
+                rows += 1
+                if !isNext || statement.integer(1) > committed, keys.last?.bytes != key {
+                    keys.append(StateKey(bytes: key))
+                }
+                current = key
+            }
+            return (keys, nil)
+        }
+    }
+
+    /// Deletes the obsolete rows of a page.
+    ///
+    /// - Returns: the bytes of their values.
+    func tidy(_ key: StateKey, of projection: String, committed: Int64) throws(LedgerError) -> Int {
+        let outdated = try outdatedRows(key, of: projection, committed: committed)
+        let delete = try LedgerStatement("DELETE FROM state WHERE rowid = ?", in: database)
+        var bytes = 0
+        for row in outdated {
+            defer { delete.reset() }
+            try delete.bind(row.id, at: 1)
+            try delete.run()
+            bytes += row.bytes
+        }
+        return bytes
+    }
+
+    private func outdatedRows(
+        _ key: StateKey,
+        of projection: String,
+        committed: Int64
+    ) throws(LedgerError) -> [(id: Int64, bytes: Int)] {
+        let statement = try LedgerStatement(
+            """
+            SELECT rowid, length(value), generation FROM state WHERE projection = ? AND key = ?
+            ORDER BY generation DESC
+            """,
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(projection, at: 1)
+        return try statement.binding(key.bytes, at: 2) { () throws(LedgerError) in
+            var rows: [(id: Int64, bytes: Int)] = []
+            var isFound = false
+            while try statement.step() {
+                let isCurrent = !isFound && statement.integer(2) <= committed
+                if isCurrent { isFound = true }
+                if isCurrent, !statement.isNull(1) { continue }
+                rows.append((statement.integer(0), Int(statement.integer(1))))
+            }
+            return rows
+        }
+    }
+}
+
+/// The obsolete and the staged rows of one projection's state, as far as this process knows them.
+struct StateUpkeep: Sendable {
+    /// Where the next scan for rows that an earlier process left starts; nil when all are found.
+    var searchFrom: StateKey? = ""
+    /// Keys that may have obsolete rows.
+    var outdated: [StateKey] = []
+    /// The size of the last checkpoint's changes, in bytes: what the next one may need before it can delete old rows.
+    private(set) var committedBytes = 0
+    /// The keys and the size of what was written of the uncommitted generation.
+    private var staged: [StateKey] = []
+    private var stagedBytes = 0
+
+    /// Whether nothing is obsolete, so that a generation may be staged.
+    var isTidy: Bool { searchFrom == nil && outdated.isEmpty }
+
+    mutating func staged(_ keys: [StateKey], bytes: Int) {
+        staged += keys
+        stagedBytes += bytes
+    }
+
+    /// Records that the staged generation is committed, so that what it replaced is obsolete.
+    mutating func committed() {
+        committedBytes = stagedBytes
+        discard()
+    }
+
+    /// Records that the staged rows are obsolete, or have made others so.
+    mutating func discard() {
+        outdated += staged
+        staged = []
+        stagedBytes = 0
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The 64-bit xxHash of some bytes, as `xxhsum -H64` computes it.
+/// The 64-bit xxHash, as `xxhsum -H64` computes it.
 ///
-/// It finds damage, not tampering. The algorithm is specified in
+/// It detects damage, not tampering. The algorithm is specified in
 /// https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md.
 enum XXH64 {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The datagrams handed over and not confirmed in full, for the limit of bytes.
+/// The size of the unconfirmed datagrams, for the limit of bytes in flight.
 struct DatagramLog: Sendable {
     private struct Datagram: Sendable {
         let last: UInt64
@@ -16,7 +16,7 @@ struct DatagramLog: Sendable {
         self.bytes += bytes
     }
 
-    /// Forgets the datagrams whose entries are all confirmed.
+    /// Removes the datagrams whose entries are all confirmed.
     mutating func release(upTo position: UInt64) {
         while head < datagrams.count, datagrams[head].last <= position {
             bytes -= datagrams[head].bytes

@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import SystemPrimitives
 
 /// Carries out the steps of a ``DeliverySession``: all I/O of a writer, on the writer's thread.
 final class DeliveryDriver {
-    /// Entries read back before entries are sent again.
-    static let entriesPerTurn = 4_096
-    /// Entries taken from the source at once.
-    static let entriesPerRead = 1_024
-    /// The pauses between looks into the journal while something is expected there, in nanoseconds: journald
-    /// announces entries up to 250 ms late, but they can be read at once.
-    static let firstLook: UInt64 = 1_000_000
-    static let longestLook: UInt64 = 50_000_000
+    /// The maximum number of entries read back before more are sent.
+    private static let entriesPerTurn = 4_096
+    /// The maximum number of entries taken from the source at once.
+    private static let entriesPerRead = 1_024
+    /// The bounds of the pause between two polls of the journal while an entry is expected, in nanoseconds: journald
+    /// announces entries up to 250 ms late, but they are readable at once.
+    private static let firstPollPause: UInt64 = 1_000_000
+    private static let longestPollPause: UInt64 = 50_000_000
+    /// How many polls for markers pass before the journal is reopened.
+    private static let pollsPerReopening = 10
+    /// How many sends in a row may find the queue full although poll(2) reported the socket writable.
+    private static let maximumBlockedSends = 3
 
-    let configuration: JournalDeliveryConfiguration
-    let source: any JournalSource
-    let control: DeliveryControl
-    let onConfirmed: @Sendable (UInt64) -> Void
-    let markers: DeliveryMarkers
-    let streamValue: [UInt8]
+    private let configuration: JournalDeliveryConfiguration
+    private let source: any JournalSource
+    private let control: DeliveryControl
+    private let onConfirmed: @Sendable (UInt64) -> Void
+    private let markers: DeliveryMarkers
 
-    var session: DeliverySession
-    var checkpoint: JournalCheckpoint
-    var checkpointTime: UInt64 = 0
-    var buffer: JournalEntryBuffer
-    var nextEntry = 0
-    var socket: JournalSocket?
-    var reader: JournalReader?
-    /// Where the last marker stands; everything of this writer comes behind it.
-    var markerCursor: String?
-    var lookPause = DeliveryDriver.firstLook
-    var journalChanged = false
-    /// Sends in a row for which poll(2) had told of room and there was none.
-    var vainSends = 0
-    /// Whether the reader stands on an entry of the stream.
-    var hasRead = false
-    var readsSinceOpening = 0
-    /// When an entry was last underway.
-    var lastActivity: UInt64 = 0
-    var nextLook: UInt64 = 0
-    var looks = 0
-    var announced: UInt64
-    var connections: UInt64 = 0
-    var lastError: String?
+    private var session: DeliverySession
+    private var checkpoint: JournalCheckpoint
+    private var checkpointTime: UInt64 = 0
+    private var buffer: JournalEntryBuffer
+    private var nextEntry = 0
+    private var socket: JournalSocket?
+    private var reader: JournalReader?
+    /// The cursor of the last marker; every entry of this writer follows it.
+    private var markerCursor: String?
+    private var pollPause = DeliveryDriver.firstPollPause
+    private var nextPollTime: UInt64 = 0
+    private var polls = 0
+    private var journalChanged = false
+    /// Sends in a row that found the queue full although poll(2) reported the socket writable.
+    private var blockedSends = 0
+    /// Whether the reader's current entry is one of the stream.
+    private var hasRead = false
+    private var readsSinceOpening = 0
+    /// When an entry was last unconfirmed.
+    private var lastActivity: UInt64 = 0
+    private var reportedPosition: UInt64
+    private var connections: UInt64 = 0
+    private var lastError: String?
 
     init(
         _ configuration: JournalDeliveryConfiguration,
@@ -57,9 +60,8 @@ final class DeliveryDriver {
         self.source = source
         self.control = control
         self.onConfirmed = onConfirmed
-        announced = checkpoint.position
+        reportedPosition = checkpoint.position
         markers = DeliveryMarkers(identifier: configuration.identifier, random: &random)
-        streamValue = Array(configuration.stream.utf8)
         session = DeliverySession(
             limits: DeliveryLimits(configuration),
             confirmed: checkpoint.position,
@@ -75,35 +77,26 @@ final class DeliveryDriver {
         )
     }
 
-    /// Runs until the writer is asked to end.
+    /// Runs until the writer is asked to stop.
     func run() {
-        while !mustEnd() {
-            follow()
-            perform(session.step(now: MonotonicClock.now()))
+        while !mustEnd {
+            readBack()
+            perform(session.step(now: SystemClock.monotonicNanoseconds()))
             publish()
         }
-        takeCheckpoint(now: MonotonicClock.now(), interval: 0)
+        takeCheckpoint(now: SystemClock.monotonicNanoseconds(), interval: 0)
         publish()
     }
 
-    /// Whether to leave a long piece of work, and then everything.
-    var mustHurry: Bool {
-        switch control.ending {
-        case .no: false
-        case .draining(let until): MonotonicClock.now() >= until
-        case .now: true
-        }
-    }
-
-    private func mustEnd() -> Bool {
+    private var mustEnd: Bool {
         switch control.ending {
         case .no: false
         case .now: true
-        case .draining(let until):
+        case .draining:
             switch session.phase {
             case .absent: true
             case .streaming where session.isDrained && !session.hasUnconfirmed: true
-            default: MonotonicClock.now() >= until
+            default: control.isPastDeadline
             }
         }
     }
@@ -112,27 +105,315 @@ final class DeliveryDriver {
         switch step {
         case .connect: connect()
         case .sendMarkers(let datagram): sendMarkers(datagram)
-        case .lookForMarkers(let until): lookForMarkers(until: until)
+        case .pollForMarkers(let until): pollForMarkers(until: until)
         case .scan: scan()
         case .deliver(let entries): deliver(entries)
-        case .wait(let until, let forRoom): wait(until: waitLimit(until), forRoom: forRoom)
+        case .wait(let until, let forWritable): wait(until: waitLimit(until), forWritable: forWritable)
         }
     }
 
-    /// Notes trouble that leaves it open what journald has stored.
-    func fail(_ error: any Error) {
+    /// Records a failure after which it is unknown what journald has stored.
+    private func fail(_ error: any Error) {
         lastError = "\(error)"
-        session.failed(now: MonotonicClock.now())
+        session.failed(now: SystemClock.monotonicNanoseconds())
     }
 
     private func publish() {
         var statistics = session.snapshot
         statistics.reconnects = connections > 0 ? connections - 1 : 0
         statistics.lastError = lastError
-        if session.confirmed > announced {
-            announced = session.confirmed
-            onConfirmed(announced)
+        if session.confirmed > reportedPosition {
+            reportedPosition = session.confirmed
+            onConfirmed(reportedPosition)
         }
         control.publish(statistics, checkpoint)
     }
+
+    // MARK: Synchronising
+
+    /// Connects a new socket and reopens the journal.
+    private func connect() {
+        socket = nil
+        reader = nil
+        markerCursor = nil
+        hasRead = false
+        nextPollTime = 0
+        polls = 0
+        blockedSends = 0
+        pollPause = Self.firstPollPause
+        buffer.removeAll()
+        nextEntry = 0
+        do {
+            socket = try JournalSocket(path: configuration.socketPath)
+            connections += 1
+        } catch {
+            lastError = "\(error)"
+            session.connectionFailed(now: SystemClock.monotonicNanoseconds())
+            return
+        }
+        do {
+            let opened = try JournalReader(configuration.location, scope: .ownEntries)
+            _ = try opened.descriptor()
+            reader = opened
+            session.connected(now: SystemClock.monotonicNanoseconds())
+            try markers.select(attempt: session.attempt, in: opened)
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func sendMarkers(_ datagram: MarkerDatagram) {
+        do {
+            switch socket?.send(try markers.datagram(datagram, attempt: session.attempt)) {
+            case .sent:
+                blockedSends = 0
+                session.markersSent(now: SystemClock.monotonicNanoseconds())
+            case .wouldBlock:
+                blockedSends += 1
+                session.markersBlocked()
+            case .absent(let error), .tooLarge(let error):
+                fail(JournalSocketError.connect(path: configuration.socketPath, error))
+            case nil:
+                session.failed(now: SystemClock.monotonicNanoseconds())
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Polls for the last marker, or waits for the time of the next poll.
+    private func pollForMarkers(until: UInt64) {
+        guard SystemClock.monotonicNanoseconds() >= nextPollTime else {
+            return wait(until: min(until, nextPollTime), forWritable: false)
+        }
+        do {
+            // libsystemd notices new files, but not the new directory of a namespace.
+            polls += 1
+            if polls.isMultiple(of: Self.pollsPerReopening) { try reader?.reopen() }
+            var places = try readMarkers()
+            if places.contains(DeliveryMarkers.lastPlace), !places.contains(2) {
+                try reader?.reopen()
+                places = try readMarkers()
+            }
+            guard places.contains(DeliveryMarkers.lastPlace) else {
+                nextPollTime = SystemClock.monotonicNanoseconds() + pollPause
+                pollPause = min(pollPause * 2, Self.longestPollPause)
+                if nextPollTime >= until { lastError = DeliveryMarkers.unanswered(in: configuration.location) }
+                return
+            }
+            pollPause = Self.firstPollPause
+            session.markersFound(provesBatching: places.contains(2))
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func readMarkers() throws(JournalReaderError) -> Set<UInt64> {
+        guard let reader else { return [] }
+        let (places, lastCursor) = try markers.read(reader)
+        if let lastCursor { markerCursor = lastCursor }
+        return places
+    }
+
+    /// Finds out which entries above the confirmed position the journal holds.
+    private func scan() {
+        guard let reader, let markerCursor else { return session.failed(now: SystemClock.monotonicNanoseconds()) }
+        let scan = JournalScan(
+            configuration: configuration,
+            markerID: markers.id(attempt: session.attempt),
+            cursor: checkpoint.cursor,
+            isCancelled: { [control] in control.isPastDeadline }
+        )
+        do {
+            guard try scan.run(reader, into: &session) else { return }
+            try reader.reopen()
+            try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+            try reader.seek(cursor: markerCursor)
+            hasRead = false
+            readsSinceOpening = 0
+            lastActivity = SystemClock.monotonicNanoseconds()
+            session.scanned(now: SystemClock.monotonicNanoseconds())
+            if session.isContiguous {
+                checkpoint = JournalCheckpoint(position: session.confirmed, cursor: markerCursor)
+                checkpointTime = SystemClock.monotonicNanoseconds()
+            }
+        } catch {
+            fail(error)
+        }
+    }
+
+    // MARK: Streaming
+
+    /// Reads back sent entries, takes checkpoints, and closes an idle journal.
+    private func readBack() {
+        guard session.phase == .streaming else { return }
+        let now = SystemClock.monotonicNanoseconds()
+        if session.hasUnconfirmed { lastActivity = now }
+        do {
+            guard let reader = try openedReader() else { return }
+            if journalChanged {
+                journalChanged = false
+                try reader.process()
+            }
+            guard session.hasUnconfirmed else {
+                takeCheckpoint(now: now, interval: configuration.cursorInterval.clampedNanoseconds)
+                if mayCloseReader, now >= lastActivity + configuration.readerIdleTime.clampedNanoseconds {
+                    self.reader = nil
+                }
+                return
+            }
+            let before = session.confirmed
+            var entries = 0
+            while entries < Self.entriesPerTurn, try reader.next() {
+                entries += 1
+                // An unreadable entry counts as not stored: the session finds the gap and sends it again.
+                guard let sequence = try? reader.number(of: configuration.sequenceField) else { continue }
+                session.readBack(sequence, now: now)
+                hasRead = true
+            }
+            readsSinceOpening += entries
+            try releaseMemory(of: reader)
+            if session.confirmed > before { pollPause = Self.firstPollPause }
+            takeCheckpoint(now: now, interval: configuration.cursorInterval.clampedNanoseconds)
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Reopens the journal after a number of entries, because libsystemd keeps up to half a gigabyte of the files that
+    /// it has read mapped.
+    private func releaseMemory(of reader: JournalReader) throws(JournalReaderError) {
+        guard readsSinceOpening >= configuration.readsPerOpening else { return }
+        try reader.reopen()
+        readsSinceOpening = 0
+    }
+
+    /// Whether the journal may be closed until the next send: every later entry follows the checkpoint.
+    private var mayCloseReader: Bool {
+        session.phase == .streaming && reader != nil && !session.hasUnconfirmed && session.isContiguous
+            && checkpoint.cursor != nil && checkpoint.position == session.confirmed
+    }
+
+    /// The reader; one that was closed is reopened at the checkpoint when something is unconfirmed.
+    private func openedReader() throws(JournalReaderError) -> JournalReader? {
+        if let reader { return reader }
+        guard session.hasUnconfirmed, let cursor = checkpoint.cursor else { return nil }
+        let opened = try JournalReader(configuration.location, scope: .ownEntries)
+        _ = try opened.descriptor()
+        try opened.setMatches([.equal(configuration.streamField, configuration.stream)])
+        hasRead = try opened.seek(cursor: cursor)
+        readsSinceOpening = 0
+        reader = opened
+        return opened
+    }
+
+    /// Whether the checkpoint can be advanced.
+    private var isCheckpointDue: Bool {
+        session.phase == .streaming && session.isContiguous && session.confirmed > checkpoint.position && hasRead
+    }
+
+    /// Advances the checkpoint to the reader's current entry: every entry above the confirmed position follows it.
+    private func takeCheckpoint(now: UInt64, interval: UInt64) {
+        guard isCheckpointDue, now >= checkpointTime + interval, let cursor = try? reader?.cursor() else { return }
+        checkpoint = JournalCheckpoint(position: session.confirmed, cursor: cursor)
+        checkpointTime = now
+    }
+
+    /// Sends entries of the source until the window, the source or journald's queue is exhausted.
+    private func deliver(_ entries: Int) {
+        guard nextEntry < buffer.count || fill(entries) else { return }
+        while let range = session.nextDatagram(in: buffer, from: &nextEntry) {
+            guard send(range) else { return }
+            nextEntry = range.upperBound
+        }
+    }
+
+    private func fill(_ entries: Int) -> Bool {
+        buffer.removeAll()
+        nextEntry = 0
+        do {
+            try source.read(after: session.handled, limit: min(entries, Self.entriesPerRead), into: &buffer)
+        } catch {
+            lastError = "the source of entries can't be read: \(error)"
+            session.sourceFailed(now: SystemClock.monotonicNanoseconds())
+            buffer.removeAll()
+            return false
+        }
+        if buffer.isEmpty { session.sourceDrained() }
+        return !buffer.isEmpty
+    }
+
+    private func send(_ range: Range<Int>) -> Bool {
+        let bytes = buffer.byteRange(of: range)
+        switch unsafe socket?.send(buffer.bytes.span.bytes.extracting(bytes)) {
+        case .sent:
+            blockedSends = 0
+            let sequences = buffer.sequence(at: range.lowerBound)...buffer.sequence(at: range.upperBound - 1)
+            session.sent(sequences, bytes: bytes.count, now: SystemClock.monotonicNanoseconds())
+            return true
+        case .wouldBlock:
+            blockedSends += 1
+            session.blocked()
+        case .absent(let error):
+            fail(JournalSocketError.connect(path: configuration.socketPath, error))
+        case .tooLarge(let error):
+            let sequence = buffer.sequence(at: range.lowerBound)
+            lastError =
+                "entry \(sequence) of \(bytes.count) bytes can be sent neither as a datagram nor as a file: \(error)"
+            session.failed(now: SystemClock.monotonicNanoseconds())
+        case nil:
+            session.failed(now: SystemClock.monotonicNanoseconds())
+        }
+        return false
+    }
+
+    // MARK: Waiting
+
+    /// Waits for a wake-up, a change of the journal, and (when asked for) a writable socket.
+    ///
+    /// - Parameter until: The monotonic time in nanoseconds when to stop waiting; nil for no limit.
+    private func wait(until: UInt64?, forWritable: Bool) {
+        // A socket that poll(2) reports writable and that is not is retried after a pause, so that the loop never spins.
+        let polledSocket = forWritable && blockedSends < Self.maximumBlockedSends ? socket?.descriptor ?? -1 : -1
+        let now = SystemClock.monotonicNanoseconds()
+        var limit = until
+        if forWritable, polledSocket < 0 { limit = min(limit ?? .max, now + Self.longestPollPause) }
+        let milliseconds = limit.map { $0 <= now ? 0 : Int32(min(($0 - now + 999_999) / 1_000_000, 60_000)) } ?? -1
+        let events = control.wakeDescriptor.wait(
+            readable: watchedDescriptor,
+            writable: polledSocket,
+            milliseconds: milliseconds
+        )
+        if events.isWoken { session.sourceHasMore() }
+        journalChanged = journalChanged || events.isReadable
+        if forWritable, events.isWritable || polledSocket < 0 {
+            session.socketWritable(now: SystemClock.monotonicNanoseconds())
+        }
+    }
+
+    /// A wait's limit, or the time of the next poll of the journal or the next checkpoint where that is earlier.
+    private func waitLimit(_ until: UInt64?) -> UInt64? {
+        guard session.phase == .streaming else { return until }
+        let now = SystemClock.monotonicNanoseconds()
+        var limit = until
+        if session.hasUnconfirmed {
+            limit = min(limit ?? .max, now + pollPause)
+            pollPause = min(pollPause * 2, Self.longestPollPause)
+        } else if isCheckpointDue {
+            limit = min(limit ?? .max, checkpointTime + configuration.cursorInterval.clampedNanoseconds)
+        } else if mayCloseReader {
+            limit = min(limit ?? .max, lastActivity + configuration.readerIdleTime.clampedNanoseconds)
+        }
+        return limit
+    }
+
+    private var watchedDescriptor: Int32 {
+        guard session.phase == .streaming, let reader else { return -1 }
+        return (try? reader.descriptor()) ?? -1
+    }
+}
+
+extension JournalScope {
+    /// The files that may hold this process's own entries: journald keeps those of users other than system users apart.
+    fileprivate static let ownEntries: JournalScope = [.localOnly, .system, .currentUser]
 }

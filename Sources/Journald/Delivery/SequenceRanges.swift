@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of sequence numbers as ascending ranges that don't touch.
+/// A set of sequence numbers, as ascending ranges that are not adjacent.
 ///
-/// Bounded: what would need more ranges than the limit isn't remembered, and ``insert(_:)`` says so.
+/// It is bounded: ``insert(_:)`` returns false for what would exceed the limit of ranges.
 package struct SequenceRanges: Sendable, Equatable {
-    /// The limit, above what a window of 65,536 entries can leave behind.
+    /// The limit, above what a window of 65,536 entries can need.
     static let maximumRanges = 65_536
 
     private var ranges: [ClosedRange<UInt64>] = []
@@ -38,12 +38,12 @@ package struct SequenceRanges: Sendable, Equatable {
         return total
     }
 
-    /// Adds numbers. O(log n) next to a range or at the end, else O(n).
+    /// Inserts a range. O(log n) next to a range or at the end, else O(n).
     ///
-    /// - Returns: Whether they are in the set now.
+    /// - Returns: False when the set is full, so that it was not inserted.
     @discardableResult
     package mutating func insert(_ added: ClosedRange<UInt64>) -> Bool {
-        // The first range that the added one touches or that lies behind it.
+        // The first range that overlaps the added one, is adjacent to it or follows it.
         let below = added.lowerBound == 0 ? 0 : added.lowerBound - 1
         let start = firstIndex(endingAtOrAbove: below)
         let above = added.upperBound == .max ? .max : added.upperBound + 1
@@ -63,9 +63,9 @@ package struct SequenceRanges: Sendable, Equatable {
         return true
     }
 
-    /// Takes the range out that starts at or below a number, and all before it.
+    /// Removes every range that starts at or below a number.
     ///
-    /// - Returns: The last number of that range, or nil when there is none.
+    /// - Returns: The last number of the last of them, or nil when there is none.
     mutating func removePrefix(reaching number: UInt64) -> UInt64? {
         var upper: UInt64?
         while let range = first, range.lowerBound <= number {

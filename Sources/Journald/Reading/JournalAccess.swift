@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystemd
-import Glibc
+internal import Glibc
 
-/// Whether this process may read a journal's files.
+/// Checks that this process may read a journal's files.
 ///
-/// libsystemd leaves out the files that it may not open and reports success, so a reader without the permission sees
-/// an empty journal. The files themselves are asked here, because a group is only one of the ways to be let in.
+/// libsystemd skips files that it may not open and reports success, so a reader without permission sees an empty
+/// journal. The check tests the files themselves, because membership of a group is only one way to get access.
 enum JournalAccess {
-    /// The most files of a directory that are looked at.
-    static let maximumFiles = 4_096
+    /// The maximum number of a directory's files to check.
+    private static let maximumFiles = 4_096
 
-    /// - Throws: ``JournalReaderError/permission(path:user:)`` when there are files and none that holds this process'
+    /// - Throws: ``JournalReaderError/permission(path:user:)`` when there are files and none that holds this process's
     ///   own entries is readable.
     static func check(_ location: JournalLocation) throws(JournalReaderError) {
         let user = geteuid()
         guard user != 0 else { return }
         for directory in directories(of: location) {
-            guard isThere(directory) else { continue }
+            guard exists(directory) else { continue }
             guard let names = names(in: directory) else { throw .permission(path: directory, user: user) }
             let journals = names.filter { $0.hasSuffix(".journal") }
             let own = journals.filter { $0 == "system.journal" || $0 == "user-\(user).journal" }
@@ -36,22 +35,11 @@ enum JournalAccess {
         case .machine: suffix = ""
         case .namespace(let name): suffix = ".\(name)"
         }
-        guard let machine = machineID() else { return [] }
+        guard let machine = ID128.machine() else { return [] }
         return ["/var/log/journal/\(machine)\(suffix)", "/run/log/journal/\(machine)\(suffix)"]
     }
 
-    private static func machineID() -> String? {
-        var id = sd_id128_t()
-        guard unsafe sd_id128_get_machine(&id) >= 0 else { return nil }
-        return unsafe withUnsafeBytes(of: id) { bytes in
-            unsafe String(
-                decoding: bytes.flatMap { [Hexadecimal.digit($0 >> 4), Hexadecimal.digit($0 & 15)] },
-                as: UTF8.self
-            )
-        }
-    }
-
-    private static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+    private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func isReadable(_ path: String) -> Bool {
         unsafe faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0

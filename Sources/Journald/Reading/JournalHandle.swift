@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CSystemd
-import Glibc
+internal import CSystemd
+internal import Glibc
 
-/// An open `sd_journal` and the calls on it, with their results as Swift values. Bound to one thread.
+/// An open `sd_journal` with its calls as Swift methods. Bound to one thread.
 @safe
 final class JournalHandle {
     private let journal: OpaquePointer
@@ -29,7 +29,7 @@ final class JournalHandle {
 
     /// A descriptor that poll(2) reports readable when the journal has changed.
     ///
-    /// The first call starts to watch the journal's directories and looks through them again.
+    /// The first call starts to watch the journal's directories and scans them again.
     func watch() throws(JournalReaderError) -> Int32 {
         try Self.check("sd_journal_get_fd", unsafe sd_journal_get_fd(journal))
     }
@@ -99,7 +99,7 @@ final class JournalHandle {
         try Self.check("sd_journal_set_data_threshold", unsafe sd_journal_set_data_threshold(journal, bytes))
     }
 
-    /// Gives the bytes of a field's value to a closure, without a copy.
+    /// Passes the bytes of a field's value to a closure, without a copy.
     ///
     /// - Returns: The closure's result, or nil when the entry has no such field.
     func withValue<Result>(
@@ -126,7 +126,7 @@ final class JournalHandle {
         return time
     }
 
-    /// Takes note of what has happened to the journal's files, without waiting.
+    /// Processes changes of the journal's files, without waiting.
     func process() throws(JournalReaderError) -> JournalChange {
         Self.change(try Self.check("sd_journal_process", unsafe sd_journal_process(journal)))
     }
@@ -148,4 +148,10 @@ final class JournalHandle {
         guard result >= 0 else { throw .call(call, SystemError(code: result)) }
         return result
     }
+}
+
+/// The direction in which a reader steps through the journal.
+enum JournalDirection: Sendable {
+    case forward
+    case backward
 }

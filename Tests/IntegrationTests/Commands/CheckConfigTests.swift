@@ -1,169 +1,168 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("check-config")
-    struct CheckConfig {
-        private struct Verdict: Decodable {
-            struct Problem: Decodable {
-                let file: String?
-                let line: Int?
-                let variable: String?
-                let message: String
-            }
-
-            let verdict: String
-            let problems: [Problem]
-            let warnings: [Problem]
+@Suite("check-config")
+struct CheckConfigTests {
+    private struct Verdict: Decodable {
+        struct Problem: Decodable {
+            let file: String?
+            let line: Int?
+            let variable: String?
+            let message: String
         }
 
-        private func check(
-            _ yaml: String,
-            _ options: [String] = [],
-            environment: [String] = []
-        ) async throws -> (command: Command, path: String) {
-            try await withTemporaryDirectory { directory in
-                let path = "\(directory)/config.yml"
-                try Data(yaml.utf8).write(to: URL(fileURLWithPath: path))
-                let command = try await Command.run(
-                    ["/usr/bin/env"] + environment + [Service.binary(), "check-config", path] + options
-                )
-                return (command, path)
-            }
-        }
+        let verdict: String
+        let problems: [Problem]
+        let warnings: [Problem]
+    }
 
-        @Test("says ok, or each problem with its line")
-        func text() async throws {
-            let good = try await check("max-body: 8MiB\n")
-            #expect(good.command.status == .code(0))
-            #expect(good.command.text == "\(good.path): ok\n")
-            let bad = try await check("max-boddy: 8MiB\n")
-            #expect(bad.command.status == .code(1))
-            #expect(
-                bad.command.text
-                    == "error: \(bad.path):1: unknown key \"max-boddy\"; did you mean max-body?\n\(bad.path): 1 problem\n"
+    private func check(
+        _ yaml: String,
+        _ options: [String] = [],
+        environment: [String] = []
+    ) async throws -> (command: Command, path: String) {
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/config.yml"
+            try Data(yaml.utf8).write(to: URL(fileURLWithPath: path))
+            let command = try await Command.run(
+                ["/usr/bin/env"] + environment + [Service.binary(), "check-config", path] + options
             )
-            #expect(try await check("max-body: 8MiB\n", ["--quiet"]).command.text == "")
+            return (command, path)
         }
+    }
 
-        @Test("as JSON names file, line, variable and message")
-        func json() async throws {
-            let (command, path) = try await check(
-                "listen: [a]\n",
-                ["--format", "json"],
-                environment: ["DNP_TELEMETRY_JOURNAL=x", "DNP_TELEMETRY_JORNAL=off"]
-            )
-            #expect(command.status == .code(1))
-            let verdict = try JSONDecoder().decode(Verdict.self, from: command.output)
-            #expect(verdict.verdict == "invalid")
-            #expect(verdict.problems.map(\.line) == [1, nil])
-            #expect(verdict.problems.map(\.file) == [path, nil])
-            #expect(verdict.problems.map(\.variable) == [nil, "DNP_TELEMETRY_JOURNAL"])
-            #expect(verdict.warnings.map(\.variable) == ["DNP_TELEMETRY_JORNAL"])
-        }
+    @Test("check-config says ok, or names each problem with its line")
+    func checkConfigPrintsText() async throws {
+        let good = try await check("max-body: 8MiB\n")
+        #expect(good.command.status == .code(0))
+        #expect(good.command.text == "\(good.path): ok\n")
+        let bad = try await check("max-boddy: 8MiB\n")
+        #expect(bad.command.status == .code(1))
+        #expect(
+            bad.command.text
+                == "error: \(bad.path):1: unknown key \"max-boddy\"; did you mean max-body?\n\(bad.path): 1 problem\n"
+        )
+        #expect(try await check("max-body: 8MiB\n", ["--quiet"]).command.text == "")
+    }
 
-        @Test("names all that is wrong at once: settings, what they come to together, security files and paths")
-        func everything() async throws {
-            try await withTemporaryDirectory { directory in
-                func write(_ name: String, _ text: String) throws {
-                    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
-                }
-                try FileManager.default.createDirectory(
-                    atPath: "\(directory)/tokens",
-                    withIntermediateDirectories: false
-                )
-                try write("tokens/token-short", "short\n")
-                try write("file", "")
-                try write(
-                    "web.yml",
-                    """
-                    http_server_config: {http2: perhaps}
-                    basic_auth_users:
-                      alice: secret
-                      bob: $2y$04$short
-                    rate_limits: {}
+    @Test("check-config --json names file, line, variable and message")
+    func checkConfigPrintsJSON() async throws {
+        let (command, path) = try await check(
+            "listen: [a]\n",
+            ["--format", "json"],
+            environment: ["DNP_TELEMETRY_JOURNAL=x", "DNP_TELEMETRY_JORNAL=off"]
+        )
+        #expect(command.status == .code(1))
+        let verdict = try JSONDecoder().decode(Verdict.self, from: command.output)
+        #expect(verdict.verdict == "invalid")
+        #expect(verdict.problems.map(\.line) == [1, nil])
+        #expect(verdict.problems.map(\.file) == [path, nil])
+        #expect(verdict.problems.map(\.variable) == [nil, "DNP_TELEMETRY_JOURNAL"])
+        #expect(verdict.warnings.map(\.variable) == ["DNP_TELEMETRY_JORNAL"])
+    }
 
-                    """
-                )
-                try write(
-                    "config.yml",
-                    """
-                    max-body: 1kb
-                    max-bytes-in-flight: 1MiB
-                    listen:
-                      - 127.0.0.1:1
-                      - 127.0.0.1:1 serve=metrics
-                      - unix:\(directory)/file
-                      - unix:/nowhere/http.sock group=nobody-at-all
-                    state-dir: file/state
-                    web-config: web.yml
-                    credentials-dir: tokens
-                    follow: [missing/app.log, .]
-
-                    """
-                )
-                let path = "\(directory)/config.yml"
-                let command = try await Command.run([
-                    "/usr/bin/env", "DNP_TELEMETRY_MAX_BODDY=1", Service.binary(), "check-config", path,
-                ])
-                #expect(command.status == .code(1))
-                let lines = command.text.replacing("\(directory)/", with: "").split(separator: "\n").map(String.init)
-                let expected = [
-                    "error: config.yml:1: expected bytes from 1 to 64MiB",
-                    "error: config.yml:5: found 127.0.0.1:1 twice",
-                    "error: web.yml:1: http2: expected true or false, found \"perhaps\"",
-                    "error: web.yml:3: \"alice\": expected a bcrypt hash",
-                    "error: web.yml:4: \"bob\": expected a bcrypt hash",
-                    "error: web.yml:5: unknown key \"rate_limits\"; did you mean rate_limit?",
-                    "error: tokens/token-short: expected a token of 16 to 4096 bytes, found 5",
-                    "error: config.yml:8: expected a directory at file, found something else",
-                    "error: config.yml:6: expected a socket or nothing at file, found something else",
-                    "error: config.yml:7: there is no group \"nobody-at-all\"",
-                    "warning: DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?",
-                    "warning: config.yml:7: /nowhere is not there; it has to be made before the service starts",
-                    "warning: config.yml:11: missing is no directory yet",
-                    "warning: config.yml:11: \(directory) is no regular file, and is not followed while it is none",
-                    "config.yml: 10 problems",
-                ]
-                #expect(lines.count == expected.count, "\(command.text)")
-                for (line, beginning) in zip(lines, expected) { #expect(line.hasPrefix(beginning), "\(line)") }
+    @Test("check-config names all problems at once: settings, their combinations, security files and paths")
+    func checkConfigNamesEveryProblem() async throws {
+        try await withTemporaryDirectory { directory in
+            func write(_ name: String, _ text: String) throws {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(directory)/\(name)"))
             }
-        }
-
-        @Test("warns of what may be a mistake, and lets it pass")
-        func warnings() async throws {
-            let open =
-                "reload-endpoint: true\nlisten: [':1', 'unix:/tmp/dnp-telemetry-check.sock']\n"
-            let (command, path) = try await check(open)
-            #expect(command.status == .code(0))
-            #expect(
-                command.text == """
-                    warning: \(path):1: everybody who reaches :1 may ask for a reload: let reloads be asked for on the \
-                    loopback or a Unix socket, or name users or client_auth_type RequireAndVerifyClientCert in the web \
-                    configuration
-                    \(path): ok
-
-                    """
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/tokens",
+                withIntermediateDirectories: false
             )
-            for listen in [
-                "127.0.0.1:1", "'[::1]:1'", "':1 serve=ingest'", "systemd", "unix:/tmp/dnp-telemetry-check.sock",
-            ] {
-                let local = try await check("reload-endpoint: true\nlisten: \(listen)\n")
-                #expect(local.command.text == "\(local.path): ok\n")
-            }
-        }
+            try write("tokens/token-short", "short\n")
+            try write("file", "")
+            try write(
+                "web.yml",
+                """
+                http_server_config: {http2: perhaps}
+                basic_auth_users:
+                  alice: secret
+                  bob: $2y$04$short
+                rate_limits: {}
 
-        @Test("a file that is not there is exit status 2")
-        func missing() async throws {
-            let command = try await Command.run([Service.binary(), "check-config", "/nowhere/config.yml"])
-            #expect(command.status == .code(2))
-            #expect(command.error.contains("/nowhere/config.yml: it cannot be read"))
-            let empty = try await Command.run([
-                "/usr/bin/env", "DNP_TELEMETRY_CONFIG=", Service.binary(), "check-config",
+                """
+            )
+            try write(
+                "config.yml",
+                """
+                max-body: 1kb
+                max-bytes-in-flight: 1MiB
+                listen:
+                  - 127.0.0.1:1
+                  - 127.0.0.1:1 serve=metrics
+                  - unix:\(directory)/file
+                  - unix:/nowhere/http.sock group=nobody-at-all
+                state-dir: file/state
+                web-config: web.yml
+                credentials-dir: tokens
+                follow: [missing/app.log, .]
+
+                """
+            )
+            let path = "\(directory)/config.yml"
+            let command = try await Command.run([
+                "/usr/bin/env", "DNP_TELEMETRY_MAX_BODDY=1", Service.binary(), "check-config", path,
             ])
-            #expect(empty.status == .code(2))
+            #expect(command.status == .code(1))
+            let lines = command.text.replacing("\(directory)/", with: "").split(separator: "\n").map(String.init)
+            let expected = [
+                "error: config.yml:1: expected bytes from 1 to 64MiB",
+                "error: config.yml:5: found 127.0.0.1:1 twice",
+                "error: web.yml:1: http2: expected true or false, found \"perhaps\"",
+                "error: web.yml:3: \"alice\": expected a bcrypt hash",
+                "error: web.yml:4: \"bob\": expected a bcrypt hash",
+                "error: web.yml:5: unknown key \"rate_limits\"; did you mean rate_limit?",
+                "error: tokens/token-short: expected a token of 16 to 4096 bytes, found 5",
+                "error: config.yml:8: expected a directory at file, found something else",
+                "error: config.yml:6: expected a socket or nothing at file, found something else",
+                "error: config.yml:7: there is no group \"nobody-at-all\"",
+                "warning: DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?",
+                "warning: config.yml:7: /nowhere is not there; it has to be made before the service starts",
+                "warning: config.yml:11: missing is no directory yet",
+                "warning: config.yml:11: \(directory) is no regular file, and is not followed while it is none",
+                "config.yml: 10 problems",
+            ]
+            #expect(lines.count == expected.count, "\(command.text)")
+            for (line, beginning) in zip(lines, expected) { #expect(line.hasPrefix(beginning), "\(line)") }
         }
+    }
+
+    @Test("check-config warns of likely mistakes and accepts them")
+    func checkConfigWarns() async throws {
+        let open =
+            "reload-endpoint: true\nlisten: [':1', 'unix:/tmp/dnp-telemetry-check.sock']\n"
+        let (command, path) = try await check(open)
+        #expect(command.status == .code(0))
+        #expect(
+            command.text == """
+                warning: \(path):1: everybody who reaches :1 may ask for a reload: let reloads be asked for on the \
+                loopback or a Unix socket, or name users or client_auth_type RequireAndVerifyClientCert in the web \
+                configuration
+                \(path): ok
+
+                """
+        )
+        for listen in [
+            "127.0.0.1:1", "'[::1]:1'", "':1 serve=ingest'", "systemd", "unix:/tmp/dnp-telemetry-check.sock",
+        ] {
+            let local = try await check("reload-endpoint: true\nlisten: \(listen)\n")
+            #expect(local.command.text == "\(local.path): ok\n")
+        }
+    }
+
+    @Test("check-config ends with 2 when the file is missing")
+    func checkConfigMissingFile() async throws {
+        let command = try await Command.run([Service.binary(), "check-config", "/nowhere/config.yml"])
+        #expect(command.status == .code(2))
+        #expect(command.error.contains("/nowhere/config.yml: it cannot be read"))
+        let empty = try await Command.run([
+            "/usr/bin/env", "DNP_TELEMETRY_CONFIG=", Service.binary(), "check-config",
+        ])
+        #expect(empty.status == .code(2))
     }
 }

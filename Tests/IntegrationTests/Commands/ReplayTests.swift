@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("replay")
-    struct ReplayCommand {
-        @Test("prints the counters of every sample", arguments: Sample.all)
-        func samples(sample: Sample) async throws {
-            let json = try await Command.telemetry("replay", "--format", "json", sample.path)
-            #expect(json.status == .code(0))
-            #expect(
-                try JSONDecoder().decode(Sample.Expectation.Counters.self, from: json.output)
-                    == sample.expected.counters
-            )
-            let page = try await Command.telemetry("replay", sample.path)
-            #expect(page.status == .code(0))
-            #expect(page.error == "")
-            let samples = page.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
-            let counters = sample.expected.counters
-            #expect(samples.contains("dnp_prefetch_scheduled_total \(counters.dnp_prefetch_scheduled_total)"))
-            #expect(samples.contains("dnp_prefetch_executed_total \(counters.dnp_prefetch_executed_total)"))
-            #expect(samples.contains("dnp_prefetch_success_total \(counters.dnp_prefetch_success_total)"))
-            for (reason, count) in counters.dnp_prefetch_failure_total {
-                #expect(samples.contains("dnp_prefetch_failure_total{reason=\"\(reason)\"} \(count)"))
-            }
-            let used = counters.dnp_prefetch_used_for_notification_total
-            #expect(samples.contains("dnp_prefetch_used_for_notification_total \(used)"))
+@Suite("replay")
+struct ReplayTests {
+    @Test("replay prints the expected counters of every sample", arguments: Sample.all)
+    func replaySamples(sample: Sample) async throws {
+        let json = try await Command.telemetry("replay", "--format", "json", sample.path)
+        #expect(json.status == .code(0))
+        #expect(
+            try JSONDecoder().decode(Sample.Expectation.Counters.self, from: json.output)
+                == sample.expected.counters
+        )
+        let page = try await Command.telemetry("replay", sample.path)
+        #expect(page.status == .code(0))
+        #expect(page.error == "")
+        let samples = page.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        let counters = sample.expected.counters
+        #expect(samples.contains("dnp_prefetch_scheduled_total \(counters.dnp_prefetch_scheduled_total)"))
+        #expect(samples.contains("dnp_prefetch_executed_total \(counters.dnp_prefetch_executed_total)"))
+        #expect(samples.contains("dnp_prefetch_success_total \(counters.dnp_prefetch_success_total)"))
+        for (reason, count) in counters.dnp_prefetch_failure_total {
+            #expect(samples.contains("dnp_prefetch_failure_total{reason=\"\(reason)\"} \(count)"))
         }
+        let used = counters.dnp_prefetch_used_for_notification_total
+        #expect(samples.contains("dnp_prefetch_used_for_notification_total \(used)"))
+    }
 
-        @Test("prints what a scrape of the service shows of the same families")
-        func sameAsTheService() async throws {
-            let events = Sample.path("events/full-cycle.ndjson")
-            let page = try await Command.telemetry("replay", events)
-            let described = page.text.split(separator: "\n").filter { $0.hasPrefix("#") }
-            #expect(!described.isEmpty)
-            #expect(!page.text.contains("process_") && !page.text.contains("metrics_registry_"))
-            try await withService { service in
-                let client = await service.client
-                _ = try await client.post(Array(contents(of: events)))
-                let scrape = try await client.get("/metrics").text.split(separator: "\n")
-                #expect(Set(described).subtracting(scrape) == [])
-            }
+    @Test("replay prints what a scrape of the service shows of the same families")
+    func replayEqualsScrape() async throws {
+        let events = Sample.path("events/full-cycle.ndjson")
+        let page = try await Command.telemetry("replay", events)
+        let described = page.text.split(separator: "\n").filter { $0.hasPrefix("#") }
+        #expect(!described.isEmpty)
+        #expect(!page.text.contains("process_") && !page.text.contains("metrics_registry_"))
+        try await withService { service in
+            let client = await service.client
+            _ = try await client.post(Array(contents(of: events)))
+            let scrape = try await client.get("/metrics").text.split(separator: "\n")
+            #expect(Set(described).subtracting(scrape) == [])
         }
+    }
 
-        @Test("passes promtool")
-        func promtool() async throws {
-            try MissingDependency.require(executable: "/usr/bin/promtool", package: "prometheus")
-            let page = try await Command.telemetry("replay", Sample.path("logs/network-failure.log"))
-            let check = try await Command.run(["/usr/bin/promtool", "check", "metrics"], input: page.text)
-            #expect(check.status == .code(0))
-            #expect(check.text == "" && check.error == "")
-        }
+    @Test("promtool accepts what replay prints")
+    func replayPassesPromtool() async throws {
+        try MissingDependency.require(executable: "/usr/bin/promtool", package: "prometheus")
+        let page = try await Command.telemetry("replay", Sample.path("logs/network-failure.log"))
+        let check = try await Command.run(["/usr/bin/promtool", "check", "metrics"], input: page.text)
+        #expect(check.status == .code(0))
+        #expect(check.text == "" && check.error == "")
+    }
 
-        @Test("ends with 2 for what cannot be read")
-        func unreadable() async throws {
-            let command = try await Command.telemetry("replay", "/nowhere/device.log")
-            #expect(command.status == .code(2))
-            #expect(command.text == "")
-            #expect(command.error == "Error: /nowhere/device.log: there is no such file\n")
-        }
+    @Test("replay ends with 2 when its input can't be read")
+    func replayUnreadableInput() async throws {
+        let command = try await Command.telemetry("replay", "/nowhere/device.log")
+        #expect(command.status == .code(2))
+        #expect(command.text == "")
+        #expect(command.error == "Error: /nowhere/device.log: there is no such file\n")
     }
 }

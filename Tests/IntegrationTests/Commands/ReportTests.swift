@@ -1,149 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("report")
-    struct ReportCommand {
-        private static let happy = Sample.path("logs/happy-stamped.log")
+@Suite("report")
+struct ReportTests {
+    private static let happy = Sample.path("logs/happy-stamped.log")
 
-        private func artifact(_ data: Data) throws -> [String: Any] {
-            let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
-            return try #require(object?["testRun"] as? [String: Any])
+    private func artifact(_ data: Data) throws -> [String: Any] {
+        let object = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return try #require(object?["testRun"] as? [String: Any])
+    }
+
+    @Test("report writes the artifact and the filled-in template of a successful log")
+    func reportWritesFiles() async throws {
+        try await withTemporaryDirectory { directory in
+            let run = "\(directory)/run"
+            let command = try await Command.telemetry(
+                "report",
+                Self.happy,
+                "--out",
+                run,
+                "--device",
+                "iPhone 15 Pro",
+                "--ios-version",
+                "17.1",
+                "--scenario",
+                "SIM-1",
+                "--scenario",
+                "SIM-2"
+            )
+            #expect(command.status == .code(0))
+            #expect(command.text == "")
+            let artifact = try artifact(contents(of: "\(run).json"))
+            #expect(artifact["device"] as? String == "iPhone 15 Pro")
+            #expect(artifact["iosVersion"] as? String == "17.1")
+            #expect(artifact["leadTime"] as? Int == 300)
+            #expect(artifact["scenarios"] as? [String] == ["SIM-1", "SIM-2"])
+            let outcome = try #require(artifact["outcome"] as? [String: Any])
+            #expect(outcome["prefetchScheduledAt"] as? String == "2025-11-15T05:41:00Z")
+            #expect(outcome["bgTaskExecutedAt"] as? String == "2025-11-15T05:50:00Z")
+            #expect(outcome["notificationFiredAt"] as? String == "2025-11-15T05:53:02Z")
+            #expect(outcome["cachedContentUsed"] as? Bool == true)
+            #expect((outcome["errors"] as? [Any])?.isEmpty == true)
+            #expect(
+                artifact["telemetry"] as? [String: Int] == ["scheduled": 1, "executed": 1, "success": 1, "used": 1]
+            )
+            let template = text(of: "\(run).md")
+            #expect(template.contains("\n- Prefetch scheduled at: 2025-11-15T05:41:00Z\n"))
+            #expect(template.contains("\n- Scenario ID(s) tested: SIM-1, SIM-2\n"))
         }
+    }
 
-        @Test("writes the artifact and the filled-in template of a happy log")
-        func files() async throws {
-            try await withTemporaryDirectory { directory in
-                let run = "\(directory)/run"
-                let command = try await Command.telemetry(
-                    "report",
-                    Self.happy,
-                    "--out",
-                    run,
-                    "--device",
-                    "iPhone 15 Pro",
-                    "--ios-version",
-                    "17.1",
-                    "--scenario",
-                    "SIM-1",
-                    "--scenario",
-                    "SIM-2"
-                )
-                #expect(command.status == .code(0))
-                #expect(command.text == "")
-                let artifact = try artifact(contents(of: "\(run).json"))
-                #expect(artifact["device"] as? String == "iPhone 15 Pro")
-                #expect(artifact["iosVersion"] as? String == "17.1")
-                #expect(artifact["leadTime"] as? Int == 300)
-                #expect(artifact["scenarios"] as? [String] == ["SIM-1", "SIM-2"])
-                let outcome = try #require(artifact["outcome"] as? [String: Any])
-                #expect(outcome["prefetchScheduledAt"] as? String == "2025-11-15T05:41:00Z")
-                #expect(outcome["bgTaskExecutedAt"] as? String == "2025-11-15T05:50:00Z")
-                #expect(outcome["notificationFiredAt"] as? String == "2025-11-15T05:53:02Z")
-                #expect(outcome["cachedContentUsed"] as? Bool == true)
-                #expect((outcome["errors"] as? [Any])?.isEmpty == true)
-                #expect(
-                    artifact["telemetry"] as? [String: Int] == ["scheduled": 1, "executed": 1, "success": 1, "used": 1]
-                )
-                let template = text(of: "\(run).md")
-                #expect(template.contains("\n- Prefetch scheduled at: 2025-11-15T05:41:00Z\n"))
-                #expect(template.contains("\n- Scenario ID(s) tested: SIM-1, SIM-2\n"))
-            }
+    @Test("report prints without a file, and overwrites no file")
+    func reportPrints() async throws {
+        let markdown = try await Command.telemetry("report", Self.happy)
+        #expect(markdown.text.hasPrefix("# Test run: notif-2025-11-15\n"))
+        let json = try await Command.telemetry("report", Self.happy, "--format", "json")
+        _ = try artifact(json.output)
+        try await withTemporaryDirectory { directory in
+            let run = "\(directory)/run"
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(run).md"))
+            let refused = try await Command.telemetry("report", Self.happy, "--out", run)
+            #expect(refused.status == .code(2))
+            #expect(refused.error == "Error: \(run).md: it is there already; --force replaces it\n")
+            #expect(text(of: "\(run).md") == "mine")
+            #expect(!FileManager.default.fileExists(atPath: "\(run).json"))
+            let forced = try await Command.telemetry("report", Self.happy, "--out", run, "--force")
+            #expect(forced.status == .code(0))
+            #expect(text(of: "\(run).md") == markdown.text)
+            #expect(contents(of: "\(run).json") == json.output)
         }
+    }
 
-        @Test("prints without a file, and keeps files that are there")
-        func printing() async throws {
-            let markdown = try await Command.telemetry("report", Self.happy)
-            #expect(markdown.text.hasPrefix("# Test run: notif-2025-11-15\n"))
-            let json = try await Command.telemetry("report", Self.happy, "--format", "json")
-            _ = try artifact(json.output)
-            try await withTemporaryDirectory { directory in
-                let run = "\(directory)/run"
-                try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(run).md"))
-                let refused = try await Command.telemetry("report", Self.happy, "--out", run)
-                #expect(refused.status == .code(2))
-                #expect(refused.error == "Error: \(run).md: it is there already; --force replaces it\n")
-                #expect(text(of: "\(run).md") == "mine")
-                #expect(!FileManager.default.fileExists(atPath: "\(run).json"))
-                let forced = try await Command.telemetry("report", Self.happy, "--out", run, "--force")
-                #expect(forced.status == .code(0))
-                #expect(text(of: "\(run).md") == markdown.text)
-                #expect(contents(of: "\(run).json") == json.output)
-            }
+    @Test("report refuses invalid names before it reads the input", arguments: ["", "/tmp/", "runs/"])
+    func reportRefusesNames(out: String) async throws {
+        let refused = try await Command.telemetry("report", "/nowhere/device.log", "--out", out)
+        #expect(refused.status == .code(64))
+        #expect(refused.error.hasPrefix("Error: expected --out as a name"))
+    }
+
+    @Test("report names a missing directory before it reads the input")
+    func reportMissingDirectory() async throws {
+        try await withTemporaryDirectory { directory in
+            let refused = try await Command.telemetry(
+                "report",
+                "/nowhere/device.log",
+                "--out",
+                "\(directory)/no/run"
+            )
+            #expect(refused.status == .code(2))
+            #expect(refused.error == "Error: \(directory)/no/run.json: there is no such directory\n")
         }
+    }
 
-        @Test("refuses names that are none, before the input is read", arguments: ["", "/tmp/", "runs/"])
-        func noName(out: String) async throws {
-            let refused = try await Command.telemetry("report", "/nowhere/device.log", "--out", out)
-            #expect(refused.status == .code(64))
-            #expect(refused.error.hasPrefix("Error: expected --out as a name"))
-        }
+    @Test("report names the line of a failure that has no time")
+    func reportFailureLine() async throws {
+        let log = """
+            [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            nothing of ours
+            [DNP-FETCH] Fetch failed: timeout
 
-        @Test("says before the input is read that there is no such directory")
-        func noDirectory() async throws {
-            try await withTemporaryDirectory { directory in
-                let refused = try await Command.telemetry(
-                    "report",
-                    "/nowhere/device.log",
-                    "--out",
-                    "\(directory)/no/run"
-                )
-                #expect(refused.status == .code(2))
-                #expect(refused.error == "Error: \(directory)/no/run.json: there is no such directory\n")
-            }
-        }
+            """
+        let command = try await Command.telemetry("report", "-", "--format", "json", input: log)
+        let failures = try #require(artifact(command.output)["failures"] as? [[String: Any]])
+        #expect(failures.first?["time"] is NSNull)
+        #expect(failures.first?["line"] as? Int == 3)
+        let markdown = try await Command.telemetry("report", "-", input: log)
+        #expect(markdown.text.contains("- line 3: prefetch\\_failure"))
+    }
 
-        @Test("names the line of a failure that no time is told of")
-        func failureLine() async throws {
-            let log = """
-                [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
-                nothing of ours
-                [DNP-FETCH] Fetch failed: timeout
+    @Test("report chooses the latest cycle, or the requested one")
+    func reportChoosesCycle() async throws {
+        let log = [Self.happy, Sample.path("events/full-cycle.ndjson")].map { text(of: $0) }.joined()
+            .replacingOccurrences(of: "notif-a", with: "early")
+            .replacingOccurrences(
+                of: "2025-11-15T05:53:00Z\", \"scheduleId\"",
+                with: "2025-11-14T05:53:00Z\", \"scheduleId\""
+            )
+        let latest = try await Command.telemetry("report", "-", "--format", "json", input: log)
+        #expect(try artifact(latest.output)["scheduleId"] as? String == "notif-2025-11-15")
+        let early = try await Command.telemetry("report", "-", "--format", "json", "--cycle", "early", input: log)
+        #expect(try artifact(early.output)["scheduleId"] as? String == "early")
+        let none = try await Command.telemetry("report", "-", "--cycle", "late", input: log)
+        #expect(none.status == .code(1))
+        #expect(none.text == "")
+        #expect(none.error == "Error: the input holds no cycle of schedule \"late\"\n")
+    }
 
-                """
-            let command = try await Command.telemetry("report", "-", "--format", "json", input: log)
-            let failures = try #require(artifact(command.output)["failures"] as? [[String: Any]])
-            #expect(failures.first?["time"] is NSNull)
-            #expect(failures.first?["line"] as? Int == 3)
-            let markdown = try await Command.telemetry("report", "-", input: log)
-            #expect(markdown.text.contains("- line 3: prefetch\\_failure"))
-        }
+    @Test("report fills in the device from the events")
+    func reportDevice() async throws {
+        let log = #"""
+            {"event":"prefetch_executed","timestamp":"2025-11-15T05:50:00Z","scheduleId":"a","osVersion":"17.2",\#
+            "deviceModel":"iPhone16,1","appVersion":"2.0.1"}
+            {"event":"prefetch_failure","timestamp":"2025-11-15T05:50:02Z","scheduleId":"a","reason":"AUTH"}
 
-        @Test("chooses the latest cycle, or the one that is asked for")
-        func choice() async throws {
-            let log = [Self.happy, Sample.path("events/full-cycle.ndjson")].map { text(of: $0) }.joined()
-                .replacingOccurrences(of: "notif-a", with: "early")
-                .replacingOccurrences(
-                    of: "2025-11-15T05:53:00Z\", \"scheduleId\"",
-                    with: "2025-11-14T05:53:00Z\", \"scheduleId\""
-                )
-            let latest = try await Command.telemetry("report", "-", "--format", "json", input: log)
-            #expect(try artifact(latest.output)["scheduleId"] as? String == "notif-2025-11-15")
-            let early = try await Command.telemetry("report", "-", "--format", "json", "--cycle", "early", input: log)
-            #expect(try artifact(early.output)["scheduleId"] as? String == "early")
-            let none = try await Command.telemetry("report", "-", "--cycle", "late", input: log)
-            #expect(none.status == .code(1))
-            #expect(none.text == "")
-            #expect(none.error == "Error: the input holds no cycle of schedule \"late\"\n")
-        }
-
-        @Test("takes what events tell of the device")
-        func device() async throws {
-            let log = #"""
-                {"event":"prefetch_executed","timestamp":"2025-11-15T05:50:00Z","scheduleId":"a","osVersion":"17.2",\#
-                "deviceModel":"iPhone16,1","appVersion":"2.0.1"}
-                {"event":"prefetch_failure","timestamp":"2025-11-15T05:50:02Z","scheduleId":"a","reason":"AUTH"}
-
-                """#
-            let command = try await Command.telemetry("report", "-", "--format", "json", input: log)
-            let artifact = try artifact(command.output)
-            #expect(artifact["device"] as? String == "iPhone16,1")
-            #expect(artifact["iosVersion"] as? String == "17.2")
-            #expect(artifact["appBuild"] as? String == "2.0.1")
-            let failures = try #require(artifact["failures"] as? [[String: Any]])
-            #expect(failures.first?["reason"] as? String == "AUTH")
-        }
+            """#
+        let command = try await Command.telemetry("report", "-", "--format", "json", input: log)
+        let artifact = try artifact(command.output)
+        #expect(artifact["device"] as? String == "iPhone16,1")
+        #expect(artifact["iosVersion"] as? String == "17.2")
+        #expect(artifact["appBuild"] as? String == "2.0.1")
+        let failures = try #require(artifact["failures"] as? [[String: Any]])
+        #expect(failures.first?["reason"] as? String == "AUTH")
     }
 }

@@ -2,307 +2,306 @@
 
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("validate")
-    struct ValidateCommand {
-        @Test("judges every sample as its expectation says", arguments: Sample.all)
-        func samples(sample: Sample) async throws {
-            let command = try await Command.telemetry("validate", "--format", "json", sample.path)
-            let judged = try JudgedOutput(command)
-            #expect(judged.counters == sample.expected.counters)
-            #expect(judged.verdict == sample.expected.verdict)
-            if let outcomes = sample.expected.outcomes { #expect(judged.cycles.map(\.outcome) == outcomes) }
-            if let violations = sample.expected.violations {
-                #expect(judged.cycles.flatMap(\.violations).map(\.violation) == violations)
-            }
-            #expect(judged.lines.read == judged.lines.recognised + judged.lines.foreign + judged.lines.unrecognised)
-            #expect(command.status == .code(sample.expected.verdict == "coherent" ? 0 : 1))
-            #expect(command.error == "")
+@Suite("validate")
+struct ValidateTests {
+    @Test("validate judges every sample as expected", arguments: Sample.all)
+    func validateSamples(sample: Sample) async throws {
+        let command = try await Command.telemetry("validate", "--format", "json", sample.path)
+        let judged = try JudgedOutput(command)
+        #expect(judged.counters == sample.expected.counters)
+        #expect(judged.verdict == sample.expected.verdict)
+        if let outcomes = sample.expected.outcomes { #expect(judged.cycles.map(\.outcome) == outcomes) }
+        if let violations = sample.expected.violations {
+            #expect(judged.cycles.flatMap(\.violations).map(\.violation) == violations)
         }
+        #expect(judged.lines.read == judged.lines.recognised + judged.lines.foreign + judged.lines.unrecognised)
+        #expect(command.status == .code(sample.expected.verdict == "coherent" ? 0 : 1))
+        #expect(command.error == "")
+    }
 
-        @Test("has samples")
-        func someSamples() {
-            #expect(Sample.all.count >= 10)
+    @Test("the samples for validate are found")
+    func validateHasSamples() {
+        #expect(Sample.all.count >= 10)
+    }
+
+    @Test("validate judges standard input, gzip and several files as it judges one file")
+    func validateSources() async throws {
+        let happy = Sample.path("logs/happy-stamped.log")
+        let one = try await Command.telemetry("validate", "--format", "json", happy)
+        let piped = try await Command.telemetry("validate", "--format", "json", "-", input: text(of: happy))
+        #expect(piped.output == one.output)
+        try await withTemporaryDirectory { directory in
+            let packed = "\(directory)/device.log.gz"
+            let gzip = try await Command.run(["/bin/gzip", "-c", happy])
+            try gzip.output.write(to: URL(fileURLWithPath: packed))
+            let unpacked = try await Command.telemetry("validate", "--format", "json", packed)
+            #expect(unpacked.output == one.output)
         }
-
-        @Test("judges standard input, gzip and several files as it judges one")
-        func sources() async throws {
-            let happy = Sample.path("logs/happy-stamped.log")
-            let one = try await Command.telemetry("validate", "--format", "json", happy)
-            let piped = try await Command.telemetry("validate", "--format", "json", "-", input: text(of: happy))
-            #expect(piped.output == one.output)
-            try await withTemporaryDirectory { directory in
-                let packed = "\(directory)/device.log.gz"
-                let gzip = try await Command.run(["/bin/gzip", "-c", happy])
-                try gzip.output.write(to: URL(fileURLWithPath: packed))
-                let unpacked = try await Command.telemetry("validate", "--format", "json", packed)
-                #expect(unpacked.output == one.output)
-            }
-            let both = try JudgedOutput(
-                await Command.telemetry("validate", "--format", "json", happy, Sample.path("events/full-cycle.ndjson"))
-            )
-            #expect(both.cycles.map(\.scheduleId) == ["notif-2025-11-15", "notif-a"])
-            #expect(both.counters.dnp_prefetch_used_for_notification_total == 2)
-        }
-
-        @Test("reads events as whole documents too", arguments: ["array", "envelope", "pretty"])
-        func documents(form: String) async throws {
-            let lines = text(of: Sample.path("events/full-cycle.ndjson")).split(separator: "\n").joined(
-                separator: ",\n"
-            )
-            let document =
-                switch form {
-                case "array": "[\(lines)]"
-                case "envelope": "{\"events\":[\(lines)]}"
-                default: "\u{FEFF}\n{\n  \"sentAt\": \"2025-11-15T06:00:00Z\",\n  \"events\": [\n\(lines)\n]\n}\n"
-                }
-            let command = try await Command.telemetry("validate", "-", "--format", "json", input: document)
-            let judged = try JudgedOutput(command)
-            #expect(judged.verdict == "coherent")
-            #expect(judged.cycles.map(\.outcome) == ["used"])
-            #expect(judged.lines == .init(read: 5, recognised: 5, foreign: 0, unrecognised: 0))
-        }
-
-        @Test("says the verdict on the last line, and only that when quiet")
-        func verdictLast() async throws {
-            let happy = Sample.path("logs/happy-stamped.log")
-            let whole = try await Command.telemetry("validate", happy)
-            #expect(whole.text.hasSuffix("\ncoherent: 1 cycle (1 used)\n"))
-            #expect(whole.text.contains("notif-2025-11-15  2025-11-15T05:53:00Z  used "))
-            #expect(!whole.text.contains("\u{1B}"))
-            let quiet = try await Command.telemetry("validate", "--quiet", happy)
-            #expect(quiet.text == "coherent: 1 cycle (1 used)\n")
-            #expect(quiet.error == "" && whole.error == "")
-        }
-
-        @Test("ends with 1 for nothing, for what is incoherent and for what is unmet")
-        func unsuccessful() async throws {
-            let nothing = try await Command.telemetry("validate", "-", "--quiet", input: "nothing of ours\n")
-            #expect(nothing.status == .code(1))
-            #expect(nothing.text == "empty: the input holds no lifecycle event\n")
-            let failed = Sample.path("logs/network-failure.log")
-            let unmet = try await Command.telemetry(
-                "validate",
-                failed,
-                "--require",
-                "executed,used",
-                "--require",
-                "failed"
-            )
-            #expect(unmet.status == .code(1))
-            #expect(
-                unmet.error == """
-                    --require used is unmet: no cycle's content was used for its notification
-                    --require failed is unmet: no cycle ended as failed
-
-                    """
-            )
-            let met = try await Command.telemetry(
-                "validate",
-                failed,
-                "--require",
-                "executed,failure,fallback,delivered"
-            )
-            #expect(met.status == .code(0))
-            #expect(met.error == "")
-        }
-
-        @Test("ends with 2 and the reason for what cannot be read, and prints no result")
-        func unreadable() async throws {
-            try await withTemporaryDirectory { directory in
-                let utf16 = "\(directory)/utf16.log"
-                try Data([0xFF, 0xFE, 0x5B, 0x00]).write(to: URL(fileURLWithPath: utf16))
-                let broken = "\(directory)/broken.gz"
-                try Data([0x1F, 0x8B, 8, 0, 0]).write(to: URL(fileURLWithPath: broken))
-                let foreign = "\(directory)/foreign.json"
-                try Data("[{\"a\":1},{\"b\":2}]".utf8).write(to: URL(fileURLWithPath: foreign))
-                let happy = Sample.path("logs/happy-stamped.log")
-                for (path, words) in [
-                    ("\(directory)/missing.log", "there is no such file"), (directory, "it is a directory"),
-                    (utf16, "UTF-16"), (broken, "gzip"), (foreign, "no event in this JSON document can be read"),
-                ] {
-                    let command = try await Command.telemetry("validate", happy, path)
-                    #expect(command.status == .code(2), "\(path)")
-                    #expect(command.text == "")
-                    #expect(command.error.hasPrefix("Error: \(path): "))
-                    #expect(command.error.contains(words))
-                }
-            }
-        }
-
-        @Test(
-            "ends with 64 for wrong usage",
-            arguments: [
-                [], ["--format", "xml", "-"], ["--require", "glory", "-"], ["--input-format", "morse", "-"],
-                ["--timezone", "Europe/Nowhere", "-"], ["-", "-"], ["--nonsense", "-"],
-            ]
+        let both = try JudgedOutput(
+            await Command.telemetry("validate", "--format", "json", happy, Sample.path("events/full-cycle.ndjson"))
         )
-        func usage(arguments: [String]) async throws {
-            let command = try await Command.run([Service.binary(), "validate"] + arguments)
-            #expect(command.status == .code(64))
-            #expect(command.text == "")
-            #expect(command.error.hasPrefix("Error: "))
-        }
+        #expect(both.cycles.map(\.scheduleId) == ["notif-2025-11-15", "notif-a"])
+        #expect(both.counters.dnp_prefetch_used_for_notification_total == 2)
+    }
 
-        @Test("explains the lines that nothing recognised, without what is personal in them")
-        func explanation() async throws {
-            let log = """
-                2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
-                2025-11-15T05:41:01Z [DNP-FETCH] Sang a song
-                2025-11-15T05:41:02Z [DNP-FETCH] Sang for someone@example.org
+    @Test("validate reads events as whole JSON documents", arguments: ["array", "envelope", "pretty"])
+    func validateDocuments(form: String) async throws {
+        let lines = text(of: Sample.path("events/full-cycle.ndjson")).split(separator: "\n").joined(
+            separator: ",\n"
+        )
+        let document =
+            switch form {
+            case "array": "[\(lines)]"
+            case "envelope": "{\"events\":[\(lines)]}"
+            default: "\u{FEFF}\n{\n  \"sentAt\": \"2025-11-15T06:00:00Z\",\n  \"events\": [\n\(lines)\n]\n}\n"
+            }
+        let command = try await Command.telemetry("validate", "-", "--format", "json", input: document)
+        let judged = try JudgedOutput(command)
+        #expect(judged.verdict == "coherent")
+        #expect(judged.cycles.map(\.outcome) == ["used"])
+        #expect(judged.lines == .init(read: 5, recognised: 5, foreign: 0, unrecognised: 0))
+    }
+
+    @Test("validate prints the verdict last, and nothing else with --quiet")
+    func validateVerdictLast() async throws {
+        let happy = Sample.path("logs/happy-stamped.log")
+        let whole = try await Command.telemetry("validate", happy)
+        #expect(whole.text.hasSuffix("\ncoherent: 1 cycle (1 used)\n"))
+        #expect(whole.text.contains("notif-2025-11-15  2025-11-15T05:53:00Z  used "))
+        #expect(!whole.text.contains("\u{1B}"))
+        let quiet = try await Command.telemetry("validate", "--quiet", happy)
+        #expect(quiet.text == "coherent: 1 cycle (1 used)\n")
+        #expect(quiet.error == "" && whole.error == "")
+    }
+
+    @Test("validate ends with 1 for no events, incoherent cycles and unmet expectations")
+    func validateEndsWithOne() async throws {
+        let nothing = try await Command.telemetry("validate", "-", "--quiet", input: "nothing of ours\n")
+        #expect(nothing.status == .code(1))
+        #expect(nothing.text == "empty: the input holds no lifecycle event\n")
+        let failed = Sample.path("logs/network-failure.log")
+        let unmet = try await Command.telemetry(
+            "validate",
+            failed,
+            "--require",
+            "executed,used",
+            "--require",
+            "failed"
+        )
+        #expect(unmet.status == .code(1))
+        #expect(
+            unmet.error == """
+                --require used is unmet: no cycle's content was used for its notification
+                --require failed is unmet: no cycle ended as failed
 
                 """
-            let hinted = try await Command.telemetry("validate", "-", input: log)
-            #expect(hinted.error == "2 lines were not recognised; --explain lists them\n")
-            let single = try await Command.telemetry("validate", "-", input: "[DNP-FETCH] Sang a song\n")
-            #expect(single.error == "1 line was not recognised; --explain lists it\n")
-            let command = try await Command.telemetry("validate", "-", "--explain", input: log)
-            #expect(command.error == "")
-            #expect(command.text.contains("\n  standard input:2: "))
-            #expect(command.text.contains("Sang a song"))
-            #expect(!command.text.contains("someone@"))
-        }
+        )
+        let met = try await Command.telemetry(
+            "validate",
+            failed,
+            "--require",
+            "executed,failure,fallback,delivered"
+        )
+        #expect(met.status == .code(0))
+        #expect(met.error == "")
+    }
 
-        @Test("writes a JUnit report, and replaces the one that is there")
-        func junit() async throws {
-            try await withTemporaryDirectory { directory in
-                let report = "\(directory)/result.xml"
-                try Data("old".utf8).write(to: URL(fileURLWithPath: report))
-                let command = try await Command.telemetry(
-                    "validate",
-                    Sample.path("logs/happy-stamped.log"),
-                    "--junit",
-                    report,
-                    "--require",
-                    "used"
-                )
-                #expect(command.status == .code(0))
-                let xml = text(of: report)
-                #expect(xml.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "))
-                #expect(xml.contains("tests=\"2\" failures=\"0\""))
-                let nowhere = try await Command.telemetry(
-                    "validate",
-                    Sample.path("logs/happy-stamped.log"),
-                    "--junit",
-                    "\(directory)/no/result.xml"
-                )
-                #expect(nowhere.status == .code(2))
-                #expect(nowhere.text == "", "it is told before the input is read")
-                #expect(nowhere.error == "Error: \(directory)/no/result.xml: there is no such directory\n")
-            }
-        }
-
-        @Test("prints the judgement also when the JUnit report cannot be written")
-        func unwritableReport() async throws {
+    @Test("validate ends with 2 and the reason when its input can't be read, and prints no result")
+    func validateUnreadableInput() async throws {
+        try await withTemporaryDirectory { directory in
+            let utf16 = "\(directory)/utf16.log"
+            try Data([0xFF, 0xFE, 0x5B, 0x00]).write(to: URL(fileURLWithPath: utf16))
+            let broken = "\(directory)/broken.gz"
+            try Data([0x1F, 0x8B, 8, 0, 0]).write(to: URL(fileURLWithPath: broken))
+            let foreign = "\(directory)/foreign.json"
+            try Data("[{\"a\":1},{\"b\":2}]".utf8).write(to: URL(fileURLWithPath: foreign))
             let happy = Sample.path("logs/happy-stamped.log")
-            let command = try await Command.telemetry("validate", happy, "--junit", "/dev/full")
-            #expect(command.status == .code(2))
-            #expect(command.text.hasSuffix("\ncoherent: 1 cycle (1 used)\n"))
-            #expect(command.error == "Error: /dev/full: no space is left\n")
-        }
-
-        @Test("reads a pipe that has a name once")
-        func namedPipe() async throws {
-            try await withTemporaryDirectory { directory in
-                let fifo = "\(directory)/log"
-                #expect(unsafe mkfifo(fifo, 0o600) == 0)
-                let command = try await Command.run([
-                    "/bin/sh", "-c", "cat \"$1\" > \"$2\" & exec \"$0\" validate --quiet \"$2\"", Service.binary(),
-                    Sample.path("logs/happy-stamped.log"), fifo,
-                ])
-                #expect(command.status == .code(0))
-                #expect(command.text == "coherent: 1 cycle (1 used)\n")
+            for (path, words) in [
+                ("\(directory)/missing.log", "there is no such file"), (directory, "it is a directory"),
+                (utf16, "UTF-16"), (broken, "gzip"), (foreign, "no event in this JSON document can be read"),
+            ] {
+                let command = try await Command.telemetry("validate", happy, path)
+                #expect(command.status == .code(2), "\(path)")
+                #expect(command.text == "")
+                #expect(command.error.hasPrefix("Error: \(path): "))
+                #expect(command.error.contains(words))
             }
         }
+    }
 
-        @Test("takes closed standard streams for empty ones", arguments: ["<&-", "<&- >&-", "<&- 2>&-"])
-        func closedStreams(closing: String) async throws {
-            let command = try await Command.run([
-                "/bin/sh", "-c", "exec \"$0\" validate - \(closing)", Service.binary(),
-            ])
-            #expect(command.status == .code(1))
-            #expect(command.error == "")
-            if !closing.contains(" >") {
-                #expect(command.text.hasSuffix("\nempty: the input holds no lifecycle event\n"))
-            }
-        }
+    @Test(
+        "validate ends with 64 for wrong usage",
+        arguments: [
+            [], ["--format", "xml", "-"], ["--require", "glory", "-"], ["--input-format", "morse", "-"],
+            ["--timezone", "Europe/Nowhere", "-"], ["-", "-"], ["--nonsense", "-"],
+        ]
+    )
+    func validateWrongUsage(arguments: [String]) async throws {
+        let command = try await Command.run([Service.binary(), "validate"] + arguments)
+        #expect(command.status == .code(64))
+        #expect(command.text == "")
+        #expect(command.error.hasPrefix("Error: "))
+    }
 
-        @Test("says when there are events and none opens a cycle")
-        func eventsWithoutCycle() async throws {
-            let event = #"{"event":"telemetry_snapshot","timestamp":"2025-11-15T05:50:00Z"}"# + "\n"
-            let command = try await Command.telemetry("validate", "--quiet", "-", input: event)
-            #expect(command.status == .code(1))
-            #expect(command.text == "empty: the input holds one event, which opens no cycle\n")
-        }
+    @Test("validate explains unrecognised lines without personal data")
+    func validateExplainsLines() async throws {
+        let log = """
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:41:01Z [DNP-FETCH] Sang a song
+            2025-11-15T05:41:02Z [DNP-FETCH] Sang for someone@example.org
 
-        @Test("refuses an unknown form of lines as the service does")
-        func unknownForm() async throws {
-            let own = try await Command.telemetry("validate", "-", "--input-format", "morse")
-            let served = try await Command.telemetry("serve", "--input-format", "morse")
-            #expect(own.status == .code(64) && served.status == .code(64))
-            let first = { (text: String) in text.split(separator: "\n").first }
-            #expect(first(own.error) == first(served.error))
-        }
+            """
+        let hinted = try await Command.telemetry("validate", "-", input: log)
+        #expect(hinted.error == "2 lines were not recognised; --explain lists them\n")
+        let single = try await Command.telemetry("validate", "-", input: "[DNP-FETCH] Sang a song\n")
+        #expect(single.error == "1 line was not recognised; --explain lists it\n")
+        let command = try await Command.telemetry("validate", "-", "--explain", input: log)
+        #expect(command.error == "")
+        #expect(command.text.contains("\n  standard input:2: "))
+        #expect(command.text.contains("Sang a song"))
+        #expect(!command.text.contains("someone@"))
+    }
 
-        @Test("ends quietly when nobody reads on, and says so when there is no space")
-        func closedOutput() async throws {
-            let happy = Sample.path("logs/happy-stamped.log")
-            let binary = try Service.binary()
-            let closed = try await Command.run([
-                "/bin/bash", "-c", "\"$0\" validate \"$1\" | true; exit ${PIPESTATUS[0]}", binary, happy,
-            ])
-            #expect(closed.status == .code(0))
-            #expect(closed.error == "")
-            let full = try await Command.run(["/bin/sh", "-c", "\"$0\" validate \"$1\" > /dev/full", binary, happy])
-            #expect(full.status == .code(2))
-            #expect(full.error == "Error: standard output cannot be written: No space left on device\n")
-        }
-
-        @Test("Ctrl-C ends a live input, and what came until then is judged")
-        func interrupted() async throws {
-            try await withTemporaryDirectory { directory in
-                let fifo = "\(directory)/log"
-                #expect(unsafe mkfifo(fifo, 0o600) == 0)
-                let command = "exec \"$0\" validate --quiet - < \"$1\""
-                let process = try ChildProcess(
-                    ["/bin/sh", "-c", command, Service.binary(), fifo],
-                    logs: directory,
-                    name: "validate"
-                )
-                let writer = try #require(FileHandle(forWritingAtPath: fifo))
-                try writer.write(contentsOf: contents(of: Sample.path("logs/happy-stamped.log")))
-                try await eventually("the log has been read") {
-                    var waiting: Int32 = 0
-                    return unsafe ioctl(writer.fileDescriptor, UInt(FIONREAD), &waiting) == 0 && waiting == 0
-                }
-                await process.signal(SIGINT)
-                #expect(try await process.waitForExit() == .code(0))
-                #expect(String(decoding: process.output, as: UTF8.self) == "coherent: 1 cycle (1 used)\n")
-                try writer.close()
-            }
-        }
-
-        @Test("reads stamps without a zone in the zone that is told")
-        func timezone() async throws {
-            let log = text(of: Sample.path("logs/happy-stamped.log"))
-                .replacingOccurrences(
-                    of: #"(?m)^2025-11-15T(\d\d:\d\d:\d\d)Z "#,
-                    with: "2025-11-15 $1 ",
-                    options: .regularExpression
-                )
+    @Test("validate writes a JUnit report, and replaces an existing one")
+    func validateJUnit() async throws {
+        try await withTemporaryDirectory { directory in
+            let report = "\(directory)/result.xml"
+            try Data("old".utf8).write(to: URL(fileURLWithPath: report))
             let command = try await Command.telemetry(
                 "validate",
-                "-",
-                "--format",
-                "json",
-                "--timezone",
-                "+02:00",
-                input: log
+                Sample.path("logs/happy-stamped.log"),
+                "--junit",
+                report,
+                "--require",
+                "used"
             )
-            let cycle = try #require(JudgedOutput(command).cycles.first)
-            #expect(cycle.stages["scheduled"] == "2025-11-15T03:41:00Z")
+            #expect(command.status == .code(0))
+            let xml = text(of: report)
+            #expect(xml.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites "))
+            #expect(xml.contains("tests=\"2\" failures=\"0\""))
+            let nowhere = try await Command.telemetry(
+                "validate",
+                Sample.path("logs/happy-stamped.log"),
+                "--junit",
+                "\(directory)/no/result.xml"
+            )
+            #expect(nowhere.status == .code(2))
+            #expect(nowhere.text == "", "it is told before the input is read")
+            #expect(nowhere.error == "Error: \(directory)/no/result.xml: there is no such directory\n")
         }
+    }
+
+    @Test("validate prints the judgement even when the JUnit report can't be written")
+    func validateUnwritableReport() async throws {
+        let happy = Sample.path("logs/happy-stamped.log")
+        let command = try await Command.telemetry("validate", happy, "--junit", "/dev/full")
+        #expect(command.status == .code(2))
+        #expect(command.text.hasSuffix("\ncoherent: 1 cycle (1 used)\n"))
+        #expect(command.error == "Error: /dev/full: no space is left\n")
+    }
+
+    @Test("validate reads a named pipe once")
+    func validateNamedPipe() async throws {
+        try await withTemporaryDirectory { directory in
+            let fifo = "\(directory)/log"
+            #expect(unsafe mkfifo(fifo, 0o600) == 0)
+            let command = try await Command.run([
+                "/bin/sh", "-c", "cat \"$1\" > \"$2\" & exec \"$0\" validate --quiet \"$2\"", Service.binary(),
+                Sample.path("logs/happy-stamped.log"), fifo,
+            ])
+            #expect(command.status == .code(0))
+            #expect(command.text == "coherent: 1 cycle (1 used)\n")
+        }
+    }
+
+    @Test("validate treats closed standard streams as empty", arguments: ["<&-", "<&- >&-", "<&- 2>&-"])
+    func validateClosedStreams(closing: String) async throws {
+        let command = try await Command.run([
+            "/bin/sh", "-c", "exec \"$0\" validate - \(closing)", Service.binary(),
+        ])
+        #expect(command.status == .code(1))
+        #expect(command.error == "")
+        if !closing.contains(" >") {
+            #expect(command.text.hasSuffix("\nempty: the input holds no lifecycle event\n"))
+        }
+    }
+
+    @Test("validate says when there are events and none opens a cycle")
+    func validateEventsWithoutCycle() async throws {
+        let event = #"{"event":"telemetry_snapshot","timestamp":"2025-11-15T05:50:00Z"}"# + "\n"
+        let command = try await Command.telemetry("validate", "--quiet", "-", input: event)
+        #expect(command.status == .code(1))
+        #expect(command.text == "empty: the input holds one event, which opens no cycle\n")
+    }
+
+    @Test("validate refuses an unknown line format as the service does")
+    func validateUnknownFormat() async throws {
+        let own = try await Command.telemetry("validate", "-", "--input-format", "morse")
+        let served = try await Command.telemetry("serve", "--input-format", "morse")
+        #expect(own.status == .code(64) && served.status == .code(64))
+        let first = { (text: String) in text.split(separator: "\n").first }
+        #expect(first(own.error) == first(served.error))
+    }
+
+    @Test("validate ends quietly when its reader goes away, and reports a full disk")
+    func validateClosedOutput() async throws {
+        let happy = Sample.path("logs/happy-stamped.log")
+        let binary = try Service.binary()
+        let closed = try await Command.run([
+            "/bin/bash", "-c", "\"$0\" validate \"$1\" | true; exit ${PIPESTATUS[0]}", binary, happy,
+        ])
+        #expect(closed.status == .code(0))
+        #expect(closed.error == "")
+        let full = try await Command.run(["/bin/sh", "-c", "\"$0\" validate \"$1\" > /dev/full", binary, happy])
+        #expect(full.status == .code(2))
+        #expect(full.error == "Error: standard output cannot be written: No space left on device\n")
+    }
+
+    @Test("Ctrl-C ends the live input of validate, and what it has read is judged")
+    func validateInterrupted() async throws {
+        try await withTemporaryDirectory { directory in
+            let fifo = "\(directory)/log"
+            #expect(unsafe mkfifo(fifo, 0o600) == 0)
+            let command = "exec \"$0\" validate --quiet - < \"$1\""
+            let process = try ChildProcess(
+                ["/bin/sh", "-c", command, Service.binary(), fifo],
+                logs: directory,
+                name: "validate"
+            )
+            let writer = try #require(FileHandle(forWritingAtPath: fifo))
+            try writer.write(contentsOf: contents(of: Sample.path("logs/happy-stamped.log")))
+            try await eventually("the log has been read") {
+                var waiting: Int32 = 0
+                return unsafe ioctl(writer.fileDescriptor, UInt(FIONREAD), &waiting) == 0 && waiting == 0
+            }
+            await process.signal(SIGINT)
+            #expect(try await process.waitForExit() == .code(0))
+            #expect(String(decoding: process.output, as: UTF8.self) == "coherent: 1 cycle (1 used)\n")
+            try writer.close()
+        }
+    }
+
+    @Test("validate reads stamps without a zone in the configured zone")
+    func validateTimeZone() async throws {
+        let log = text(of: Sample.path("logs/happy-stamped.log"))
+            .replacingOccurrences(
+                of: #"(?m)^2025-11-15T(\d\d:\d\d:\d\d)Z "#,
+                with: "2025-11-15 $1 ",
+                options: .regularExpression
+            )
+        let command = try await Command.telemetry(
+            "validate",
+            "-",
+            "--format",
+            "json",
+            "--timezone",
+            "+02:00",
+            input: log
+        )
+        let cycle = try #require(JudgedOutput(command).cycles.first)
+        #expect(cycle.stages["scheduled"] == "2025-11-15T03:41:00Z")
     }
 }

@@ -1,203 +1,202 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
-extension EndToEnd {
-    @Suite("journal faults")
-    struct JournalFaults {
-        /// Sends these cycles in batches of a hundred, with a scrape after each; all must be acknowledged.
-        private func send(_ cycles: Range<Int>, prefix: String, to client: TelemetryClient) async throws -> EventBatch {
-            var sent = EventBatch()
-            for start in stride(from: cycles.lowerBound, to: cycles.upperBound, by: 100) {
-                let batch = EventFactory(prefix: prefix).cycles(start..<min(start + 100, cycles.upperBound))
-                let receipt = try await client.post(batch.ndjson, within: .seconds(10)).receipt()
-                #expect(receipt == Answer.Receipt(accepted: batch.count, duplicates: 0, rejected: []))
-                sent += batch
+@Suite("journal faults")
+struct JournalFaultTests {
+    /// Sends these cycles in batches of a hundred, with a scrape after each; all must be acknowledged.
+    private func send(_ cycles: Range<Int>, prefix: String, to client: TelemetryClient) async throws -> EventBatch {
+        var sent = EventBatch()
+        for start in stride(from: cycles.lowerBound, to: cycles.upperBound, by: 100) {
+            let batch = EventFactory(prefix: prefix).cycles(start..<min(start + 100, cycles.upperBound))
+            let receipt = try await client.post(batch.ndjson, within: .seconds(10)).receipt()
+            #expect(receipt == Answer.Receipt(accepted: batch.count, duplicates: 0, rejected: []))
+            sent += batch
+            let page = try await client.metrics()
+            #expect(page.lifecycle == sent.totals.series)
+            #expect(page.journalBalance == 0)
+        }
+        return sent
+    }
+
+    @Test("journald stopped for 10,000 events: ingest and scrapes go on, and the journal catches up")
+    func journaldStopped() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let client = await service.client
+                #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 1)
+                try await journal.stop()
+                let sent = try await send(0..<2_632, prefix: "stopped", to: client)
+                #expect(sent.count >= 10_000)
                 let page = try await client.metrics()
-                #expect(page.lifecycle == sent.totals.series)
-                #expect(page.journalBalance == 0)
-            }
-            return sent
-        }
-
-        @Test("journald stopped for 10,000 events: ingest and scrapes go on, and the journal catches up")
-        func stopped() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    let client = await service.client
-                    #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 1)
-                    try await journal.stop()
-                    let sent = try await send(0..<2_632, prefix: "stopped", to: client)
-                    #expect(sent.count >= 10_000)
-                    let page = try await client.metrics()
-                    #expect(page.value("dnp_telemetry_journal_up") == 0)
-                    #expect(page.value("dnp_telemetry_journal_pending_entries") == Double(sent.count))
-                    #expect(page.sum("dnp_telemetry_journal_lag_seconds") > 0)
-                    try await journal.start()
-                    try await waitUntilJournaled(service)
-                    try await expectExactlyOnce(sent.identities, in: journal)
-                    let after = try await client.metrics()
-                    #expect(after.value("dnp_telemetry_journal_up") == 1)
-                    #expect(after.value("dnp_telemetry_journal_lag_seconds") == 0)
-                }
+                #expect(page.value("dnp_telemetry_journal_up") == 0)
+                #expect(page.value("dnp_telemetry_journal_pending_entries") == Double(sent.count))
+                #expect(page.sum("dnp_telemetry_journal_lag_seconds") > 0)
+                try await journal.start()
+                try await waitUntilJournaled(service)
+                try await expectExactlyOnce(sent.identities, in: journal)
+                let after = try await client.metrics()
+                #expect(after.value("dnp_telemetry_journal_up") == 1)
+                #expect(after.value("dnp_telemetry_journal_lag_seconds") == 0)
             }
         }
+    }
 
-        @Test("journald absent at the start: the service starts, and the journal catches up when it comes")
-        func absent() async throws {
-            try await Journal.with(running: false) { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    let client = await service.client
-                    let sent = try await send(0..<300, prefix: "absent", to: client)
-                    await service.kill()
-                    try await service.start()
-                    #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 0)
-                    try await journal.start()
-                    try await waitUntilJournaled(service)
-                    try await expectExactlyOnce(sent.identities, in: journal)
-                }
+    @Test("journald absent at the start: the service starts, and the journal catches up")
+    func journaldAbsent() async throws {
+        try await Journal.with(running: false) { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let client = await service.client
+                let sent = try await send(0..<300, prefix: "absent", to: client)
+                await service.kill()
+                try await service.start()
+                #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 0)
+                try await journal.start()
+                try await waitUntilJournaled(service)
+                try await expectExactlyOnce(sent.identities, in: journal)
             }
         }
+    }
 
-        @Test("journald suspended while events come in: nothing blocks, and each stands there once in the end")
-        func suspended() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    let client = await service.client
-                    await journal.suspend()
-                    let sent: EventBatch
-                    do {
-                        sent = try await send(0..<1_500, prefix: "suspended", to: client)
-                        let pending = try await client.metrics().value("dnp_telemetry_journal_pending_entries")
-                        #expect(pending == Double(sent.count), "nothing can be confirmed now")
-                    } catch {
-                        await journal.resume()
-                        throw error
-                    }
+    @Test("journald suspended during ingest: nothing blocks, and each event is journaled once in the end")
+    func journaldSuspended() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let client = await service.client
+                await journal.suspend()
+                let sent: EventBatch
+                do {
+                    sent = try await send(0..<1_500, prefix: "suspended", to: client)
+                    let pending = try await client.metrics().value("dnp_telemetry_journal_pending_entries")
+                    #expect(pending == Double(sent.count), "nothing can be confirmed now")
+                } catch {
                     await journal.resume()
-                    try await waitUntilJournaled(service)
-                    try await expectExactlyOnce(sent.identities, in: journal)
+                    throw error
                 }
+                await journal.resume()
+                try await waitUntilJournaled(service)
+                try await expectExactlyOnce(sent.identities, in: journal)
             }
         }
+    }
 
-        @Test("journald killed with a full queue: what it had not read is sent again, once")
-        func killedWithFullQueue() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    let client = await service.client
-                    await journal.suspend()
-                    let sent = try await send(0..<500, prefix: "queue", to: client)
-                    try await eventually("some of it is on its way") {
-                        try await client.metrics().sum("dnp_telemetry_journal_entries_written_total") > 0
-                    }
-                    await journal.kill()
-                    try await journal.start()
-                    try await waitUntilJournaled(service)
-                    try await expectExactlyOnce(sent.identities, in: journal)
-                    let page = try await client.metrics()
-                    let again =
-                        page.sum("dnp_telemetry_journal_entries_lost_total")
-                        + page.sum("dnp_telemetry_journal_entries_retried_total")
-                    #expect(again > 0, "the queue died with journald")
+    @Test("journald killed with a full queue: what it had not read is sent again, once")
+    func journaldKilledWithFullQueue() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let client = await service.client
+                await journal.suspend()
+                let sent = try await send(0..<500, prefix: "queue", to: client)
+                try await eventually("some of it is on its way") {
+                    try await client.metrics().sum("dnp_telemetry_journal_entries_written_total") > 0
                 }
+                await journal.kill()
+                try await journal.start()
+                try await waitUntilJournaled(service)
+                try await expectExactlyOnce(sent.identities, in: journal)
+                let page = try await client.metrics()
+                let again =
+                    page.sum("dnp_telemetry_journal_entries_lost_total")
+                    + page.sum("dnp_telemetry_journal_entries_retried_total")
+                #expect(again > 0, "the queue died with journald")
             }
         }
+    }
 
-        @Test("journald rotated and restarted under load: each event stands there once in the end")
-        func rotatedAndRestarted() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    try await underLoad(service, journal: journal, name: "rotate", rounds: 4) { round in
-                        if round.isMultiple(of: 2) {
-                            try await journal.rotate()
-                        } else {
-                            try await journal.stop()
-                            try await journal.start()
-                        }
-                    }
-                }
-            }
-        }
-
-        @Test("journald killed under load, three times: each event stands there once in the end")
-        func killed() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    try await underLoad(service, journal: journal, name: "jkill") { _ in
-                        await journal.kill()
+    @Test("journald rotated and restarted under load: each event is journaled once in the end")
+    func journaldRotatedAndRestarted() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                try await underLoad(service, journal: journal, name: "rotate", rounds: 4) { round in
+                    if round.isMultiple(of: 2) {
+                        try await journal.rotate()
+                    } else {
+                        try await journal.stop()
                         try await journal.start()
                     }
                 }
             }
         }
+    }
 
-        @Test("the service killed under load, five times: each event stands there once in the end")
-        func serviceKilled() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    try await underLoad(service, journal: journal, name: "skill", rounds: 5) { _ in
+    @Test("journald killed under load, three times: each event is journaled once in the end")
+    func journaldKilled() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                try await underLoad(service, journal: journal, name: "jkill") { _ in
+                    await journal.kill()
+                    try await journal.start()
+                }
+            }
+        }
+    }
+
+    @Test("the service killed under load, five times: each event is journaled once in the end")
+    func serviceKilledWithJournal() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                try await underLoad(service, journal: journal, name: "skill", rounds: 5) { _ in
+                    await service.kill()
+                    try await service.start()
+                }
+            }
+        }
+    }
+
+    @Test("service and journald killed together under load: each event is journaled once in the end")
+    func serviceAndJournaldKilled() async throws {
+        try await Journal.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                try await underLoad(service, journal: journal, name: "both") { round in
+                    if round.isMultiple(of: 2) {
+                        await journal.kill()
                         await service.kill()
+                        try await journal.start()
                         try await service.start()
+                    } else {
+                        await service.kill()
+                        await journal.kill()
+                        try await service.start()
+                        try await journal.start()
                     }
                 }
             }
         }
+    }
 
-        @Test("service and journald killed together under load: each event stands there once in the end")
-        func bothKilled() async throws {
-            try await Journal.with { journal in
-                try await withService(journal: .journald, in: journal.namespace) { service in
-                    try await underLoad(service, journal: journal, name: "both") { round in
-                        if round.isMultiple(of: 2) {
-                            await journal.kill()
-                            await service.kill()
-                            try await journal.start()
-                            try await service.start()
-                        } else {
-                            await service.kill()
-                            await journal.kill()
-                            try await service.start()
-                            try await journal.start()
-                        }
-                    }
+    /// Runs two senders, disturbs each round once at least 500 more events are confirmed, and checks the end.
+    private func underLoad(
+        _ service: Service,
+        journal: Journal,
+        name: String,
+        rounds: Int = 3,
+        disturb: (Int) async throws -> Void
+    ) async throws {
+        let client = await service.client
+        let stop = StopSignal()
+        async let first = Sender(client: client, name: "\(name)-a", usesKeys: true, cycles: 20...40, seed: 21)
+            .run(until: stop)
+        async let second = Sender(client: client, name: "\(name)-b", cycles: 1...5, seed: 22).run(until: stop)
+        do {
+            for round in 1...rounds {
+                let before = try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
+                try await eventually("500 more are confirmed before round \(round)") {
+                    let now = try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
+                    return now >= before + 500
                 }
+                try await disturb(round)
             }
-        }
-
-        /// Runs two senders, disturbs each round once at least 500 more events are confirmed, and checks the end.
-        private func underLoad(
-            _ service: Service,
-            journal: Journal,
-            name: String,
-            rounds: Int = 3,
-            disturb: (Int) async throws -> Void
-        ) async throws {
-            let client = await service.client
-            let stop = StopSignal()
-            async let first = Sender(client: client, name: "\(name)-a", usesKeys: true, cycles: 20...40, seed: 21)
-                .run(until: stop)
-            async let second = Sender(client: client, name: "\(name)-b", cycles: 1...5, seed: 22).run(until: stop)
-            do {
-                for round in 1...rounds {
-                    let before = try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
-                    try await eventually("500 more are confirmed before round \(round)") {
-                        let now = try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
-                        return now >= before + 500
-                    }
-                    try await disturb(round)
-                }
-            } catch {
-                stop.set()
-                throw error
-            }
+        } catch {
             stop.set()
-            let delivery = try await first + second
-            try await waitUntilJournaled(service)
-            let page = try await client.metrics()
-            expectCounted(delivery, on: page)
-            #expect(page.journalBalance == 0 && page.ingestBalance == 0)
-            try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
+            throw error
         }
+        stop.set()
+        let delivery = try await first + second
+        try await waitUntilJournaled(service)
+        let page = try await client.metrics()
+        expectCounted(delivery, on: page)
+        #expect(page.journalBalance == 0 && page.ingestBalance == 0)
+        try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
     }
 }

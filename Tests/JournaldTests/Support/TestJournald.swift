@@ -105,3 +105,68 @@ final class TestJournald: Sendable {
         try values(of: "TEST_SEQ").compactMap { UInt64($0) }
     }
 }
+
+/// The machine's own journald: the one that runs, or one started for a test.
+///
+/// A lock is held meanwhile, shared when journald was running, so that nobody else stops it.
+final class MachineJournald {
+    private let lock: Int32
+    private var process: ChildProcess?
+
+    init() throws {
+        guard geteuid() == 0 else {
+            throw TestFailure("this test writes to systemd-journald and reads its journal; run it as root")
+        }
+        lock = unsafe open("/tmp/dnp-journald.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+        guard lock >= 0 else { throw TestFailure("/tmp/dnp-journald.lock could not be opened: error \(errno)") }
+        flock(lock, LOCK_SH)
+        guard (try? JournalSocket()) == nil else { return }
+        flock(lock, LOCK_EX)
+        guard (try? JournalSocket()) == nil else { return }
+        for directory in ["/run/systemd", "/run/systemd/journal", "/var/log/journal"] {
+            unsafe mkdir(directory, 0o755)
+        }
+        let started = try ChildProcess("/lib/systemd/systemd-journald")
+        process = started
+        try Deadline().wait(for: "journald at \(JournalSocket.defaultPath)") { (try? JournalSocket()) != nil }
+    }
+
+    deinit {
+        process?.signal(SIGTERM)
+        process?.wait()
+        close(lock)
+    }
+}
+
+/// A control group that looks like a systemd unit's, because journald limits the rate of units only.
+final class TestUnit: Sendable {
+    private static let root =
+        unsafe access("/sys/fs/cgroup/unified", F_OK) == 0 ? "/sys/fs/cgroup/unified" : "/sys/fs/cgroup"
+
+    let path: String
+
+    init(_ name: String) throws {
+        let slice = "\(Self.root)/system.slice"
+        path = "\(slice)/\(name).service"
+        for directory in [slice, path] {
+            guard unsafe mkdir(directory, 0o755) == 0 || errno == EEXIST else {
+                throw TestFailure(
+                    "\(directory) could not be made: error \(errno); the test needs root and writable control groups"
+                )
+            }
+        }
+    }
+
+    deinit {
+        unsafe rmdir(path)
+        unsafe rmdir("\(Self.root)/system.slice")
+    }
+
+    /// Moves the current process into the unit.
+    static func enter(_ path: String) throws {
+        let file = unsafe open("\(path)/cgroup.procs", O_WRONLY)
+        guard file >= 0 else { throw TestFailure("\(path) could not be entered: error \(errno)") }
+        defer { close(file) }
+        guard unsafe write(file, "0", 1) == 1 else { throw TestFailure("\(path) could not be entered: error \(errno)") }
+    }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bound that a figure has to keep (DESIGN.md, "What good looks like here").
+/// The bound that a figure has to keep.
 enum Target: Sendable {
     case atLeast(Double)
     case atMost(Double)

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The files of a ledger: their names, modes, sizes and renames.
+struct LedgerFiles: Sendable {
+    let directory: String
+
+    var database: String { directory + "/ledger.sqlite" }
+    var log: String { database + "-wal" }
+
+    /// The suffixes of the files that SQLite keeps beside the database.
+    static let companions = ["-wal", "-shm", "-journal"]
+
+    /// Creates the directory with mode 0700; an existing one keeps its mode.
+    func makeDirectory() throws(LedgerError) {
+        guard unsafe mkdir(directory, 0o700) != 0 else { return }
+        let code = errno
+        guard code == EEXIST else { throw LedgerError(errno: code, doing: "create directory \(directory)") }
+    }
+
+    /// Creates an empty database file with mode 0600, or sets that mode on an existing one; SQLite copies it to the
+    /// companions.
+    func protectDatabase() throws(LedgerError) {
+        let descriptor = unsafe open(database, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(database)") }
+        defer { _ = Glibc.close(descriptor) }
+        guard fchmod(descriptor, 0o600) == 0 else {
+            throw LedgerError(errno: errno, doing: "set the mode of \(database)")
+        }
+    }
+
+    /// The size of a file; nil when there is none.
+    static func size(of path: String) throws(LedgerError) -> Int64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            let code = errno
+            if code == ENOENT { return nil }
+            throw LedgerError(errno: code, doing: "stat \(path)")
+        }
+        return Int64(status.st_size)
+    }
+
+    /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
+    var availableBytes: Int64? {
+        var status = statvfs()
+        guard unsafe statvfs(directory, &status) == 0 else { return nil }
+        let (bytes, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflows ? .max : Int64(clamping: bytes)
+    }
+
+    /// Makes renames in the directory durable.
+    func synchronizeDirectory() throws(LedgerError) {
+        let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(directory)") }
+        defer { _ = Glibc.close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw LedgerError(errno: errno, doing: "synchronize \(directory)") }
+    }
+}
+
+// MARK: The reserve
+
+/// Beside a closed ledger, a file of zeros reserves the space of the write-ahead log's index, which SQLite
+/// creates before it can read the database. So a ledger can be opened and served on a full disk.
+extension LedgerFiles {
+    private var reserve: String { directory + "/ledger.reserve" }
+
+    /// The size of the index of an empty log: no more, so that on a full disk each can replace the other every time.
+    private static var reservedBytes: off_t { 32 << 10 }
+
+    /// Releases the reserve for the ledger that `body` opens, and allocates it again when `body` throws.
+    func withReserve<Result>(_ body: () throws(LedgerError) -> Result) throws(LedgerError) -> Result {
+        let hadReserve = releaseReserve()
+        do {
+            return try body()
+        } catch {
+            if hadReserve { makeReserve() }
+            throw error
+        }
+    }
+
+    /// - Returns: whether there was a reserve.
+    private func releaseReserve() -> Bool {
+        unsafe unlink(reserve) == 0
+    }
+
+    /// Allocates the space that a closed ledger has freed, if it is still free.
+    func makeReserve() {
+        let descriptor = unsafe open(reserve, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { _ = Glibc.close(descriptor) }
+        if posix_fallocate(descriptor, 0, Self.reservedBytes) != 0 { _ = releaseReserve() }
+    }
+}
+
+// MARK: Setting a damaged ledger aside
+
+extension LedgerFiles {
+    /// Renames the database and its companions to `ledger-corrupt-<stamp>.sqlite` and returns that path.
+    ///
+    /// The database goes first: should the process end between two renames, the next start sets the lone log aside too,
+    /// whereas a database without its log would look complete. No file is removed or overwritten.
+    func setAside(at now: Int64) throws(LedgerError) -> String {
+        let target = try unusedName(at: now)
+        for suffix in [""] + Self.companions {
+            guard unsafe rename(database + suffix, target + suffix) != 0 else { continue }
+            let code = errno
+            guard code == ENOENT else {
+                throw LedgerError(errno: code, doing: "rename \(database + suffix) to \(target + suffix)")
+            }
+        }
+        try synchronizeDirectory()
+        return target
+    }
+
+    /// The maximum number of ledgers set aside within one second.
+    private static let maximumPerSecond = 1000
+
+    private func unusedName(at now: Int64) throws(LedgerError) -> String {
+        let stamp = CompactTimestamp(microseconds: now)
+        for attempt in 1...Self.maximumPerSecond {
+            let name = "\(directory)/ledger-corrupt-\(stamp)\(attempt == 1 ? "" : "-\(attempt)").sqlite"
+            var isUsed = false
+            for suffix in [""] + Self.companions where try Self.size(of: name + suffix) != nil {
+                isUsed = true
+            }
+            if !isUsed { return name }
+        }
+        throw LedgerError.other(
+            code: -EEXIST,
+            message: "\(Self.maximumPerSecond) ledgers of \(stamp) are set aside in \(directory) already"
+        )
+    }
+}
+
+/// A time as `yyyyMMddTHHmmssZ`, the basic format of ISO 8601, for file names.
+struct CompactTimestamp: CustomStringConvertible {
+    let microseconds: Int64
+
+    private static let microsecondsPerDay: Int64 = 86_400_000_000
+
+    /// The civil date is Howard Hinnant's `civil_from_days` (https://howardhinnant.github.io/date_algorithms.html):
+    /// eras of 400 years that begin in March.
+    var description: String {
+        let bounded = min(max(microseconds, 0), 253_402_300_799_999_999)
+        let (days, rest) = bounded.quotientAndRemainder(dividingBy: Self.microsecondsPerDay)
+        let shifted = days + 719_468
+        let (era, dayOfEra) = shifted.quotientAndRemainder(dividingBy: 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let seconds = rest / 1_000_000
+        return pad(year, 4) + pad(month, 2) + pad(day, 2) + "T" + pad(seconds / 3600, 2) + pad(seconds / 60 % 60, 2)
+            + pad(seconds % 60, 2) + "Z"
+    }
+
+    private func pad(_ value: Int64, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+internal import GRDBSQLite
+
+/// The state of a ledger's files before they are opened for writing.
+enum LedgerInspection: Equatable {
+    /// There is no database, or an empty one.
+    case blank
+    /// A ledger of this schema or an older one.
+    case sound
+    /// Not a ledger, or a damaged one; the reason is for the log.
+    case damaged(String)
+
+    /// Inspects the files through a read-only connection, so that a damaged ledger is kept as it was found.
+    static func inspect(_ files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) -> LedgerInspection {
+        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+            let logSize = try LedgerFiles.size(of: files.log) ?? 0
+            return logSize > 0 ? .damaged("the database is empty or missing beside its write-ahead log") : .blank
+        }
+        do {
+            return try inspect(files, readOnly: true, size: size, limits: limits)
+        } catch .other(let code, _) where code == SQLITE_READONLY | (2 << 8) || code == SQLITE_READONLY | (3 << 8) {
+            return try inspect(files, readOnly: false, size: size, limits: limits)
+        }
+    }
+
+    /// `readOnly` is false for a file whose creation crashed: only a writer may apply its rollback journal.
+    private static func inspect(
+        _ files: LedgerFiles,
+        readOnly: Bool,
+        size: Int64,
+        limits: LedgerLimits
+    ) throws(LedgerError) -> LedgerInspection {
+        do {
+            let connection = try LedgerConnection(path: files.database, readOnly: readOnly, setUp: limits.readerSetUp)
+            let found = Result { () throws(LedgerError) -> LedgerInspection in
+                try connection.access { (database) throws(LedgerError) in
+                    try inspect(database, files: files, checksEverything: size < limits.fullCheckBytes, limits: limits)
+                }
+            }
+            try connection.close()
+            return try found.get()
+        } catch .corrupt(let detail) {
+            return .damaged(detail)
+        } catch .damagedBatch(let id, let detail) {
+            return .damaged("batch \(id): \(detail)")
+        } catch .other(SQLITE_ERROR, let message) {
+            // The statements above are valid, so the file's format or schema is not.
+            return .damaged(message)
+        }
+    }
+
+    private static func inspect(
+        _ database: Database,
+        files: LedgerFiles,
+        checksEverything: Bool,
+        limits: LedgerLimits
+    ) throws(LedgerError) -> LedgerInspection {
+        let tables = try tables(of: database)
+        let version = try LedgerSchema.version(of: database)
+        let application = try LedgerSchema.integer("PRAGMA application_id", in: database)
+        if tables.isEmpty, version == 0 { return .blank }
+        guard application == LedgerSchema.applicationID else {
+            return .damaged("application id \(LedgerSchema.applicationID) expected, \(application) found")
+        }
+        guard version <= LedgerSchema.version else {
+            throw LedgerError.newerSchema(found: version, supported: LedgerSchema.version, path: files.database)
+        }
+        guard version > 0 else { return .damaged("it has tables and no schema version") }
+        let missing = LedgerSchema.tables.subtracting(tables)
+        guard missing.isEmpty else {
+            return .damaged("no table \(missing.sorted().joined(separator: ", "))")
+        }
+        if checksEverything {
+            let check = try LedgerStatement("PRAGMA quick_check(1)", in: database)
+            defer { check.reset() }
+            let answer = try check.step() ? check.text(0) : "no answer"
+            guard answer == "ok" else { return .damaged(answer) }
+        }
+        try BatchTable(database).verifyTail(limits.tail)
+        return .sound
+    }
+
+    private static func tables(of database: Database) throws(LedgerError) -> Set<String> {
+        let statement = try LedgerStatement("SELECT name FROM sqlite_schema WHERE type = 'table'", in: database)
+        defer { statement.reset() }
+        var names: Set<String> = []
+        while try statement.step() {
+            names.insert(statement.text(0))
+        }
+        return names
+    }
+}

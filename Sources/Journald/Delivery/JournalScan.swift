@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds out which entries of a stream above the confirmed position are stored in the journal.
+struct JournalScan {
+    /// How often files may appear or disappear during a scan before it is given up for now.
+    private static let maximumAttempts = 5
+    /// How many entries are read between two calls of ``isCancelled``.
+    private static let entriesPerCheck = 1_024
+
+    let configuration: JournalDeliveryConfiguration
+    /// The id of the markers of the synchronisation that this scan belongs to.
+    let markerID: [UInt8]
+    /// A cursor behind which every unconfirmed entry is stored; nil when none is known.
+    let cursor: String?
+    /// Whether to give up a long scan, because the writer stops.
+    let isCancelled: () -> Bool
+
+    /// Passes the number of every stored entry to the session, and starts over when files came or went meanwhile.
+    ///
+    /// - Returns: Whether the scan was finished.
+    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> Bool {
+        var attempts = 0
+        repeat {
+            guard attempts < Self.maximumAttempts else { throw JournalScanError.unsteady }
+            attempts += 1
+            // Reopening finds files that appeared before; process() reports those that appear from here on.
+            try reader.reopen()
+            try reader.process()
+            guard try scan(reader, &session) else { return false }
+        } while try reader.process() == .filesChanged
+        return true
+    }
+
+    private func scan(_ reader: JournalReader, _ session: inout DeliverySession) throws(JournalReaderError) -> Bool {
+        if let cursor {
+            try reader.setMatches([])
+            if try reader.seek(cursor: cursor) {
+                switch try scanAll(reader, &session) {
+                case .marker: return true
+                case .cancelled: return false
+                case .end: return try scanStream(reader, &session, toHead: true)
+                case .limit: break
+                }
+            }
+        }
+        return try scanStream(reader, &session, toHead: false)
+    }
+
+    private enum ScanEnd {
+        /// The last marker: no entry of this stream follows it.
+        case marker
+        /// The journal's end without the marker: the clock was set back, so the order of files is not that of storing.
+        case end
+        case limit
+        case cancelled
+    }
+
+    /// Reads every entry behind the checkpoint, of all streams.
+    ///
+    /// Not by the index of the stream's entries: a journald that is killed while it appends an entry can leave it
+    /// readable and missing in the index.
+    private func scanAll(
+        _ reader: JournalReader,
+        _ session: inout DeliverySession
+    ) throws(JournalReaderError) -> ScanEnd {
+        let stream = Array(configuration.stream.utf8)
+        var entries = 0
+        while try reader.next() {
+            entries += 1
+            if entries.isMultiple(of: Self.entriesPerCheck) {
+                if isCancelled() { return .cancelled }
+                if entries >= configuration.scanLimit { return .limit }
+            }
+            if let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil {
+                if (try? reader.hasValue(stream, of: configuration.streamField)) == true {
+                    session.found(sequence)
+                }
+            } else if DeliveryMarkers.isLast(reader, id: markerID) {
+                return .marker
+            }
+        }
+        return .end
+    }
+
+    /// Reads the stream's entries backwards from the last one, by the index, until no entry above the confirmed position
+    /// can follow.
+    ///
+    /// - Parameter toHead: Whether to read all of them, because they are not in the order in which they were stored.
+    /// - Returns: Whether the scan was finished.
+    private func scanStream(
+        _ reader: JournalReader,
+        _ session: inout DeliverySession,
+        toHead: Bool
+    ) throws(JournalReaderError) -> Bool {
+        try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try reader.seekToTail()
+        var entries = 0
+        // No writer sends an entry before all those a window below it are confirmed.
+        let (low, isBelow) = session.confirmed.subtractingReportingOverflow(UInt64(DeliveryLimits.widestWindow))
+        while try reader.previous() {
+            entries += 1
+            if entries.isMultiple(of: Self.entriesPerCheck), isCancelled() { return false }
+            guard let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil else { continue }
+            session.found(sequence)
+            if !toHead, !isBelow, sequence <= low { break }
+        }
+        return true
+    }
+}
+
+/// Why a scan of the journal was given up.
+private enum JournalScanError: Error, CustomStringConvertible {
+    case unsteady
+
+    var description: String {
+        "the journal's files kept changing while it was scanned; the scan is retried"
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+
+/// A client that sends batch after batch and asks again until each is acknowledged.
+struct Sender: Sendable {
+    let client: TelemetryClient
+    let name: String
+    /// Whether each batch has an Idempotency-Key.
+    var usesKeys = false
+    /// Whether it gives up some of the batches that got no answer.
+    var givesUp = false
+    var cycles = 5...15
+    var pause: Duration = .milliseconds(2)
+    var seed: UInt64 = 1
+
+    /// Sends until the signal is set, or until `limit` batches are through.
+    func run(until stop: StopSignal, limit: Int = .max) async throws -> Delivery {
+        var random = SplitMix64(seed: seed)
+        var delivery = Delivery()
+        var number = 0
+        while !stop.isSet && number < limit {
+            let batch = EventFactory(prefix: "\(name)-\(number)").cycles(0..<Int.random(in: cycles, using: &random))
+            try await deliver(batch, number: number, into: &delivery, random: &random, stop: stop)
+            number += 1
+            try await Task.sleep(for: pause)
+        }
+        return delivery
+    }
+
+    private func deliver(
+        _ batch: EventBatch,
+        number: Int,
+        into delivery: inout Delivery,
+        random: inout SplitMix64,
+        stop: StopSignal
+    ) async throws {
+        let body = number.isMultiple(of: 2) ? batch.ndjson : batch.array
+        let type = number.isMultiple(of: 2) ? "application/x-ndjson" : "application/json"
+        let clock = ContinuousClock()
+        let deadline = clock.now.advanced(by: .seconds(60))
+        while true {
+            var mayHaveArrived = true
+            do {
+                let answer = try await client.post(
+                    body,
+                    type: type,
+                    key: usesKeys ? "\(name)-\(number)" : nil,
+                    within: .seconds(10)
+                )
+                if answer.status == 200 {
+                    note(try answer.receipt(), of: batch, in: &delivery)
+                    return
+                }
+                note(refusal: answer, in: &delivery)
+                mayHaveArrived = false
+            } catch is TelemetryClient.NotConnected {
+                mayHaveArrived = false
+            } catch is CancellationError {
+                throw CancellationError()
+            } catch {
+                delivery.unanswered += 1
+            }
+            delivery.retries += 1
+            if givesUp && mayHaveArrived && Int.random(in: 0..<3, using: &random) == 0 {
+                delivery.abandoned += batch
+                return
+            }
+            guard clock.now < deadline else {
+                throw DeadlineExceeded(fact: "batch \(number) of \(name) is acknowledged", limit: .seconds(60))
+            }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Whoever refuses says when to come again.
+    private func note(refusal answer: Answer, in delivery: inout Delivery) {
+        delivery.refused += 1
+        if answer.status != 503 { delivery.contradictions.append("HTTP \(answer.status): \(answer.text)") }
+        let seconds = answer.headers["retry-after"].flatMap { Int($0) } ?? 0
+        if !(1...60).contains(seconds) { delivery.contradictions.append("Retry-After: \(seconds)") }
+    }
+
+    private func note(_ receipt: Answer.Receipt, of batch: EventBatch, in delivery: inout Delivery) {
+        if receipt.rejected != [] || receipt.accepted + receipt.duplicates != batch.count {
+            delivery.contradictions.append("\(batch.count) events sent: \(receipt)")
+        }
+        delivery.duplicates += receipt.duplicates
+        delivery.acknowledged += batch
+    }
+}
+
+/// What a sender knows about the events that it sent.
+struct Delivery: Sendable {
+    /// Answered with 200.
+    var acknowledged = EventBatch()
+    /// Sent, never answered, and given up.
+    var abandoned = EventBatch()
+    var retries = 0
+    /// Requests that were answered with a refusal.
+    var refused = 0
+    /// Requests that a kill cut off: they may have arrived or not.
+    var unanswered = 0
+    /// Events that turned out to have been counted before their batch was acknowledged.
+    var duplicates = 0
+    /// Answers that contradict what was sent.
+    var contradictions: [String] = []
+
+    static func + (left: Delivery, right: Delivery) -> Delivery {
+        Delivery(
+            acknowledged: left.acknowledged + right.acknowledged,
+            abandoned: left.abandoned + right.abandoned,
+            retries: left.retries + right.retries,
+            refused: left.refused + right.refused,
+            unanswered: left.unanswered + right.unanswered,
+            duplicates: left.duplicates + right.duplicates,
+            contradictions: left.contradictions + right.contradictions
+        )
+    }
+}
+
+extension EventBatch {
+    static func + (left: EventBatch, right: EventBatch) -> EventBatch {
+        EventBatch(
+            lines: left.lines + right.lines,
+            identities: left.identities + right.identities,
+            totals: left.totals + right.totals
+        )
+    }
+
+    static func += (left: inout EventBatch, right: EventBatch) {
+        left.lines += right.lines
+        left.identities += right.identities
+        left.totals += right.totals
+    }
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import NIOHTTP1
+import TestSupport
+import Testing
+
+/// A setting that changes with a reload, and how a running service shows that it did.
+struct AliveSetting: Sendable, CustomTestStringConvertible {
+    /// A running service with the setting at its first value.
+    struct Scene: Sendable {
+        let service: Service
+        let client: TelemetryClient
+        let directory: String
+        let disk: FreezableDisk?
+        /// Lets the service read the setting at its second value.
+        let reload: @Sendable () async throws -> Void
+    }
+
+    let name: String
+    let first: String
+    let second: String
+    /// Other settings.
+    var others = ""
+    var options: [String] = []
+    /// Whether the ledger stands on a disk that can hang.
+    var needsDisk = false
+    let show: @Sendable (Scene) async throws -> Void
+
+    var testDescription: String { name }
+
+    /// A request whose body is still to come: its connection is at work and makes room for nobody.
+    static let awaitedBody =
+        "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        + "Content-Length: \(event.count)\r\n\r\n"
+    static let event = Array(#"{"event":"plugin_started","timestamp":"2025-11-15T05:41:00Z"}"#.utf8)
+}
+
+extension AliveSetting.Scene {
+    func status(ofPost body: [UInt8], type: String = "application/json", encoding: String? = nil)
+        async throws -> Int
+    {
+        try await client.post(body, type: type, encoding: encoding).status
+    }
+
+    func statusOfPostWithToken() async throws -> Int {
+        let answer = try await client.request(
+            "/v1/events",
+            method: "POST",
+            headers: ["Content-Type": "application/json", "Authorization": "Bearer 0123456789abcdef"],
+            body: AliveSetting.event,
+            within: .seconds(30)
+        )
+        return answer.status
+    }
+
+    /// The gzip form of what a shell command prints.
+    func gzip(_ command: String) async throws -> [UInt8] {
+        let result = try await Command.run(["/bin/sh", "-c", "\(command) | gzip -c"])
+        return Array(result.output)
+    }
+
+    /// A connection over which the beginning of a request has come.
+    func begun(_ text: String) throws -> Conversation {
+        let conversation = try Conversation(port: client.port)
+        conversation.say(text)
+        return conversation
+    }
+
+    /// Runs the body while the ledger hangs with a batch, which is answered afterwards.
+    func whileLedgerHangs(_ body: () async throws -> Void) async throws {
+        let disk = try #require(disk)
+        try await disk.freeze()
+        let client = client
+        async let hung = client.post(AliveSetting.event, type: "application/json").status
+        do {
+            try await eventually("the writer hangs") {
+                try await client.metrics().sum("dnp_telemetry_ledger_busy_seconds") > 0.05
+            }
+            try await body()
+        } catch {
+            try await disk.thaw()
+            throw error
+        }
+        try await disk.thaw()
+        let status = try await hung
+        #expect(status == 200)
+    }
+}
+
+extension AliveSetting {
+    static let all = storing + bodies + connections + rates + times + telling
+
+    private static let storing = [
+        AliveSetting(name: "retention", first: "1d", second: "0", others: "journal: off") { scene in
+            #expect(try await scene.status(ofPost: event) == 200)
+            let name = "dnp_telemetry_ledger_backlog_batches"
+            #expect(try await scene.client.metrics().value(name) == 1)
+            try await scene.reload()
+            try await eventually("the batch is deleted") {
+                try await scene.client.metrics().value(name) == 0
+            }
+        },
+        AliveSetting(name: "max-backlog", first: "64MiB", second: "1MiB", needsDisk: true) { scene in
+            let large = EventFactory(prefix: "backlog").cycles(0..<20_000).ndjson
+            try await scene.whileLedgerHangs {
+                let client = scene.client
+                async let waiting = client.post(large).status
+                try await eventually("a large batch waits too") {
+                    try await client.metrics().value("dnp_telemetry_ledger_waiting_submissions") == 2
+                }
+                try await scene.reload()
+                let refused = try await client.post(large)
+                #expect(refused.status == 503)
+                #expect(try refused.problem().type == "urn:dnp-telemetry:problem:overloaded")
+                try await scene.disk?.thaw()
+                let status = try await waiting
+                #expect(status == 200)
+                try await scene.disk?.freeze()
+            }
+        },
+        AliveSetting(name: "max-commit-time", first: "1h", second: "10ms", needsDisk: true) { scene in
+            try await scene.whileLedgerHangs {
+                try await scene.reload()
+                let refused = try await scene.client.post(event, type: "application/json")
+                #expect(try refused.problem().type == "urn:dnp-telemetry:problem:ledger-slow")
+            }
+        },
+    ]
+
+    private static let bodies = [
+        AliveSetting(name: "max-body", first: "1KiB", second: "10") { scene in
+            #expect(try await scene.status(ofPost: event) == 200)
+            try await scene.reload()
+            #expect(try await scene.status(ofPost: event) == 413)
+        },
+        AliveSetting(name: "max-decompressed-body", first: "1KiB", second: "10") { scene in
+            let body = try await scene.gzip("echo '\(String(decoding: event, as: UTF8.self))'")
+            #expect(try await scene.status(ofPost: body, encoding: "gzip") == 200)
+            try await scene.reload()
+            #expect(try await scene.status(ofPost: body, encoding: "gzip") == 413)
+        },
+        AliveSetting(name: "max-compression-ratio", first: "10000", second: "2") { scene in
+            let event = String(decoding: event, as: UTF8.self)
+            let body = try await scene.gzip(
+                "(echo '\(event)'; head -c 2000000 /dev/zero | tr '\\0' '\\n')"
+            )
+            #expect(
+                try await scene.status(ofPost: body, type: "application/x-ndjson", encoding: "gzip") == 200
+            )
+            try await scene.reload()
+            let refused = try await scene.client.post(body, encoding: "gzip")
+            #expect(try refused.problem().type == "urn:dnp-telemetry:problem:compression-ratio")
+        },
+        AliveSetting(
+            name: "max-bytes-in-flight",
+            first: "2MiB",
+            second: "16MiB",
+            others: "max-body: 1MiB\nmax-decompressed-body: 1MiB"
+        ) { scene in
+            let head =
+                "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n"
+                + "Content-Length: 1000000\r\n\r\n"
+            let body = event + Array(String(repeating: "\n", count: 300_000).utf8)
+            let status = { try await scene.status(ofPost: body, type: "application/x-ndjson") }
+            let held = try await awaited("what is held takes it all") {
+                let held = try (0..<2).map { _ in
+                    try scene.begun(head + String(repeating: "\n", count: 990_000))
+                }
+                // One that is held has no room left where this request came before all of it.
+                for _ in 0..<50 where try await status() == 503 && held.allSatisfy({ !$0.isClosed }) { return held }
+                return nil
+            }
+            try await scene.reload()
+            #expect(try await status() == 200)
+            #expect(held.allSatisfy { !$0.isClosed })
+        },
+    ]
+
+    private static let connections = [
+        AliveSetting(
+            name: "max-connections",
+            first: "1",
+            second: "8",
+            options: ["--body-timeout", "1h"]
+        ) { scene in
+            let held = try scene.begun(awaitedBody)
+            try await eventually("it is the only one") {
+                let other = try Conversation(port: scene.client.port)
+                other.say("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
+                return try await !isAnswered(other, within: .milliseconds(300))
+            }
+            try await scene.reload()
+            #expect(status(of: try await Conversation(port: scene.client.port).ask("/-/ready")) == 200)
+            held.say(String(decoding: event, as: UTF8.self))
+            #expect(status(of: try await held.hear { _ in false }) == 200)
+        },
+        AliveSetting(name: "max-connections-per-client", first: "off", second: "1") { scene in
+            let held = try scene.begun(awaitedBody)
+            #expect(status(of: try await Conversation(port: scene.client.port).ask("/-/ready")) == 200)
+            try await scene.reload()
+            try await eventually("a second one is closed") {
+                try await Conversation(port: scene.client.port).ask("/-/ready") == ""
+            }
+            #expect(!held.isClosed)
+        },
+        AliveSetting(name: "max-scrapes", first: "1", second: "100", options: LargePage.options) {
+            scene in
+            let client = scene.client
+            _ = try await client.post(LargePage.events).receipt()
+            let whole = try await client.scrape()
+            let held = try SilentClient(
+                port: client.port,
+                answersOf: whole.body.count,
+                spare: 1_000,
+                headers: ["X-Prometheus-Scrape-Timeout-Seconds: 120"]
+            )
+            try await eventually("all other scrapes are refused") {
+                for _ in 0..<10 where try await client.scrape().status != 503 { return false }
+                return true
+            }
+            try await scene.reload()
+            for _ in 0..<10 { #expect(try await client.scrape().status == 200) }
+            #expect(held.times > 0)
+        },
+    ]
+
+    private static let rates = [
+        AliveSetting(name: "client-rate", first: "off", second: "1/h") { scene in
+            for _ in 0..<5 { #expect(try await scene.client.get("/-/healthy").status == 200) }
+            try await scene.reload()
+            try await eventually("the rate holds") {
+                try await scene.client.get("/-/healthy").status == 429
+            }
+        },
+        AliveSetting(
+            name: "token-limit",
+            first: "ios=1000/s",
+            second: "ios=1/h",
+            others: "credentials-dir: tokens"
+        ) {
+            scene in
+            for _ in 0..<5 { #expect(try await scene.statusOfPostWithToken() == 200) }
+            try await scene.reload()
+            try await eventually("the limit holds") { try await scene.statusOfPostWithToken() == 429 }
+        },
+    ]
+
+    private static let times = [
+        AliveSetting(name: "header-timeout", first: "1h", second: "1s") { scene in
+            try await scene.reload()
+            let slow = try scene.begun("GET /-/ready HTTP/1.1\r\n")
+            #expect(status(of: try await slow.hear { _ in false }) == 408)
+        },
+        AliveSetting(name: "body-timeout", first: "1h", second: "100ms") { scene in
+            try await scene.reload()
+            let slow = try scene.begun(
+                "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+            )
+            #expect(status(of: try await slow.hear { _ in false }) == 408)
+        },
+        AliveSetting(name: "response-timeout", first: "1h", second: "2s", options: LargePage.options) { scene in
+            let client = scene.client
+            _ = try await client.post(LargePage.events).receipt()
+            let whole = try await client.scrape()
+            try await scene.reload()
+            let silent = try SilentClient(
+                port: client.port,
+                answersOf: whole.body.count,
+                headers: ["X-Prometheus-Scrape-Timeout-Seconds: 120"]
+            )
+            try await eventually("the connection is closed") {
+                try await client.metrics().value("dnp_telemetry_http_timeouts_total", ["phase": "response"])
+                    ?? 0 >= 1
+            }
+            #expect(silent.times > 0)
+        },
+        AliveSetting(name: "idle-timeout", first: "1h", second: "100ms") { scene in
+            try await scene.reload()
+            let silent = try scene.begun("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(
+                status(of: try await silent.hear { _ in false }) == 200,
+                "it is closed after an answer"
+            )
+        },
+    ]
+
+    private static let telling = [
+        AliveSetting(name: "log-level", first: "notice", second: "info") { scene in
+            try await scene.reload()
+            #expect(await !scene.service.log.contains("recovered"))
+            #expect(try await scene.service.terminate() == .code(0))
+            #expect(await scene.service.log.contains("stopped; the ledger is closed"))
+        }
+    ]
+
+    /// Whether an answer begins in a short time, which is not known of one that is not there yet.
+    private static func isAnswered(_ conversation: Conversation, within limit: Duration) async throws
+        -> Bool
+    {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            if conversation.hasHeard { return true }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+}
+
+@Suite("a setting that is alive")
+struct ReloadedSettingTests {
+    @Test("a hot-reloadable setting changes the running service at the next reload", arguments: AliveSetting.all)
+    func reloadedSetting(setting: AliveSetting) async throws {
+        guard setting.needsDisk else { return try await run(setting, in: nil) }
+        try await MountNamespace.with { try await run(setting, in: $0) }
+    }
+
+    private func run(_ setting: AliveSetting, in namespace: MountNamespace?) async throws {
+        try await withTemporaryDirectory { directory in
+            let file = "\(directory)/config.yml"
+            let write = { @Sendable (value: String) in
+                try Data("\(setting.name): \(value)\n\(setting.others)\n".utf8).write(
+                    to: URL(fileURLWithPath: file)
+                )
+            }
+            try FileManager.default.createDirectory(
+                atPath: "\(directory)/tokens",
+                withIntermediateDirectories: false
+            )
+            try Data("0123456789abcdef".utf8).write(
+                to: URL(fileURLWithPath: "\(directory)/tokens/token-ios")
+            )
+            try write(setting.first)
+            var disk: FreezableDisk?
+            try await withService(
+                options: ["--config", file] + setting.options,
+                in: namespace,
+                prepare: { if let namespace { disk = try await FreezableDisk(at: $0, in: namespace) } }
+            ) { service in
+                let scene = AliveSetting.Scene(
+                    service: service,
+                    client: await service.client,
+                    directory: directory,
+                    disk: disk
+                ) {
+                    try write(setting.second)
+                    await service.signal(SIGHUP)
+                    try await eventually("the configuration was read anew") {
+                        await service.log.contains("changed=\(setting.name)")
+                    }
+                }
+                try await setting.show(scene)
+            }
+        }
+    }
+
+    @Test("every setting that the README calls hot-reloadable is changed by a test, and no other")
+    func everyReloadableSetting() {
+        let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = text(of: root.appendingPathComponent("docs/configuration.md").path)
+        let alive = readme.split(separator: "\n").filter {
+            $0.hasPrefix("| `") && $0.hasSuffix("| alive |")
+        }
+        .map { String($0.dropFirst(3).prefix { $0 != "`" }) }
+        #expect(alive.sorted() == AliveSetting.all.map(\.name).sorted())
+    }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Journald
+
+extension SerialTests {
+    @Suite("Exactly-once delivery while a real journald fails", .timeLimit(.minutes(5)))
+    struct TroubledJournaldTests {
+        @Test("10,000 entries that waited for journald to start are delivered exactly once")
+        func absentAtFirst() throws {
+            let journald = try TestJournald(starting: false)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 10_000))
+            try delivery.wait(for: "absence") { $0.state == .absent && $0.lastError != nil }
+            #expect(delivery.writer.statistics.written == 0)
+            try journald.start()
+            try delivery.waitForPosition(10_000)
+            #expect(try journald.sequences() == Array(1...10_000))
+        }
+
+        @Test("delivery is exactly once when journald is restarted under load")
+        func restarted() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
+            try delivery.waitForPosition(5_000)
+            journald.stop()
+            delivery.extend(to: 40_000)
+            try delivery.wait(for: "absence") { $0.state == .absent }
+            try journald.start()
+            try delivery.waitForPosition(40_000)
+            expectOnce(try journald.sequences(), 1...40_000)
+            #expect(delivery.writer.statistics.reconnects > 0)
+        }
+
+        @Test("delivery is exactly once when journald is killed repeatedly under load", arguments: 0..<3)
+        func killed(round: Int) throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 0))
+            for kill in 1...6 as ClosedRange<UInt64> {
+                delivery.extend(to: kill * 10_000)
+                try delivery.waitForPosition((kill - 1) * 10_000 + 1_000 + UInt64(round) * 300)
+                journald.killAtOnce()
+                try journald.start()
+            }
+            try delivery.waitForPosition(60_000)
+            expectOnce(try journald.sequences(), 1...60_000)
+            let statistics = delivery.writer.statistics
+            #expect(statistics.confirmed == 60_000)
+            #expect(statistics.written == 60_000 + statistics.retried)
+            #expect(statistics.lost == statistics.retried)
+        }
+
+        @Test("delivery is exactly once when journald stalls under load and resumes")
+        func stalled() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
+            try delivery.waitForPosition(5_000)
+            journald.signal(SIGSTOP)
+            delivery.extend(to: 60_000)
+            try delivery.wait(for: "absence") { $0.state == .absent }
+            #expect(delivery.writer.statistics.written < 60_000)
+            journald.signal(SIGCONT)
+            try delivery.waitForPosition(60_000)
+            expectOnce(try journald.sequences(), 1...60_000)
+        }
+
+        @Test("a stalled journald causes no busy loop")
+        func stalledIsIdle() throws {
+            let journald = try TestJournald()
+            let source = NumberedSource(upTo: 1_000)
+            let delivery = try TestDelivery(journald, source)
+            try delivery.waitForPosition(1_000)
+            journald.signal(SIGSTOP)
+            delivery.extend(to: 30_000)
+            try delivery.wait(for: "absence") { $0.state == .absent }
+            let before = (source.reads.load(ordering: .relaxed), delivery.writer.statistics.synchronisations)
+            try delivery.wait(for: "three more tries") { $0.synchronisations >= before.1 + 3 }
+            #expect(source.reads.load(ordering: .relaxed) == before.0)
+            journald.signal(SIGCONT)
+            try delivery.waitForPosition(30_000)
+        }
+
+        @Test("a rate limit of journald delays delivery and loses nothing")
+        func rateLimited() async throws {
+            // journald multiplies the burst by up to 6 when the disk has room.
+            let journald = try TestJournald(settings: "RateLimitIntervalSec=1s\nRateLimitBurst=100")
+            let unit = try TestUnit(journald.namespace)
+            unsafe setenv("JOURNALD_TESTS_UNIT", unit.path, 1)
+            unsafe setenv("JOURNALD_TESTS_LIMITED", journald.namespace, 1)
+            await #expect(processExitsWith: .success) {
+                guard let unit = unsafe getenv("JOURNALD_TESTS_UNIT") else { exit(2) }
+                guard let namespace = unsafe getenv("JOURNALD_TESTS_LIMITED") else { exit(3) }
+                try TestUnit.enter(unsafe String(cString: unit))
+                let configuration = TestDelivery.configuration(unsafe String(cString: namespace))
+                let source = NumberedSource(upTo: 3_000)
+                let writer = try ConfirmedJournalWriter(configuration, from: .start, source: source)
+                try Deadline(.seconds(120)).wait(for: "\(writer.statistics)") { writer.statistics.position == 3_000 }
+                let statistics = writer.statistics
+                exit(statistics.lost > 0 && statistics.lost == statistics.retried ? 0 : 4)
+            }
+            expectOnce(try journald.sequences(), 1...3_000)
+        }
+
+        @Test("a journald that stores nothing is reported, and gets every entry once it stores again")
+        func storesNothing() throws {
+            let journald = try TestJournald(settings: "MaxLevelStore=err")
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 2_000))
+            try delivery.wait(for: "a reason") {
+                $0.state == .absent && $0.lastError?.contains("MaxLevelStore") == true
+            }
+            #expect(delivery.writer.statistics.written == 0)
+            journald.stop()
+            try journald.configure("RateLimitIntervalSec=0")
+            try journald.start()
+            try delivery.waitForPosition(2_000)
+            #expect(try journald.sequences() == Array(1...2_000))
+        }
+
+        @Test("delivery is exactly once while journal files are rotated under load")
+        func rotated() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000)) { $0.readsPerOpening = 1_000 }
+            for position in [5_000, 15_000, 25_000] as [UInt64] {
+                try delivery.waitForPosition(position)
+                _ = try journald.journalctl("--rotate")
+            }
+            try delivery.waitForPosition(40_000)
+            #expect(try journald.sequences() == Array(1...40_000))
+            #expect(delivery.writer.statistics.lost == 0)
+        }
+    }
+}
+
+extension SerialTests {
+    @Suite("Exactly-once delivery over restarts of the writer", .timeLimit(.minutes(5)))
+    struct RestartedWriterTests {
+        @Test("delivery is exactly once when a writer without a checkpoint follows one with unconfirmed entries")
+        func abandoned() throws {
+            let journald = try TestJournald()
+            var position: UInt64 = 0
+            for _ in 0..<5 {
+                let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000))
+                position += 6_000
+                try delivery.waitForPosition(position)
+            }
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000))
+            try delivery.waitForPosition(40_000)
+            expectOnce(try journald.sequences(), 1...40_000)
+        }
+
+        @Test("delivery is exactly once when a writer resumes from an old checkpoint")
+        func oldCheckpoint() throws {
+            let journald = try TestJournald()
+            var kept = JournalCheckpoint.start
+            var position: UInt64 = 0
+            for round in 0..<6 {
+                let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000), from: kept) {
+                    $0.cursorInterval = .milliseconds(5)
+                }
+                position += 6_000
+                try delivery.waitForPosition(position)
+                // Every second writer's checkpoint is lost with it.
+                if round.isMultiple(of: 2) { kept = delivery.writer.checkpoint }
+            }
+            #expect(kept.cursor != nil && kept.position > 0)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000), from: kept)
+            try delivery.waitForPosition(40_000)
+            expectOnce(try journald.sequences(), 1...40_000)
+            #expect(delivery.writer.statistics.written < 40_000 - kept.position)
+        }
+
+        @Test("a checkpoint whose cursor is gone still gives its position", arguments: ["nonsense", gone])
+        func goneCursor(cursor: String) throws {
+            let journald = try TestJournald()
+            do {
+                let delivery = try TestDelivery(journald, NumberedSource(upTo: 5_000))
+                try delivery.waitForPosition(5_000)
+            }
+            let checkpoint = JournalCheckpoint(position: 1_000, cursor: cursor)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 9_000), from: checkpoint)
+            try delivery.waitForPosition(9_000)
+            #expect(try journald.sequences() == Array(1...9_000))
+            #expect(delivery.writer.statistics.written == 4_000)
+        }
+
+        private static let gone = """
+            s=00000000000000000000000000000001;i=1;b=00000000000000000000000000000002;m=1;t=5f0000000000;x=1
+            """
+
+        @Test("delivery is exactly once when the writer's process is killed with unconfirmed entries")
+        func killedProcess() async throws {
+            let journald = try TestJournald()
+            unsafe setenv("JOURNALD_TESTS_DELIVERY", journald.namespace, 1)
+            for _ in 0..<3 {
+                await #expect(processExitsWith: .signal(SIGKILL)) {
+                    guard let name = unsafe getenv("JOURNALD_TESTS_DELIVERY") else { exit(1) }
+                    let configuration = TestDelivery.configuration(unsafe String(cString: name))
+                    let source = NumberedSource(upTo: 50_000)
+                    let writer = try ConfirmedJournalWriter(configuration, from: .start, source: source)
+                    try Deadline().wait(for: "entries underway") {
+                        writer.statistics.written >= 2_000 && writer.statistics.unconfirmed > 0
+                    }
+                    kill(getpid(), SIGKILL)
+                }
+            }
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000))
+            try delivery.waitForPosition(50_000)
+            expectOnce(try journald.sequences(), 1...50_000)
+        }
+
+        @Test("delivery is exactly once when journald and the writer are killed together")
+        func bothKilled() throws {
+            let journald = try TestJournald()
+            var kept = JournalCheckpoint.start
+            for round in 1...5 as ClosedRange<UInt64> {
+                do {
+                    let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000), from: kept) {
+                        $0.cursorInterval = .milliseconds(20)
+                    }
+                    try delivery.waitForPosition(round * 7_000)
+                    journald.killAtOnce()
+                    kept = delivery.writer.checkpoint
+                }
+                try journald.start()
+            }
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000), from: kept)
+            try delivery.waitForPosition(50_000)
+            expectOnce(try journald.sequences(), 1...50_000)
+        }
+    }
+}

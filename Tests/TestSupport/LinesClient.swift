@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A client of the socket of lines, which never waits.
+package final class LinesClient {
+    private var descriptor: Int32
+    private var received: [UInt8] = []
+
+    package init(path: String) throws {
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let status = unsafe withUnsafeBytes(of: address) { bytes -> CInt in
+            guard let base = bytes.baseAddress else { return -1 }
+            return unsafe connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+        }
+        if status != 0 { throw MissingDependency(description: "cannot connect to \(path): errno \(errno)") }
+    }
+
+    deinit { close() }
+
+    package func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+
+    /// Sends what the service takes at once, and returns how much that was.
+    package func offer(_ bytes: ArraySlice<UInt8>) -> Int {
+        let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
+        return max(0, unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) })
+    }
+
+    /// Sends nothing more.
+    package func finish() { shutdown(descriptor, CInt(SHUT_WR)) }
+
+    /// Takes in the answers that are there; false at their end.
+    @discardableResult
+    package func receive() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_DONTWAIT))
+            guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+            received += buffer[..<count]
+        }
+    }
+
+    /// The whole lines that were answered.
+    package var answers: [String] {
+        let end = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return String(decoding: received[..<end], as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// How many lines are durable, as the last answer tells.
+    package var durable: Int { answers.last { $0.hasPrefix("ok ") }.flatMap { Int($0.dropFirst(3)) } ?? 0 }
+    package var rejected: [String] { answers.filter { $0.hasPrefix("rejected ") } }
+}

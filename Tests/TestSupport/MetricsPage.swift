@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The samples of a page in Prometheus text format 0.0.4.
+package struct MetricsPage: Sendable {
+    package struct Series: Hashable, Sendable {
+        package let name: String
+        package let labels: [String: String]
+
+        package init(name: String, labels: [String: String] = [:]) {
+            self.name = name
+            self.labels = labels
+        }
+    }
+
+    package private(set) var samples: [Series: Double] = [:]
+    /// The declared type by family.
+    package private(set) var types: [String: String] = [:]
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# TYPE ") {
+                let words = line.split(separator: " ")
+                if words.count == 4 { types[String(words[2])] = String(words[3]) }
+            } else if !line.hasPrefix("#") {
+                var scanner = SampleScanner(line)
+                if let (series, value) = scanner.scan() { samples[series] = value }
+            }
+        }
+    }
+
+    package func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+        samples[Series(name: name, labels: labels)]
+    }
+
+    /// The sum over all label sets of one name.
+    package func sum(_ name: String) -> Double {
+        samples.reduce(0) { $0 + ($1.key.name == name ? $1.value : 0) }
+    }
+
+    package func series(_ name: String) -> [Series] { samples.keys.filter { $0.name == name } }
+
+    package var isJournalComplete: Bool {
+        value("dnp_telemetry_journal_pending_entries") == 0 && journalBalance == 0
+    }
+
+    /// accepted - (confirmed + skipped + pending): 0 when all adds up.
+    package var journalBalance: Double {
+        sum("dnp_telemetry_events_accepted_total") - sum("dnp_telemetry_journal_entries_confirmed_total")
+            - sum("dnp_telemetry_journal_entries_skipped_total") - sum("dnp_telemetry_journal_pending_entries")
+    }
+
+    /// received - (accepted + duplicate + rejected): 0 when all adds up.
+    package var ingestBalance: Double {
+        sum("dnp_telemetry_events_received_total") - sum("dnp_telemetry_events_accepted_total")
+            - sum("dnp_telemetry_events_duplicate_total") - sum("dnp_telemetry_events_rejected_total")
+    }
+}
+
+/// Reads `name{label="value",...} number` from one line.
+private struct SampleScanner {
+    private var rest: Substring
+
+    init(_ line: Substring) { rest = line }
+
+    mutating func scan() -> (MetricsPage.Series, Double)? {
+        let name = take { $0 != "{" && $0 != " " }
+        var labels: [String: String] = [:]
+        if skip("{") {
+            while !skip("}") {
+                let label = take { $0 != "=" && $0 != "}" }
+                guard skip("="), skip("\""), let value = quotedText() else { return nil }
+                labels[String(label)] = value
+                _ = skip(",")
+            }
+        }
+        guard let number = rest.split(separator: " ").first else { return nil }
+        let value = number == "+Inf" ? Double.infinity : Double(number)
+        guard let value, !name.isEmpty else { return nil }
+        return (MetricsPage.Series(name: String(name), labels: labels), value)
+    }
+
+    private mutating func take(while condition: (Character) -> Bool) -> Substring {
+        let taken = rest.prefix(while: condition)
+        rest = rest.dropFirst(taken.count)
+        return taken
+    }
+
+    private mutating func skip(_ character: Character) -> Bool {
+        guard rest.first == character else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// The text up to the closing quote, with its escapes undone.
+    private mutating func quotedText() -> String? {
+        var text = ""
+        while let character = rest.popFirst() {
+            switch character {
+            case "\"": return text
+            case "\\":
+                guard let escaped = rest.popFirst() else { return nil }
+                text.append(escaped == "n" ? "\n" : escaped)
+            default: text.append(character)
+            }
+        }
+        return nil
+    }
+}
