@@ -3,12 +3,12 @@
 package import Foundation
 import Glibc
 
-/// One process of ours, with its output in two files.
+/// A child process with its output in two files.
 package actor ChildProcess {
     package nonisolated let outputPath: String
     package nonisolated let errorPath: String
     private let process = Process()
-    /// Closed with this object, which ends whoever reads its standard input to the end.
+    /// Closed with this object, which ends a child that reads its standard input to the end.
     private let input = Pipe()
 
     /// Starts the command; the first argument is the path of the executable.
@@ -44,13 +44,13 @@ package actor ChildProcess {
         if process.isRunning { kill(process.processIdentifier, number) }
     }
 
-    /// Hands over all of the standard input.
+    /// Writes the whole standard input.
     package func feed(_ bytes: Data) throws {
         try input.fileHandleForWriting.write(contentsOf: bytes)
         try closeInput()
     }
 
-    /// Hands over some of the standard input, which stays open.
+    /// Writes to the standard input, which stays open.
     package func write(_ bytes: Data) throws {
         try input.fileHandleForWriting.write(contentsOf: bytes)
     }
@@ -70,7 +70,7 @@ package actor ChildProcess {
         return status
     }
 
-    /// Ends the process at once and waits until it is gone.
+    /// Kills the process and waits until it is gone.
     package func killAndWait() async {
         signal(SIGKILL)
         _ = try? await waitForExit()
@@ -83,7 +83,7 @@ package enum ExitStatus: Equatable, Sendable {
     case signal(Int32)
 }
 
-/// The signals that the calling thread holds back, which a new process inherits.
+/// The signals that the calling thread blocks, which a new process inherits.
 private enum SignalMask {
     /// Runs the body with no signal blocked. The runtime's worker threads block SIGTERM, and a service that was
     /// started from one of them would never see it.

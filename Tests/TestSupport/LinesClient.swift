@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A client of the socket of lines, which never waits.
+/// A client of the line socket that never blocks.
 package final class LinesClient {
     private var descriptor: Int32
     private var received: [UInt8] = []
@@ -26,16 +26,16 @@ package final class LinesClient {
         descriptor = -1
     }
 
-    /// Sends what the service takes at once, and returns how much that was.
+    /// Sends what the service accepts at once, and returns how many bytes that was.
     package func offer(_ bytes: ArraySlice<UInt8>) -> Int {
         let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
         return max(0, unsafe bytes.withUnsafeBytes { unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags) })
     }
 
-    /// Sends nothing more.
+    /// Closes the sending side.
     package func finish() { shutdown(descriptor, CInt(SHUT_WR)) }
 
-    /// Takes in the answers that are there; false at their end.
+    /// Reads the answers that have arrived; false at their end.
     @discardableResult
     package func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -46,13 +46,13 @@ package final class LinesClient {
         }
     }
 
-    /// The whole lines that were answered.
+    /// The complete lines of the answers.
     package var answers: [String] {
         let end = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         return String(decoding: received[..<end], as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// How many lines are durable, as the last answer tells.
+    /// How many lines are durable, by the last answer.
     package var durable: Int { answers.last { $0.hasPrefix("ok ") }.flatMap { Int($0.dropFirst(3)) } ?? 0 }
     package var rejected: [String] { answers.filter { $0.hasPrefix("rejected ") } }
 }

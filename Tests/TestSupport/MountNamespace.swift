@@ -6,7 +6,7 @@ import Glibc
 /// A mount namespace with a `/run` and a `/var/log` of its own.
 ///
 /// A journald in it is a whole journald (its sockets, its files, its `journalctl`), and stopping or killing it
-/// disturbs nobody else on the machine. Whatever still runs in the namespace ends with it, even when the test process
+/// disturbs nothing else on the machine. Whatever still runs in the namespace ends with it, even when the test process
 /// is killed: the holder reads its standard input to the end and then ends the rest.
 package struct MountNamespace: Sendable {
     private let holder: ChildProcess

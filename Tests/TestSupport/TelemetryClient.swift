@@ -6,14 +6,14 @@ import Glibc
 import NIOCore
 package import NIOHTTP1
 
-/// Speaks to one service over HTTP, and never retries by itself.
+/// An HTTP client of one service that never retries by itself.
 package struct TelemetryClient: Sendable {
     package let port: Int
 
     package init(port: Int) { self.port = port }
 
     private static let http = client(.disabled)
-    /// Decompresses what comes, by a parser that has nothing to do with the service.
+    /// Decompresses bodies with a decoder that is independent of the service.
     private static let unpacking = client(HTTPClient.Configuration.singletonConfiguration.decompression)
 
     private static func client(_ decompression: HTTPClient.Decompression) -> HTTPClient {
@@ -24,7 +24,7 @@ package struct TelemetryClient: Sendable {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    /// Nobody listens there; nothing has been sent.
+    /// Nothing listens on the port; nothing was sent.
     package struct NotConnected: Error {
         package let reason: String
     }
@@ -51,7 +51,7 @@ package struct TelemetryClient: Sendable {
         return try await request(path, method: "POST", headers: headers, body: body, chunked: chunked, within: limit)
     }
 
-    /// - Parameter unpacks: whether a body that comes compressed is given as it was before.
+    /// - Parameter unpacks: whether a compressed body is decompressed.
     package func request(
         _ path: String,
         method: String = "GET",
@@ -81,7 +81,7 @@ package struct TelemetryClient: Sendable {
         )
     }
 
-    /// The text page.
+    /// The page in the text format.
     package func metrics() async throws -> MetricsPage {
         let answer = try await get("/metrics")
         guard answer.status == 200 else { throw Answer.Unexpected(answer) }
@@ -90,7 +90,7 @@ package struct TelemetryClient: Sendable {
 }
 
 extension TelemetryClient {
-    /// A page with these headers, as it comes, or as it was before it was compressed.
+    /// A page with these headers, as sent or decompressed.
     package func scrape(
         _ headers: [(String, String)] = [],
         method: String = "GET",

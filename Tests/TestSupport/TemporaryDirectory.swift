@@ -3,7 +3,39 @@
 package import Foundation
 import Glibc
 
-/// A new directory that is removed after the body has run.
+/// A directory that is removed with the value that owns it.
+package final class TemporaryDirectory: Sendable {
+    package let path: String
+
+    package init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("dnp-test-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: path,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// The names of the files in it, sorted.
+    package func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
+    /// A copy of the directory as it is now: what a crash would leave.
+    package func crashImage() throws -> TemporaryDirectory {
+        let image = try TemporaryDirectory()
+        for name in try names() { try FileManager.default.copyItem(atPath: file(name), toPath: image.file(name)) }
+        return image
+    }
+}
+
+/// Runs the body with a directory that is removed afterwards, which other users may enter.
 package func withTemporaryDirectory<Value>(_ body: (String) async throws -> Value) async throws -> Value {
     let name = "dnp-test-\(UUID().uuidString.prefix(8))"
     let path = FileManager.default.temporaryDirectory.appendingPathComponent(name).path

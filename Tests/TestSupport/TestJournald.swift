@@ -3,8 +3,8 @@
 package import Foundation
 import Glibc
 
-/// A real systemd-journald, started by hand in a mount namespace of its own.
-package actor Journal {
+/// A real systemd-journald, started in a mount namespace of its own.
+package actor TestJournald {
     package nonisolated let namespace: MountNamespace
     private let logs: String
     private var process: ChildProcess?
@@ -27,7 +27,8 @@ package actor Journal {
     }
 
     /// A journald that runs while the body does, unless `running` says that the body will start it.
-    package static func with<Value>(running: Bool = true, _ body: (Journal) async throws -> Value) async throws -> Value
+    package static func with<Value>(running: Bool = true, _ body: (TestJournald) async throws -> Value) async throws
+        -> Value
     {
         try MissingDependency.require(executable: executable, package: "systemd")
         try MissingDependency.require(executable: "/usr/bin/journalctl", package: "systemd")
@@ -35,7 +36,7 @@ package actor Journal {
             try await withTemporaryDirectory { directory in
                 let settings = namespace.outside("/run/systemd/journald.conf.d/integration.conf")
                 try Data(configuration.utf8).write(to: URL(fileURLWithPath: settings))
-                let journal = Journal(namespace: namespace, logs: directory)
+                let journal = TestJournald(namespace: namespace, logs: directory)
                 if running { try await journal.start() }
                 return try await body(journal)
             }
@@ -43,14 +44,14 @@ package actor Journal {
     }
 
     package func start() async throws {
-        // journald keeps to /run until this file says that /var is there.
+        // journald writes to /run until this file says that /var is mounted.
         try Data().write(to: URL(fileURLWithPath: namespace.outside("/run/systemd/journal/flushed")))
         starts += 1
         process = try ChildProcess(namespace.entering([Self.executable]), logs: logs, name: "journald-\(starts)")
         try await eventually("journald answers") { try await synchronise() }
     }
 
-    /// Asks journald to end, and waits for it.
+    /// Terminates journald and waits for its end.
     package func stop() async throws {
         await process?.signal(SIGTERM)
         try await process?.waitForExit()
@@ -68,13 +69,13 @@ package actor Journal {
         await process?.signal(SIGCONT)
     }
 
-    /// Makes journald begin new files.
+    /// Makes journald start new files.
     package func rotate() async throws {
         let rotation = try await namespace.run(["/usr/bin/journalctl", "--rotate"])
         guard rotation.status == .code(0) else { throw Unreadable(description: rotation.error) }
     }
 
-    /// Deletes all files but the one that is written to.
+    /// Deletes all files but the active one.
     package func vacuum() async throws {
         let vacuum = try await namespace.run(["/usr/bin/journalctl", "--vacuum-files=1"])
         guard vacuum.status == .code(0) else { throw Unreadable(description: vacuum.error) }
@@ -112,7 +113,7 @@ package struct JournalEntry: Sendable {
 
     package init(json: Data) throws {
         guard let object = try JSONSerialization.jsonObject(with: json) as? [String: Any] else {
-            throw Journal.Unreadable(description: "not a JSON object: \(String(decoding: json, as: UTF8.self))")
+            throw TestJournald.Unreadable(description: "not a JSON object: \(String(decoding: json, as: UTF8.self))")
         }
         var fields: [String: String] = [:]
         var repeated: Set<String> = []
@@ -136,7 +137,7 @@ package struct JournalEntry: Sendable {
     package func message() throws -> [String: Any] {
         let text = fields["MESSAGE"] ?? ""
         guard let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any] else {
-            throw Journal.Unreadable(description: "MESSAGE is not a JSON object: \(text)")
+            throw TestJournald.Unreadable(description: "MESSAGE is not a JSON object: \(text)")
         }
         return object
     }

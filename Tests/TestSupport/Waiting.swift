@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
-
-/// A fact that did not come true in time.
+/// A condition that did not hold in time.
 package struct DeadlineExceeded: Error, CustomStringConvertible {
     package let fact: String
     package let limit: Duration
@@ -12,10 +10,10 @@ package struct DeadlineExceeded: Error, CustomStringConvertible {
         self.limit = limit
     }
 
-    package var description: String { "waited \(limit) for this and it did not come true: \(fact)" }
+    package var description: String { "waited \(limit) in vain: \(fact)" }
 }
 
-/// Asks until there is an answer, and returns it.
+/// Polls until there is a value, and returns it.
 ///
 /// - Throws: ``DeadlineExceeded`` when the limit passes first, or whatever the probe throws.
 package func awaited<Value>(
@@ -33,7 +31,7 @@ package func awaited<Value>(
     }
 }
 
-/// Asks until the fact holds.
+/// Polls until the condition holds.
 package func eventually(
     _ fact: @autoclosure () -> String,
     within limit: Duration = .seconds(30),
@@ -41,15 +39,4 @@ package func eventually(
     _ condition: () async throws -> Bool
 ) async throws {
     try await awaited(fact(), within: limit, every: pause) { try await condition() ? () : nil }
-}
-
-/// Tells running senders to finish what they have begun.
-package final class StopSignal: Sendable {
-    package init() {}
-
-    private let stopped = Atomic(false)
-
-    package var isSet: Bool { stopped.load(ordering: .acquiring) }
-
-    package func set() { stopped.store(true, ordering: .releasing) }
 }

@@ -30,13 +30,13 @@ struct HealthTests {
     @Test("health says why the service is not ready")
     func healthNotReady() async throws {
         let cases: [(Response, String)] = [
-            (FarSide.answer(.serviceUnavailable), "not ready yet (HTTP 503)"),
-            (FarSide.answer(.ok, "hello"), "expected the answer of a collector, found another's"),
-            (FarSide.answer(.unauthorized), "it wants to know who asks (HTTP 401); see --basic-auth-file"),
-            (FarSide.answer(.movedPermanently), "expected HTTP 200, found HTTP 301"),
+            (FakeCollector.answer(.serviceUnavailable), "not ready yet (HTTP 503)"),
+            (FakeCollector.answer(.ok, "hello"), "expected the answer of a collector, found another's"),
+            (FakeCollector.answer(.unauthorized), "it wants to know who asks (HTTP 401); see --basic-auth-file"),
+            (FakeCollector.answer(.movedPermanently), "expected HTTP 200, found HTTP 301"),
         ]
         for (answer, reason) in cases {
-            try await FarSide.with { _ in
+            try await FakeCollector.with { _ in
                 answer
             } _: { _, port in
                 let command = try await Command.telemetry("health", "--url", "http://127.0.0.1:\(port)")
@@ -44,8 +44,8 @@ struct HealthTests {
                 #expect(command.text == "not ready: http://127.0.0.1:\(port)/-/ready: \(reason)\n")
             }
         }
-        try await FarSide.with { _ in
-            Response(status: .ok, body: FarSide.silent)
+        try await FakeCollector.with { _ in
+            Response(status: .ok, body: FakeCollector.silent)
         } _: { _, port in
             let command = try await Command.telemetry(
                 "health",

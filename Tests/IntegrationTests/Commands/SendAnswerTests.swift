@@ -22,10 +22,10 @@ struct SendAnswerTests {
 
     @Test("send waits for Retry-After and repeats the batch under its key", arguments: [429, 503])
     func sendRetryAfter(status: Int) async throws {
-        try await FarSide.with { count in
+        try await FakeCollector.with { count in
             count < 2
-                ? FarSide.answer(.init(code: status), "busy", [.retryAfter: "1", .contentType: "text/plain"])
-                : FarSide.answer(.ok, Self.receipt)
+                ? FakeCollector.answer(.init(code: status), "busy", [.retryAfter: "1", .contentType: "text/plain"])
+                : FakeCollector.answer(.ok, Self.receipt)
         } _: { side, port in
             let clock = ContinuousClock()
             let start = clock.now
@@ -49,8 +49,8 @@ struct SendAnswerTests {
         try await withService { service in
             let client = await service.client
             let place = "http://127.0.0.1:\(client.port)/v1/events"
-            try await FarSide.with { _ in
-                FarSide.answer(.temporaryRedirect, "", [.location: place])
+            try await FakeCollector.with { _ in
+                FakeCollector.answer(.temporaryRedirect, "", [.location: place])
             } _: { side, port in
                 let command = try await send(to: port)
                 #expect(command.status == .code(3))
@@ -63,15 +63,15 @@ struct SendAnswerTests {
 
     @Test("send gives up an endless or empty answer in time")
     func sendEndlessAnswer() async throws {
-        try await FarSide.with { _ in
-            Response(status: .ok, headers: [.contentType: "application/json"], body: FarSide.endless)
+        try await FakeCollector.with { _ in
+            Response(status: .ok, headers: [.contentType: "application/json"], body: FakeCollector.endless)
         } _: { _, port in
             let command = try await send(to: port)
             #expect(command.status == .code(3))
             #expect(command.error.contains("its answer has no end"))
         }
-        try await FarSide.with { _ in
-            Response(status: .ok, headers: [.contentType: "application/json"], body: FarSide.silent)
+        try await FakeCollector.with { _ in
+            Response(status: .ok, headers: [.contentType: "application/json"], body: FakeCollector.silent)
         } _: { _, port in
             let command = try await send(to: port, "--timeout", "300ms", "--retry-for", "500ms")
             #expect(command.status == .code(3))
@@ -87,8 +87,8 @@ struct SendAnswerTests {
         ]
     )
     func sendForeignAnswer(status: Int, type: String, body: String) async throws {
-        try await FarSide.with { _ in
-            FarSide.answer(.init(code: status), body, [.contentType: type])
+        try await FakeCollector.with { _ in
+            FakeCollector.answer(.init(code: status), body, [.contentType: type])
         } _: { side, port in
             let command = try await send(to: port)
             #expect(command.status == .code(3))
@@ -102,8 +102,8 @@ struct SendAnswerTests {
         try await withTemporaryDirectory { directory in
             let file = "\(directory)/token"
             try Data("swordfish-0123456789\n".utf8).write(to: URL(fileURLWithPath: file))
-            try await FarSide.with { _ in
-                FarSide.answer(.ok, Self.receipt)
+            try await FakeCollector.with { _ in
+                FakeCollector.answer(.ok, Self.receipt)
             } _: { side, port in
                 let command = try await send(to: port, "--token-file", file)
                 #expect(command.status == .code(0))
@@ -121,7 +121,7 @@ struct SendAnswerTests {
 }
 
 /// A server in this process that answers what no real collector answers when it is asked to.
-final class FarSide: Sendable {
+final class FakeCollector: Sendable {
     struct Request: Sendable {
         let headers: HTTPFields
         let body: [UInt8]
@@ -136,9 +136,9 @@ final class FarSide: Sendable {
     /// Runs a server whose answers to `POST /v1/events` are made of how many came before, and gives its port.
     static func with<Value>(
         _ answer: @escaping @Sendable (Int) -> Response,
-        _ body: (FarSide, Int) async throws -> Value
+        _ body: (FakeCollector, Int) async throws -> Value
     ) async throws -> Value {
-        let side = FarSide()
+        let side = FakeCollector()
         let router = Router()
         router.get("/-/healthy") { _, _ in "here" }
         router.get("/-/ready") { _, _ in answer(0) }

@@ -31,7 +31,7 @@ func waitUntilJournaled(
 /// Every one of these events stands in the journal exactly once, and nothing else does.
 func expectExactlyOnce(
     _ expected: [EventIdentity],
-    in journal: Journal,
+    in journal: TestJournald,
     optional: [EventIdentity] = [],
     sourceLocation: SourceLocation = #_sourceLocation
 ) async throws {

@@ -20,8 +20,8 @@ actor Service {
         /// A program that starts the service: its path and arguments, to which the service's are added.
         var wrapper: [String] = []
         var namespace: MountNamespace?
-        /// A clock that the next start runs by; see ``LaterClock``.
-        var clock: LaterClock?
+        /// A clock that the next start runs by; see ``ShiftedClock``.
+        var clock: ShiftedClock?
         /// Whether a start waits for `/-/ready`, which not everybody may ask where there are users or TLS.
         var asksWhetherReady = true
         /// Hears from the next start on.
@@ -120,7 +120,7 @@ actor Service {
     }
 
     /// Lets the next start run by another clock.
-    func run(by clock: LaterClock) {
+    func run(by clock: ShiftedClock) {
         settings.clock = clock
     }
 
@@ -237,7 +237,7 @@ struct StartScreen {
 
 /// A clock that a program of the test runs by: the machine's, some time ahead. What closes by the clock closes so without
 /// anyone waiting for it.
-struct LaterClock: Sendable {
+struct ShiftedClock: Sendable {
     private let library: String
 
     /// Builds a library that is loaded in front of libc, with the toolchain's own compiler.

@@ -25,7 +25,7 @@ struct JournalFieldTests {
 
     @Test("a journal entry holds every field of its event, and MESSAGE is the event")
     func journalFields() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let body = [Self.success, Self.failure, Self.other].joined(separator: "\n")
                 #expect(try await service.client.post(Array(body.utf8)).receipt().accepted == 3)
@@ -151,7 +151,7 @@ struct PrivacyTests {
 
     @Test("no personal data reaches the journal, the ledger, the page or the log")
     func nothingPersonal() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(
                 journal: .journald,
                 options: ["--log-level", "trace"],

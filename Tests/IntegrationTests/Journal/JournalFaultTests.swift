@@ -22,7 +22,7 @@ struct JournalFaultTests {
 
     @Test("journald stopped for 10,000 events: ingest and scrapes go on, and the journal catches up")
     func journaldStopped() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 1)
@@ -45,7 +45,7 @@ struct JournalFaultTests {
 
     @Test("journald absent at the start: the service starts, and the journal catches up")
     func journaldAbsent() async throws {
-        try await Journal.with(running: false) { journal in
+        try await TestJournald.with(running: false) { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 let sent = try await send(0..<300, prefix: "absent", to: client)
@@ -61,7 +61,7 @@ struct JournalFaultTests {
 
     @Test("journald suspended during ingest: nothing blocks, and each event is journaled once in the end")
     func journaldSuspended() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 await journal.suspend()
@@ -83,7 +83,7 @@ struct JournalFaultTests {
 
     @Test("journald killed with a full queue: what it had not read is sent again, once")
     func journaldKilledWithFullQueue() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 await journal.suspend()
@@ -106,7 +106,7 @@ struct JournalFaultTests {
 
     @Test("journald rotated and restarted under load: each event is journaled once in the end")
     func journaldRotatedAndRestarted() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 try await underLoad(service, journal: journal, name: "rotate", rounds: 4) { round in
                     if round.isMultiple(of: 2) {
@@ -122,7 +122,7 @@ struct JournalFaultTests {
 
     @Test("journald killed under load, three times: each event is journaled once in the end")
     func journaldKilled() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 try await underLoad(service, journal: journal, name: "jkill") { _ in
                     await journal.kill()
@@ -134,7 +134,7 @@ struct JournalFaultTests {
 
     @Test("the service killed under load, five times: each event is journaled once in the end")
     func serviceKilledWithJournal() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 try await underLoad(service, journal: journal, name: "skill", rounds: 5) { _ in
                     await service.kill()
@@ -146,7 +146,7 @@ struct JournalFaultTests {
 
     @Test("service and journald killed together under load: each event is journaled once in the end")
     func serviceAndJournaldKilled() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 try await underLoad(service, journal: journal, name: "both") { round in
                     if round.isMultiple(of: 2) {
@@ -168,7 +168,7 @@ struct JournalFaultTests {
     /// Runs two senders, disturbs each round once at least 500 more events are confirmed, and checks the end.
     private func underLoad(
         _ service: Service,
-        journal: Journal,
+        journal: TestJournald,
         name: String,
         rounds: Int = 3,
         disturb: (Int) async throws -> Void

@@ -43,7 +43,7 @@ struct ViolationTests {
 
     @Test("a violation that one event shows is in its entry at once, and once over kills")
     func violationsOfEvents() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let body = Self.body(Self.shown.map(\.line))
                 #expect(try await service.client.post(body).receipt().accepted == Self.shown.count)
@@ -69,9 +69,9 @@ struct ViolationTests {
 
     @Test("the verdict of a closed cycle is journaled once over kills and links to its events")
     func verdictsOfCycles() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withTemporaryDirectory { directory in
-                let later = try await LaterClock(seconds: 3_600, in: directory)
+                let later = try await ShiftedClock(seconds: 3_600, in: directory)
                 try await withService(journal: .journald, in: journal.namespace) { service in
                     #expect(try await service.client.post(Self.body(Self.drifted)).receipt().accepted == 5)
                     try await waitUntilJournaled(service)
@@ -98,7 +98,7 @@ struct ViolationTests {
         }
     }
 
-    private func checkClosed(_ journal: Journal, _ page: MetricsPage) async throws {
+    private func checkClosed(_ journal: TestJournald, _ page: MetricsPage) async throws {
         #expect(page.ingestBalance == 0 && page.journalBalance == 0)
         #expect(page.value("dnp_telemetry_events_received_total", Self.verdicts) == 1)
         #expect(page.value("dnp_telemetry_events_accepted_total") == 6)
@@ -133,7 +133,7 @@ struct ViolationTests {
     @Test("standard output gets the verdict as a line of JSON")
     func verdictsOnStandardOutput() async throws {
         try await withTemporaryDirectory { directory in
-            let later = try await LaterClock(seconds: 3_600, in: directory)
+            let later = try await ShiftedClock(seconds: 3_600, in: directory)
             try await withService(journal: .stdout) { service in
                 #expect(try await service.client.post(Self.body(Self.drifted)).receipt().accepted == 5)
                 try await waitUntilJournaled(service)

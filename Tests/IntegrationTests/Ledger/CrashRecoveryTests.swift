@@ -13,14 +13,14 @@ struct KillTests {
         let given = ProcessInfo.processInfo.environment["DNP_TELEMETRY_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 1...1_000_000)
         print("kill test: DNP_TELEMETRY_SEED=\(seed)")
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 try await run(service, journal: journal, seed: seed)
             }
         }
     }
 
-    private func run(_ service: Service, journal: Journal, seed: UInt64) async throws {
+    private func run(_ service: Service, journal: TestJournald, seed: UInt64) async throws {
         let client = await service.client
         let stop = StopSignal()
         func sender(_ number: UInt64, usesKeys: Bool, givesUp: Bool = false) -> Sender {

@@ -130,7 +130,7 @@ struct FullDiskTests {
     )
     func diskFillsUnderLoad() async throws {
         let manager = try NotifiedManager(watchdog: .seconds(10))
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(
                 journal: .journald,
                 in: journal.namespace,
@@ -162,7 +162,7 @@ struct FullDiskTests {
         }
     }
 
-    private func fillUnderLoad(_ service: Service, _ manager: NotifiedManager, _ journal: Journal) async throws {
+    private func fillUnderLoad(_ service: Service, _ manager: NotifiedManager, _ journal: TestJournald) async throws {
         let client = await service.client
         let namespace = journal.namespace
         try await eventually("the load arrives") { try await accepted(client) > 1_000 }
@@ -188,7 +188,7 @@ struct FullDiskTests {
         #expect(try await refused(client) == refusedBefore)
     }
 
-    private func expectKept(_ delivery: Delivery, _ service: Service, _ journal: Journal) async throws {
+    private func expectKept(_ delivery: Delivery, _ service: Service, _ journal: TestJournald) async throws {
         try await waitUntilJournaled(service)
         for isRestarted in [false, true] {
             if isRestarted {

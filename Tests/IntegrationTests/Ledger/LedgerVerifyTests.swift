@@ -8,7 +8,7 @@ import Testing
 struct LedgerVerifyTests {
     @Test("ledger verify finds nothing after five kills and retries, beside the service and after its end")
     func ledgerVerifyAfterKills() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 let stop = StopSignal()
@@ -93,7 +93,7 @@ struct LedgerVerifyTests {
 
     @Test("ledger verify fails for a sequence number missing or repeated in the journal, not for vacuumed ones")
     func ledgerVerifyJournalNumbers() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let batch = EventFactory(prefix: "numbers").cycles(0..<3)
                 _ = try await service.client.post(batch.ndjson).receipt()
@@ -131,7 +131,7 @@ struct LedgerVerifyTests {
         in state: String,
         _ body: (Command) throws -> Void
     ) async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             for number in numbers {
                 let entry =
                     "MESSAGE=\(number)\nSYSLOG_IDENTIFIER=dnp-telemetry\nDNP_LEDGER=\(ledger)\nDNP_SEQ=\(number)\n"

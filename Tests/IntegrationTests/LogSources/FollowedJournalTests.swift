@@ -10,13 +10,13 @@ struct FollowedJournalTests {
 
     /// A program whose log the journal takes, line by line.
     private actor Program {
-        private let journal: Journal
+        private let journal: TestJournald
         private let directory: String
         private var cycle = 0
         private(set) var lines = 0
         private(set) var totals = LifecycleTotals()
 
-        init(_ journal: Journal, directory: String) {
+        init(_ journal: TestJournald, directory: String) {
             self.journal = journal
             self.directory = directory
         }
@@ -48,7 +48,7 @@ struct FollowedJournalTests {
 
         private func run(_ command: [String]) async throws {
             let run = try await journal.namespace.run(command)
-            guard run.status == .code(0) else { throw Journal.Unreadable(description: run.error) }
+            guard run.status == .code(0) else { throw TestJournald.Unreadable(description: run.error) }
         }
     }
 
@@ -81,7 +81,7 @@ struct FollowedJournalTests {
 
     @Test("journal lines of logger and systemd-cat through three kills are each counted once", .timeLimit(.minutes(3)))
     func followedJournalKills() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withTemporaryDirectory { directory in
                 let program = Program(journal, directory: directory)
                 try await withService(options: Self.matches, in: journal.namespace) { service in
@@ -105,7 +105,7 @@ struct FollowedJournalTests {
         .timeLimit(.minutes(3))
     )
     func followedJournalRotations() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withTemporaryDirectory { directory in
                 let program = Program(journal, directory: directory)
                 try await withService(options: Self.matches, in: journal.namespace) { service in
@@ -135,7 +135,7 @@ struct FollowedJournalTests {
 
     @Test("a collector that writes to the journal it follows reads none of its own entries, nor of another collector")
     func followedJournalLoop() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             let everything =
                 ["--follow-journal", "_TRANSPORT=journal", "--follow-journal", "+"]
                 + ["--follow-journal", "_TRANSPORT=syslog"]
@@ -175,7 +175,7 @@ struct FollowedJournalTests {
 
     @Test("a user without permission to read the journal gets an error at the start")
     func followedJournalPermission() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             let binary = try Service.binary()
             try await withTemporaryDirectory { directory in
                 for path in [directory, "\(directory)/state"] {
@@ -200,7 +200,7 @@ struct FollowedJournalTests {
 
     @Test("a missing journal is reported, and its first entry is read once it exists")
     func followedJournalAbsent() async throws {
-        try await Journal.with(running: false) { journal in
+        try await TestJournald.with(running: false) { journal in
             try await withTemporaryDirectory { directory in
                 let program = Program(journal, directory: directory)
                 try await withService(options: Self.matches, in: journal.namespace) { service in

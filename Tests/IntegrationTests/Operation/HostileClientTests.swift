@@ -27,20 +27,20 @@ extension Alone {
             let options = ["--header-timeout", "500ms", "--body-timeout", "500ms", "--idle-timeout", "10s"]
             try await withService(options: options) { service in
                 let port = await service.client.port
-                let heads = try (0..<50).map { _ in try Conversation(port: port) }
-                let bodies = try (0..<50).map { _ in try Conversation(port: port) }
-                for head in heads { head.say("POST /v1/events HTTP/1.1\r\nX-Slow: ") }
+                let heads = try (0..<50).map { _ in try RawConnection(port: port) }
+                let bodies = try (0..<50).map { _ in try RawConnection(port: port) }
+                for head in heads { head.send("POST /v1/events HTTP/1.1\r\nX-Slow: ") }
                 for body in bodies {
-                    body.say(
+                    body.send(
                         "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n"
                             + "Content-Length: 100000\r\n\r\n"
                     )
                 }
                 try await expectServed(service)
-                for drop in heads + bodies { drop.say("{") }
+                for drop in heads + bodies { drop.send("{") }
                 for (kind, clients) in [("header", heads), ("body", bodies)] {
                     for client in clients {
-                        let answer = try await client.hear { _ in false }
+                        let answer = try await client.receive { _ in false }
                         #expect(status(of: answer) == 408 && answer.contains("see --\(kind)-timeout"), "\(answer)")
                     }
                     let told = try await service.client.metrics().value(
@@ -61,13 +61,13 @@ extension Alone {
         func drippingHeadsAtTheLimit(head: String) async throws {
             try await withService(options: ["--max-connections", "50", "--header-timeout", "5m"]) { service in
                 let port = await service.client.port
-                var drippers: [Conversation] = []
+                var drippers: [RawConnection] = []
                 for _ in 0..<50 {
-                    let dripper = try Conversation(port: port)
+                    let dripper = try RawConnection(port: port)
                     drippers.append(dripper)
-                    dripper.say("GET /-/ready HTTP/1.1\r\nHost: x\r\n\r\n")
-                    #expect(status(of: try await dripper.hear { $0.hasSuffix("ready.\n") }) == 200)
-                    dripper.say(head)
+                    dripper.send("GET /-/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+                    #expect(status(of: try await dripper.receive { $0.hasSuffix("ready.\n") }) == 200)
+                    dripper.send(head)
                 }
                 try await expectServed(service)
                 #expect(drippers.contains { $0.isClosed })
@@ -79,7 +79,7 @@ extension Alone {
             for limit in [1_024, 8_000] {
                 try await withService(options: ["--max-connections", "\(limit)", "--header-timeout", "5m"]) { service in
                     let port = await service.client.port
-                    let clients = try (0..<5_000).map { _ in try Conversation(port: port) }
+                    let clients = try (0..<5_000).map { _ in try RawConnection(port: port) }
                     try await expectServed(service)
                     let client = await service.client
                     if limit > 5_000 {
@@ -101,11 +101,11 @@ extension Alone {
         @Test("a head of 1 MB gets 431")
         func largeHead() async throws {
             try await withService { service in
-                let client = try Conversation(port: await service.client.port)
-                client.say(
+                let client = try RawConnection(port: await service.client.port)
+                client.send(
                     "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Large: \(String(repeating: "x", count: 1 << 20))\r\n\r\n"
                 )
-                #expect(status(of: try await client.hear { _ in false }) == 431)
+                #expect(status(of: try await client.receive { _ in false }) == 431)
                 try await expectServed(service)
             }
         }
@@ -115,7 +115,7 @@ extension Alone {
             let wrapper = ["/bin/sh", "-c", "ulimit -n 100; exec \"$@\"", "sh"]
             try await withService(wrapper: wrapper) { service in
                 let port = await service.client.port
-                let clients = try (0..<200).map { _ in try Conversation(port: port) }
+                let clients = try (0..<200).map { _ in try RawConnection(port: port) }
                 try await expectServed(service)
                 let open = try await service.client.metrics().sum("dnp_telemetry_http_connections")
                 #expect(open < 50)

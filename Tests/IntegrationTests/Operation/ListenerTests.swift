@@ -25,12 +25,12 @@ struct ListenerTests {
                 #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o620)
                 #expect(attributes[.groupOwnerAccountName] as? String == "root")
                 #expect(await service.log.contains("post     unix:\(path) /v1/events"))
-                let client = try Conversation(path: path)
-                client.say(post(batch.ndjson))
-                let answer = try await client.hear { _ in false }
+                let client = try RawConnection(path: path)
+                client.send(post(batch.ndjson))
+                let answer = try await client.receive { _ in false }
                 #expect(answer.contains("\"accepted\":\(batch.count)"), "\(answer)")
-                #expect(status(of: try await Conversation(path: path).ask("/metrics")) == 404)
-                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
+                #expect(status(of: try await RawConnection(path: path).ask("/metrics")) == 404)
+                #expect(status(of: try await RawConnection(path: path).ask("/-/ready")) == 200)
                 #expect(try await service.client.metrics().lifecycle == batch.totals.series)
                 #expect(try await service.terminate() == .code(0))
                 #expect(!FileManager.default.fileExists(atPath: path))
@@ -47,7 +47,7 @@ struct ListenerTests {
                 await service.kill()
                 #expect(FileManager.default.fileExists(atPath: path))
                 try await service.start()
-                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
+                #expect(status(of: try await RawConnection(path: path).ask("/-/ready")) == 200)
 
                 let second = Service(
                     Service.Settings(stateDirectory: "\(directory)/other", options: options),
@@ -60,7 +60,7 @@ struct ListenerTests {
                         == "Error: cannot listen on unix:\(path): another process does; "
                         + "stop it or choose another --listen\n"
                 )
-                #expect(status(of: try await Conversation(path: path).ask("/-/ready")) == 200)
+                #expect(status(of: try await RawConnection(path: path).ask("/-/ready")) == 200)
             }
         }
     }

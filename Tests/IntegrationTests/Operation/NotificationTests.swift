@@ -71,7 +71,7 @@ struct NotificationTests {
     @Test("the status line shows rates while the service runs, and at the end that it stops")
     func statusShowsRates() async throws {
         let manager = try NotifiedManager()
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace, under: manager) { service in
                 let client = await service.client
                 let stop = StopSignal()

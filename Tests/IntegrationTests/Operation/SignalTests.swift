@@ -108,7 +108,7 @@ extension Alone {
         @Test("SIGTERM ends within 10 s although journald hangs, and pending entries are written after the next start")
         func terminationJournaldHangs() async throws {
             let batch = EventFactory(prefix: "hang").cycles(0..<1_000)
-            try await Journal.with { journal in
+            try await TestJournald.with { journal in
                 try await withService(journal: .journald, in: journal.namespace) { service in
                     await journal.suspend()
                     do {

@@ -45,7 +45,7 @@ struct PrometheusScrapeTests {
         "promtool accepts the page before and after events, and no documented metric is missing"
     )
     func promtoolLint() async throws {
-        try await Journal.with { journal in
+        try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
                 let answer = try await client.get("/metrics")

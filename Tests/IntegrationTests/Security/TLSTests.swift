@@ -279,8 +279,8 @@ struct TLSTests {
         let limit = ["--max-connections", "4", "--header-timeout", "5m"]
         try await with("", options: limit) { service, base, authority, _ in
             let port = await service.client.port
-            let handshakes = try (0..<4).map { _ in try Conversation(port: port) }
-            for handshake in handshakes { handshake.say("\u{16}\u{3}\u{1}") }
+            let handshakes = try (0..<4).map { _ in try RawConnection(port: port) }
+            for handshake in handshakes { handshake.send("\u{16}\u{3}\u{1}") }
             #expect(try await Curl.get(base + "/-/ready", options(.none, authority)).status == 200)
 
             // What is stopped answers no end of TLS either.

@@ -85,17 +85,17 @@ struct TokenTests {
     )
     func tokenDripped(size: Int) async throws {
         try await with(["--body-timeout", "5m", "--max-connections", "1"]) { service, _ in
-            let dripper = try Conversation(port: await service.client.port)
-            dripper.say(
+            let dripper = try RawConnection(port: await service.client.port)
+            dripper.send(
                 "POST /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(size)\r\n\r\n["
             )
-            let answer = try await dripper.hear { $0.hasSuffix("}\n") }
+            let answer = try await dripper.receive { $0.hasSuffix("}\n") }
             #expect(status(of: answer) == 401 && answer.contains("Connection: close\r\n") == (size > 65_536))
             #expect(answer.contains("\"status\":401"))
             let batch = EventFactory(prefix: "token").cycles(0..<10)
             async let served = post(batch, "Bearer \(Self.ios)", service)
-            try await eventually("the connection is closed") { !dripper.say("{}") }
+            try await eventually("the connection is closed") { !dripper.send("{}") }
             #expect(try await served.status == 200)
         }
     }

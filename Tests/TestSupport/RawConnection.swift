@@ -3,8 +3,8 @@
 import Glibc
 import Synchronization
 
-/// A connection over which a test says what it likes, when it likes. It never blocks a thread for long.
-package final class Conversation: Sendable {
+/// A raw connection over which a test sends any bytes at any time, without blocking a thread for long.
+package final class RawConnection: Sendable {
     package struct Failed: Error, CustomStringConvertible {
         package let description: String
     }
@@ -43,13 +43,13 @@ package final class Conversation: Sendable {
         return descriptor
     }
 
-    /// False once the other side takes no more.
+    /// False once the other side has closed.
     @discardableResult
-    package func say(_ text: String) -> Bool {
+    package func send(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes {
-                unsafe send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0 { return false }
             rest = rest.dropFirst(count)
@@ -59,12 +59,12 @@ package final class Conversation: Sendable {
 
     /// A request without a body, and its answer.
     package func ask(_ path: String) async throws -> String {
-        say("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        return try await hear { _ in false }
+        send("GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return try await receive { _ in false }
     }
 
-    /// What has come and was not taken, as soon as it suffices or the other side has closed.
-    package func hear(until suffices: (String) -> Bool) async throws -> String {
+    /// The unread bytes, as soon as they suffice or the other side has closed.
+    package func receive(until suffices: (String) -> Bool) async throws -> String {
         try await awaited("an answer comes") {
             listen()
             return received.withLock { received -> String? in
@@ -76,8 +76,8 @@ package final class Conversation: Sendable {
         }
     }
 
-    /// Whether something has come that was not taken.
-    package var hasHeard: Bool {
+    /// Whether there are unread bytes.
+    package var hasUnreadBytes: Bool {
         listen()
         return received.withLock { !$0.bytes.isEmpty }
     }

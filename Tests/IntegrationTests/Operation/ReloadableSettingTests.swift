@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A setting that changes with a reload, and how a running service shows that it did.
-struct AliveSetting: Sendable, CustomTestStringConvertible {
+struct ReloadableSetting: Sendable, CustomTestStringConvertible {
     /// A running service with the setting at its first value.
     struct Scene: Sendable {
         let service: Service
@@ -37,7 +37,7 @@ struct AliveSetting: Sendable, CustomTestStringConvertible {
     static let event = Array(#"{"event":"plugin_started","timestamp":"2025-11-15T05:41:00Z"}"#.utf8)
 }
 
-extension AliveSetting.Scene {
+extension ReloadableSetting.Scene {
     func status(ofPost body: [UInt8], type: String = "application/json", encoding: String? = nil)
         async throws -> Int
     {
@@ -49,7 +49,7 @@ extension AliveSetting.Scene {
             "/v1/events",
             method: "POST",
             headers: ["Content-Type": "application/json", "Authorization": "Bearer 0123456789abcdef"],
-            body: AliveSetting.event,
+            body: ReloadableSetting.event,
             within: .seconds(30)
         )
         return answer.status
@@ -62,9 +62,9 @@ extension AliveSetting.Scene {
     }
 
     /// A connection over which the beginning of a request has come.
-    func begun(_ text: String) throws -> Conversation {
-        let conversation = try Conversation(port: client.port)
-        conversation.say(text)
+    func begun(_ text: String) throws -> RawConnection {
+        let conversation = try RawConnection(port: client.port)
+        conversation.send(text)
         return conversation
     }
 
@@ -73,7 +73,7 @@ extension AliveSetting.Scene {
         let disk = try #require(disk)
         try await disk.freeze()
         let client = client
-        async let hung = client.post(AliveSetting.event, type: "application/json").status
+        async let hung = client.post(ReloadableSetting.event, type: "application/json").status
         do {
             try await eventually("the writer hangs") {
                 try await client.metrics().sum("dnp_telemetry_ledger_busy_seconds") > 0.05
@@ -89,11 +89,11 @@ extension AliveSetting.Scene {
     }
 }
 
-extension AliveSetting {
+extension ReloadableSetting {
     static let all = storing + bodies + connections + rates + times + telling
 
     private static let storing = [
-        AliveSetting(name: "retention", first: "1d", second: "0", others: "journal: off") { scene in
+        ReloadableSetting(name: "retention", first: "1d", second: "0", others: "journal: off") { scene in
             #expect(try await scene.status(ofPost: event) == 200)
             let name = "dnp_telemetry_ledger_backlog_batches"
             #expect(try await scene.client.metrics().value(name) == 1)
@@ -102,13 +102,13 @@ extension AliveSetting {
                 try await scene.client.metrics().value(name) == 0
             }
         },
-        AliveSetting(name: "max-backlog", first: "64MiB", second: "1MiB", needsDisk: true) { scene in
-            let large = EventFactory(prefix: "backlog").cycles(0..<20_000).ndjson
+        ReloadableSetting(name: "max-backlog", first: "64MiB", second: "1MiB", needsDisk: true) { scene in
+            let large = EventFactory(prefix: "backlog").cycles(0..<10_000).ndjson
             try await scene.whileLedgerHangs {
                 let client = scene.client
                 async let waiting = client.post(large).status
-                try await eventually("a large batch waits too") {
-                    try await client.metrics().value("dnp_telemetry_ledger_waiting_submissions") == 2
+                try await eventually("a large batch waits too", within: .seconds(60)) {
+                    try await client.metrics().value("dnp_telemetry_ledger_waiting_submissions") ?? 0 >= 2
                 }
                 try await scene.reload()
                 let refused = try await client.post(large)
@@ -120,7 +120,7 @@ extension AliveSetting {
                 try await scene.disk?.freeze()
             }
         },
-        AliveSetting(name: "max-commit-time", first: "1h", second: "10ms", needsDisk: true) { scene in
+        ReloadableSetting(name: "max-commit-time", first: "1h", second: "10ms", needsDisk: true) { scene in
             try await scene.whileLedgerHangs {
                 try await scene.reload()
                 let refused = try await scene.client.post(event, type: "application/json")
@@ -130,18 +130,18 @@ extension AliveSetting {
     ]
 
     private static let bodies = [
-        AliveSetting(name: "max-body", first: "1KiB", second: "10") { scene in
+        ReloadableSetting(name: "max-body", first: "1KiB", second: "10") { scene in
             #expect(try await scene.status(ofPost: event) == 200)
             try await scene.reload()
             #expect(try await scene.status(ofPost: event) == 413)
         },
-        AliveSetting(name: "max-decompressed-body", first: "1KiB", second: "10") { scene in
+        ReloadableSetting(name: "max-decompressed-body", first: "1KiB", second: "10") { scene in
             let body = try await scene.gzip("echo '\(String(decoding: event, as: UTF8.self))'")
             #expect(try await scene.status(ofPost: body, encoding: "gzip") == 200)
             try await scene.reload()
             #expect(try await scene.status(ofPost: body, encoding: "gzip") == 413)
         },
-        AliveSetting(name: "max-compression-ratio", first: "10000", second: "2") { scene in
+        ReloadableSetting(name: "max-compression-ratio", first: "10000", second: "2") { scene in
             let event = String(decoding: event, as: UTF8.self)
             let body = try await scene.gzip(
                 "(echo '\(event)'; head -c 2000000 /dev/zero | tr '\\0' '\\n')"
@@ -153,7 +153,7 @@ extension AliveSetting {
             let refused = try await scene.client.post(body, encoding: "gzip")
             #expect(try refused.problem().type == "urn:dnp-telemetry:problem:compression-ratio")
         },
-        AliveSetting(
+        ReloadableSetting(
             name: "max-bytes-in-flight",
             first: "2MiB",
             second: "16MiB",
@@ -164,12 +164,16 @@ extension AliveSetting {
                 + "Content-Length: 1000000\r\n\r\n"
             let body = event + Array(String(repeating: "\n", count: 300_000).utf8)
             let status = { try await scene.status(ofPost: body, type: "application/x-ndjson") }
-            let held = try await awaited("what is held takes it all") {
+            let held = try await awaited("the held bodies use all bytes in flight", within: .seconds(60)) {
                 let held = try (0..<2).map { _ in
                     try scene.begun(head + String(repeating: "\n", count: 990_000))
                 }
-                // One that is held has no room left where this request came before all of it.
-                for _ in 0..<50 where try await status() == 503 && held.allSatisfy({ !$0.isClosed }) { return held }
+                // A held body is refused itself if this request took its space.
+                for _ in 0..<50 {
+                    let refused = try await status() == 503
+                    guard held.allSatisfy({ !$0.isClosed }) else { return nil }
+                    if refused { return held }
+                }
                 return nil
             }
             try await scene.reload()
@@ -179,7 +183,7 @@ extension AliveSetting {
     ]
 
     private static let connections = [
-        AliveSetting(
+        ReloadableSetting(
             name: "max-connections",
             first: "1",
             second: "8",
@@ -187,25 +191,25 @@ extension AliveSetting {
         ) { scene in
             let held = try scene.begun(awaitedBody)
             try await eventually("it is the only one") {
-                let other = try Conversation(port: scene.client.port)
-                other.say("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
+                let other = try RawConnection(port: scene.client.port)
+                other.send("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
                 return try await !isAnswered(other, within: .milliseconds(300))
             }
             try await scene.reload()
-            #expect(status(of: try await Conversation(port: scene.client.port).ask("/-/ready")) == 200)
-            held.say(String(decoding: event, as: UTF8.self))
-            #expect(status(of: try await held.hear { _ in false }) == 200)
+            #expect(status(of: try await RawConnection(port: scene.client.port).ask("/-/ready")) == 200)
+            held.send(String(decoding: event, as: UTF8.self))
+            #expect(status(of: try await held.receive { _ in false }) == 200)
         },
-        AliveSetting(name: "max-connections-per-client", first: "off", second: "1") { scene in
+        ReloadableSetting(name: "max-connections-per-client", first: "off", second: "1") { scene in
             let held = try scene.begun(awaitedBody)
-            #expect(status(of: try await Conversation(port: scene.client.port).ask("/-/ready")) == 200)
+            #expect(status(of: try await RawConnection(port: scene.client.port).ask("/-/ready")) == 200)
             try await scene.reload()
             try await eventually("a second one is closed") {
-                try await Conversation(port: scene.client.port).ask("/-/ready") == ""
+                try await RawConnection(port: scene.client.port).ask("/-/ready") == ""
             }
             #expect(!held.isClosed)
         },
-        AliveSetting(name: "max-scrapes", first: "1", second: "100", options: LargePage.options) {
+        ReloadableSetting(name: "max-scrapes", first: "1", second: "100", options: LargePage.options) {
             scene in
             let client = scene.client
             _ = try await client.post(LargePage.events).receipt()
@@ -227,14 +231,14 @@ extension AliveSetting {
     ]
 
     private static let rates = [
-        AliveSetting(name: "client-rate", first: "off", second: "1/h") { scene in
+        ReloadableSetting(name: "client-rate", first: "off", second: "1/h") { scene in
             for _ in 0..<5 { #expect(try await scene.client.get("/-/healthy").status == 200) }
             try await scene.reload()
             try await eventually("the rate holds") {
                 try await scene.client.get("/-/healthy").status == 429
             }
         },
-        AliveSetting(
+        ReloadableSetting(
             name: "token-limit",
             first: "ios=1000/s",
             second: "ios=1/h",
@@ -248,19 +252,19 @@ extension AliveSetting {
     ]
 
     private static let times = [
-        AliveSetting(name: "header-timeout", first: "1h", second: "1s") { scene in
+        ReloadableSetting(name: "header-timeout", first: "1h", second: "1s") { scene in
             try await scene.reload()
             let slow = try scene.begun("GET /-/ready HTTP/1.1\r\n")
-            #expect(status(of: try await slow.hear { _ in false }) == 408)
+            #expect(status(of: try await slow.receive { _ in false }) == 408)
         },
-        AliveSetting(name: "body-timeout", first: "1h", second: "100ms") { scene in
+        ReloadableSetting(name: "body-timeout", first: "1h", second: "100ms") { scene in
             try await scene.reload()
             let slow = try scene.begun(
                 "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
             )
-            #expect(status(of: try await slow.hear { _ in false }) == 408)
+            #expect(status(of: try await slow.receive { _ in false }) == 408)
         },
-        AliveSetting(name: "response-timeout", first: "1h", second: "2s", options: LargePage.options) { scene in
+        ReloadableSetting(name: "response-timeout", first: "1h", second: "2s", options: LargePage.options) { scene in
             let client = scene.client
             _ = try await client.post(LargePage.events).receipt()
             let whole = try await client.scrape()
@@ -276,18 +280,18 @@ extension AliveSetting {
             }
             #expect(silent.times > 0)
         },
-        AliveSetting(name: "idle-timeout", first: "1h", second: "100ms") { scene in
+        ReloadableSetting(name: "idle-timeout", first: "1h", second: "100ms") { scene in
             try await scene.reload()
             let silent = try scene.begun("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(
-                status(of: try await silent.hear { _ in false }) == 200,
+                status(of: try await silent.receive { _ in false }) == 200,
                 "it is closed after an answer"
             )
         },
     ]
 
     private static let telling = [
-        AliveSetting(name: "log-level", first: "notice", second: "info") { scene in
+        ReloadableSetting(name: "log-level", first: "notice", second: "info") { scene in
             try await scene.reload()
             #expect(await !scene.service.log.contains("recovered"))
             #expect(try await scene.service.terminate() == .code(0))
@@ -296,74 +300,79 @@ extension AliveSetting {
     ]
 
     /// Whether an answer begins in a short time, which is not known of one that is not there yet.
-    private static func isAnswered(_ conversation: Conversation, within limit: Duration) async throws
+    private static func isAnswered(_ conversation: RawConnection, within limit: Duration) async throws
         -> Bool
     {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
-            if conversation.hasHeard { return true }
+            if conversation.hasUnreadBytes { return true }
             try await Task.sleep(for: .milliseconds(10))
         }
         return false
     }
 }
 
-@Suite("a setting that is alive")
-struct ReloadedSettingTests {
-    @Test("a hot-reloadable setting changes the running service at the next reload", arguments: AliveSetting.all)
-    func reloadedSetting(setting: AliveSetting) async throws {
-        guard setting.needsDisk else { return try await run(setting, in: nil) }
-        try await MountNamespace.with { try await run(setting, in: $0) }
-    }
+extension Alone {
+    @Suite("a setting that is alive")
+    struct ReloadableSettingTests {
+        @Test(
+            "a hot-reloadable setting changes the running service at the next reload",
+            arguments: ReloadableSetting.all
+        )
+        func reloadedSetting(setting: ReloadableSetting) async throws {
+            guard setting.needsDisk else { return try await run(setting, in: nil) }
+            try await MountNamespace.with { try await run(setting, in: $0) }
+        }
 
-    private func run(_ setting: AliveSetting, in namespace: MountNamespace?) async throws {
-        try await withTemporaryDirectory { directory in
-            let file = "\(directory)/config.yml"
-            let write = { @Sendable (value: String) in
-                try Data("\(setting.name): \(value)\n\(setting.others)\n".utf8).write(
-                    to: URL(fileURLWithPath: file)
-                )
-            }
-            try FileManager.default.createDirectory(
-                atPath: "\(directory)/tokens",
-                withIntermediateDirectories: false
-            )
-            try Data("0123456789abcdef".utf8).write(
-                to: URL(fileURLWithPath: "\(directory)/tokens/token-ios")
-            )
-            try write(setting.first)
-            var disk: FreezableDisk?
-            try await withService(
-                options: ["--config", file] + setting.options,
-                in: namespace,
-                prepare: { if let namespace { disk = try await FreezableDisk(at: $0, in: namespace) } }
-            ) { service in
-                let scene = AliveSetting.Scene(
-                    service: service,
-                    client: await service.client,
-                    directory: directory,
-                    disk: disk
-                ) {
-                    try write(setting.second)
-                    await service.signal(SIGHUP)
-                    try await eventually("the configuration was read anew") {
-                        await service.log.contains("changed=\(setting.name)")
-                    }
+        private func run(_ setting: ReloadableSetting, in namespace: MountNamespace?) async throws {
+            try await withTemporaryDirectory { directory in
+                let file = "\(directory)/config.yml"
+                let write = { @Sendable (value: String) in
+                    try Data("\(setting.name): \(value)\n\(setting.others)\n".utf8).write(
+                        to: URL(fileURLWithPath: file)
+                    )
                 }
-                try await setting.show(scene)
+                try FileManager.default.createDirectory(
+                    atPath: "\(directory)/tokens",
+                    withIntermediateDirectories: false
+                )
+                try Data("0123456789abcdef".utf8).write(
+                    to: URL(fileURLWithPath: "\(directory)/tokens/token-ios")
+                )
+                try write(setting.first)
+                var disk: FreezableDisk?
+                try await withService(
+                    options: ["--config", file] + setting.options,
+                    in: namespace,
+                    prepare: { if let namespace { disk = try await FreezableDisk(at: $0, in: namespace) } }
+                ) { service in
+                    let scene = ReloadableSetting.Scene(
+                        service: service,
+                        client: await service.client,
+                        directory: directory,
+                        disk: disk
+                    ) {
+                        try write(setting.second)
+                        await service.signal(SIGHUP)
+                        try await eventually("the configuration was read anew") {
+                            await service.log.contains("changed=\(setting.name)")
+                        }
+                    }
+                    try await setting.show(scene)
+                }
             }
         }
-    }
 
-    @Test("every setting that the README calls hot-reloadable is changed by a test, and no other")
-    func everyReloadableSetting() {
-        let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let readme = text(of: root.appendingPathComponent("docs/configuration.md").path)
-        let alive = readme.split(separator: "\n").filter {
-            $0.hasPrefix("| `") && $0.hasSuffix("| alive |")
+        @Test("every setting that the README calls hot-reloadable is changed by a test, and no other")
+        func everyReloadableSetting() {
+            let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent()
+            let readme = text(of: root.appendingPathComponent("docs/configuration.md").path)
+            let alive = readme.split(separator: "\n").filter {
+                $0.hasPrefix("| `") && $0.hasSuffix("| alive |")
+            }
+            .map { String($0.dropFirst(3).prefix { $0 != "`" }) }
+            #expect(alive.sorted() == ReloadableSetting.all.map(\.name).sorted())
         }
-        .map { String($0.dropFirst(3).prefix { $0 != "`" }) }
-        #expect(alive.sorted() == AliveSetting.all.map(\.name).sorted())
     }
 }
