@@ -3,7 +3,6 @@
 import Testing
 
 @testable import CollectorClient
-@testable import LogInput
 
 @Suite("An answer to a batch")
 struct BatchOutcomeTests {

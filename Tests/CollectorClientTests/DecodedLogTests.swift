@@ -2,6 +2,7 @@
 
 import Foundation
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import CollectorClient
@@ -88,7 +89,6 @@ struct DecodedLogTests {
     }
 
     private enum Sample {
-        static let logs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appendingPathComponent("IntegrationTests/Fixtures/logs").path
+        static let logs = URL.repository.appendingPathComponent("Tests/IntegrationTests/Fixtures/logs").path
     }
 }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import CollectorClient
 @testable import LogInput
-@testable import LogValidation
 
 @Suite("A live input is sent while it is read")
 struct LiveInputTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CollectorClient
-@testable import LogInput
 
 @Suite("A batch is tried again")
 struct SendBackoffTests {

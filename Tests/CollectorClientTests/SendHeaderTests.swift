@@ -2,7 +2,6 @@
 
 import Testing
 
-@testable import Collector
 @testable import CollectorClient
 @testable import LogInput
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import CollectorClient
 @testable import Gzip
-@testable import LogInput
 
 @Suite("What became of an input")
 struct SendResultTests {

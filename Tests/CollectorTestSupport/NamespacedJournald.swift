@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLedger
+package import EventLedger
 import Foundation
-import Journald
+package import Journald
+import TestSupport
 
-@testable import Collector
-@testable import LedgerState
+@testable package import Collector
+@testable package import LedgerState
 
 /// A real systemd-journald in a journal namespace of its own; starting it takes root.
-final class NamespacedJournald: Sendable {
+package final class NamespacedJournald: Sendable {
     private static let program = "/lib/systemd/systemd-journald"
     private let name = "collector-tests-" + UUID().uuidString.prefix(8)
     private let process = Process()
 
-    var location: JournalLocation { .namespace(name) }
+    package var location: JournalLocation { .namespace(name) }
     private var socket: String { location.socketPath }
     private var runDirectory: String { "/run/systemd/journal.\(name)" }
     private var configurationDirectory: String { "/run/systemd/journald@\(name).conf.d" }
 
     /// - Parameter settings: lines of journald.conf(5).
-    init(settings: String = "RateLimitIntervalSec=0") throws {
+    package init(settings: String = "RateLimitIntervalSec=0") throws {
         for directory in ["/var/log/journal", runDirectory, configurationDirectory] {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         }
@@ -42,7 +43,7 @@ final class NamespacedJournald: Sendable {
     }
 
     /// The service's own writer, into this journal.
-    func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput {
+    package func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput {
         guard let progress else { return .off }
         return try .journald(
             ledger,
@@ -55,7 +56,7 @@ final class NamespacedJournald: Sendable {
     }
 
     /// Logs entries, each with a message and other fields, and waits until they stand in the journal.
-    func log(_ messages: [[UInt8]], identifier: String = "app", _ fields: [(JournalField, String)] = []) throws {
+    package func log(_ messages: [[UInt8]], identifier: String = "app", _ fields: [(JournalField, String)] = []) throws {
         let socket = try connected()
         var buffer = JournalEntryBuffer(constant: [(.syslogIdentifier, identifier)] + fields)
         for (index, message) in messages.enumerated() {
@@ -67,7 +68,7 @@ final class NamespacedJournald: Sendable {
         try journalctl("--sync")
     }
 
-    func log(_ messages: String..., identifier: String = "app") throws {
+    package func log(_ messages: String..., identifier: String = "app") throws {
         try log(messages.map { Array($0.utf8) }, identifier: identifier)
     }
 
@@ -81,12 +82,12 @@ final class NamespacedJournald: Sendable {
 
     /// Runs journalctl on the namespace.
     @discardableResult
-    func journalctl(_ arguments: String...) throws -> [UInt8] {
+    package func journalctl(_ arguments: String...) throws -> [UInt8] {
         try Program.run("/usr/bin/journalctl", ["--namespace=\(name)", "-q", "--no-pager"] + arguments)
     }
 
     /// The entries of the service that match, as `journalctl -o json` prints them.
-    func entries(_ matches: String...) throws -> [[String: Any]] {
+    package func entries(_ matches: String...) throws -> [[String: Any]] {
         let arguments = ["--namespace=\(name)", "-q", "--no-pager", "--output=json", "-t", "dnp-telemetry"]
         return try Program.run("/usr/bin/journalctl", arguments + matches).split(separator: UInt8(ascii: "\n")).map {
             try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] ?? [:]

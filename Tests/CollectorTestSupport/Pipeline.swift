@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLedger
+package import EventLedger
 import Logging
-import MetricsRegistry
-import PrefetchLifecycle
+package import MetricsRegistry
+package import PrefetchLifecycle
+package import TestSupport
 import Testing
 
-@testable import Collector
-@testable import LedgerState
-@testable import LifecycleMetrics
+@testable package import Collector
+@testable package import LedgerState
+@testable package import LifecycleMetrics
 
 /// The way from the decoder's result to the ledger, the page and, where one is given, the journal, without HTTP.
-final class Pipeline: Sendable {
-    let ledger: EventLedger
-    let clock: ManualClock
-    let registry: MetricsRegistry
-    let writer: GroupCommit<IngestProcessor>
-    let recovery: LedgerProjection.Recovery
+package final class Pipeline: Sendable {
+    package let ledger: EventLedger
+    package let clock: ManualClock
+    package let registry: MetricsRegistry
+    package let writer: GroupCommit<IngestProcessor>
+    package let recovery: LedgerProjection.Recovery
     /// How far the journal has come; nil without one.
-    let progress: JournalProgress?
+    package let progress: JournalProgress?
     private let output: JournalOutput
     private let directory: TemporaryDirectory
 
     /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
-    init(
+    package init(
         in directory: TemporaryDirectory,
         clock: ManualClock = ManualClock(),
         limits: LifecycleLimits = LifecycleLimits(),
@@ -62,19 +63,19 @@ final class Pipeline: Sendable {
         )
     }
 
-    var page: MetricsPage { MetricsPage(registry) }
+    package var page: RegistryPage { RegistryPage(registry) }
 
     /// Where the sources are, as the writer knows it.
-    var sources: SourcePositions {
+    package var sources: SourcePositions {
         get async throws(SubmissionError) { try await writer.perform { (processor, _) in processor.sources } }
     }
 
-    func submit(_ lines: [String], key: String? = nil) async throws(SubmissionError) -> Counted {
+    package func submit(_ lines: [String], key: String? = nil) async throws(SubmissionError) -> Counted {
         Counted(try await writer.submit(.lines(lines, key: key)))
     }
 
     /// Hands in submissions so that they are committed together, in their order.
-    func submitTogether(_ submissions: [IngestSubmission]) async -> [Result<Counted, SubmissionError>] {
+    package func submitTogether(_ submissions: [IngestSubmission]) async -> [Result<Counted, SubmissionError>] {
         let gate = Gate()
         let holding = Task { try? await writer.perform { (_, _) in gate.pass() } }
         await waitUntil("the writer is held") { gate.isReached }
@@ -99,7 +100,7 @@ final class Pipeline: Sendable {
     }
 
     /// Saves the checkpoint and closes the ledger.
-    func close() async throws {
+    package func close() async throws {
         await output.stop(within: .seconds(10))
         await writer.stop(within: .seconds(30))
         try ledger.close()
@@ -107,14 +108,21 @@ final class Pipeline: Sendable {
 }
 
 /// What a submitter is told.
-enum Counted: Equatable {
+package enum Counted: Equatable {
     case counted(accepted: Int, duplicates: Int)
     case keyReused
 
-    init(_ outcome: IngestOutcome) {
+    package init(_ outcome: IngestOutcome) {
         switch outcome {
         case .committed(let accepted, let duplicates): self = .counted(accepted: accepted, duplicates: duplicates)
         case .keyReused: self = .keyReused
         }
+    }
+}
+
+extension ManualClock {
+    /// The wall time from here, the monotonic time from the machine.
+    package var ledgerClock: LedgerClock {
+        LedgerClock(now: { self.now }, monotonic: LedgerClock.system.monotonic)
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EventLedger
-import PrefetchLifecycle
+package import EventLedger
+package import PrefetchLifecycle
+import TestSupport
 
-@testable import Collector
-@testable import LedgerState
+@testable package import LedgerState
 
 /// The whole state of the projections in the form in which a checkpoint holds it.
-struct LedgerState: Equatable {
-    let pages: [String: [UInt8]]
-    let position: LedgerPosition
+package struct ProjectionState: Equatable {
+    package let pages: [String: [UInt8]]
+    package let position: LedgerPosition
 
     /// What the last checkpoint of a ledger holds.
-    init(savedIn reader: LedgerReader) throws {
+    package init(savedIn reader: LedgerReader) throws {
         var pages: [String: [UInt8]] = [:]
         let saved = try reader.loadState(LedgerProjection.name) { (key, value) throws(LedgerError) in
             pages["\(key)"] = value
@@ -22,7 +22,7 @@ struct LedgerState: Equatable {
     }
 
     /// What folding every batch of a ledger from the start gives.
-    init(refolding reader: LedgerReader, limits: LifecycleLimits) throws {
+    package init(refolding reader: LedgerReader, limits: LifecycleLimits) throws {
         var projection = try LedgerProjection.refolded(from: reader, limits: limits)
         var pages = [IngestAccounts.stateKey.description: projection.accounts.encoded]
         for source in projection.sources.sources {
@@ -35,14 +35,14 @@ struct LedgerState: Equatable {
     }
 
     /// The names of the pages that differ, for messages.
-    func difference(from other: LedgerState) -> [String] {
+    package func difference(from other: ProjectionState) -> [String] {
         Set(pages.keys).union(other.pages.keys).filter { pages[$0] != other.pages[$0] }.sorted()
     }
 }
 
 extension LedgerProjection {
     /// Folds the batches of a ledger from the start, up to a batch when one is given.
-    static func refolded(
+    package static func refolded(
         from reader: LedgerReader,
         limits: LifecycleLimits = LifecycleLimits(),
         upTo end: Int64 = .max

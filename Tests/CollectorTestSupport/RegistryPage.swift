@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import MetricsRegistry
+package import MetricsRegistry
+import TestSupport
 
-@testable import Collector
-@testable import LedgerState
-@testable import LifecycleMetrics
+@testable package import LedgerState
+@testable package import LifecycleMetrics
 
 /// A page of metrics as its samples.
-struct MetricsPage: Equatable {
+package struct RegistryPage: Equatable {
     private let samples: [String: String]
 
-    init(_ registry: MetricsRegistry) {
+    package init(_ registry: MetricsRegistry) {
         var samples: [String: String] = [:]
         for line in String(decoding: registry.exposition(), as: UTF8.self).split(separator: "\n") {
             guard !line.hasPrefix("#"), let space = line.lastIndex(of: " ") else { continue }
@@ -20,7 +20,7 @@ struct MetricsPage: Equatable {
     }
 
     /// The page of a projection, as the service would show it.
-    init(of projection: LedgerProjection, created: Int64 = startOfTest, labels: [LifecycleLabel] = []) {
+    package init(of projection: LedgerProjection, created: Int64 = startOfTest, labels: [LifecycleLabel] = []) {
         let registry = MetricsRegistry(now: { startOfTest })
         var metrics = ProjectionMetrics(registry, created: created, journal: nil, labels: labels)
         metrics.publish(projection)
@@ -28,23 +28,23 @@ struct MetricsPage: Equatable {
     }
 
     /// The value of a sample, by its name with its labels.
-    subscript(_ name: String) -> Int? { samples[name].flatMap { Int($0) } }
+    package subscript(_ name: String) -> Int? { samples[name].flatMap { Int($0) } }
 
     /// The value of a sample that need not be whole.
-    func number(_ name: String) -> Double? { samples[name].flatMap { Double($0) } }
+    package func number(_ name: String) -> Double? { samples[name].flatMap { Double($0) } }
 
     /// The names of the samples, with their labels.
-    var names: [String] { samples.keys.sorted() }
+    package var names: [String] { samples.keys.sorted() }
 
     /// The names of the labels of a family's samples, but for those of histograms' bounds.
-    func labels(of family: String) -> Set<String> {
+    package func labels(of family: String) -> Set<String> {
         let series = samples.keys.filter { $0.hasPrefix("\(family){") || $0.hasPrefix("\(family)_count{") }
         let pairs = series.flatMap { $0.drop { $0 != "{" }.dropFirst().dropLast().split(separator: ",") }
         return Set(pairs.map { String($0.prefix { $0 != "=" }) })
     }
 
     /// The sums over all values of some labels.
-    func summed(over labels: [LifecycleLabel]) -> [String: Double] {
+    package func summed(over labels: [LifecycleLabel]) -> [String: Double] {
         var sums: [String: Double] = [:]
         for (name, value) in samples {
             let pairs = name.split(separator: "{").dropFirst().first?.dropLast().split(separator: ",") ?? []
@@ -57,7 +57,7 @@ struct MetricsPage: Equatable {
     }
 
     /// The samples that differ, for messages.
-    func difference(from other: MetricsPage) -> [String] {
+    package func difference(from other: RegistryPage) -> [String] {
         Set(samples.keys).union(other.samples.keys).sorted().compactMap { name in
             samples[name] == other.samples[name]
                 ? nil : "\(name) \(samples[name] ?? "absent"), not \(other.samples[name] ?? "absent")"
@@ -65,14 +65,14 @@ struct MetricsPage: Equatable {
     }
 }
 
-extension MetricsPage {
-    var accepted: Int? { self["dnp_telemetry_events_accepted_total"] }
-    var duplicates: Int? { self["dnp_telemetry_events_duplicate_total"] }
-    var scheduled: Int? { self["dnp_prefetch_scheduled_total"] }
-    var openCycles: Int? { self["dnp_prefetch_open_cycles"] }
+extension RegistryPage {
+    package var accepted: Int? { self["dnp_telemetry_events_accepted_total"] }
+    package var duplicates: Int? { self["dnp_telemetry_events_duplicate_total"] }
+    package var scheduled: Int? { self["dnp_prefetch_scheduled_total"] }
+    package var openCycles: Int? { self["dnp_prefetch_open_cycles"] }
 
-    var received: Int { sum("dnp_telemetry_events_received_total{") }
-    var rejected: Int { sum("dnp_telemetry_events_rejected_total{") }
+    package var received: Int { sum("dnp_telemetry_events_received_total{") }
+    package var rejected: Int { sum("dnp_telemetry_events_rejected_total{") }
 
     private func sum(_ prefix: String) -> Int {
         samples.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? Int($1.value) ?? 0 : 0) }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Testing
-
-@testable import Collector
-@testable import LedgerState
+package import Testing
 
 /// Waits until `condition` holds and records an issue when it doesn't within 30 s.
-func waitUntil(
+package func waitUntil(
     _ what: Comment,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool

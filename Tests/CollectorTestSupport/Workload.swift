@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 
-@testable import Collector
-@testable import LedgerState
+@testable package import Collector
+@testable package import LedgerState
 
 /// Submissions of chance over few cycles, so that cycles grow, events repeat and time closes some of them.
-struct Workload {
+package struct Workload {
     private static let kinds = [
         "prefetch_scheduled", "prefetch_executed", "prefetch_success", "prefetch_failure", "prefetch_expired",
         "prefetch_completed", "prefetch_used_for_notification", "notification_delivered", "prefetch_cycle_complete",
@@ -21,13 +22,13 @@ struct Workload {
     private let cycles: Int
     private var keys = 0
 
-    init(seed: UInt64, cycles: Int) {
+    package init(seed: UInt64, cycles: Int) {
         random = SplitMix64(seed)
         self.cycles = cycles
     }
 
     /// The next submission.
-    mutating func next() -> IngestSubmission {
+    package mutating func next() -> IngestSubmission {
         let lines = (0..<Int.random(in: 1...8, using: &random)).map { _ in event() }
         if Int.random(in: 0..<4, using: &random) == 0 { return reading(lines) }
         guard Int.random(in: 0..<4, using: &random) == 0 else { return .lines(lines) }
@@ -59,7 +60,7 @@ struct Workload {
     }
 
     /// How many seconds pass before the next submission: mostly few, at times days.
-    mutating func pause() -> Int64 {
+    package mutating func pause() -> Int64 {
         switch Int.random(in: 0..<12, using: &random) {
         case 0: Int64.random(in: 0...3 * 86_400, using: &random)
         case 1...3: Int64.random(in: 0...3_600, using: &random)
@@ -68,5 +69,5 @@ struct Workload {
     }
 
     /// True once in so many times.
-    mutating func happens(onceIn count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+    package mutating func happens(onceIn count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 }

@@ -2,9 +2,9 @@
 
 import EventLedger
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("Checkpoints")

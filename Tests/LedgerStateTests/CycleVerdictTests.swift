@@ -3,9 +3,9 @@
 import Foundation
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("What a verdict says")
@@ -53,13 +53,6 @@ struct CycleVerdictTests {
         let decoded = EventText.decode([line])
         #expect(decoded.events.count == 0)
         #expect(decoded.rejections.count == 1)
-    }
-
-    @Test("is found by an id of its own")
-    func messageID() {
-        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
-        #expect(Set(ids).count == ids.count)
-        for id in ids { #expect(id.count == 32 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }, "\(id)") }
     }
 
     @Test("names its hash in sixteen digits", arguments: [0, 1, 0xFEDC_BA98_7654_3210, UInt64.max])

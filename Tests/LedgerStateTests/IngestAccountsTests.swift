@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("The accounts of everything received")
@@ -47,7 +47,7 @@ struct IngestAccountsTests {
         var accounts = IngestAccounts()
         accounts.add(receipt, accepted: 10, origin: Self.origins[0])
         accounts.add(IngestReceipt(), accepted: 1, origin: Self.origins[1])
-        accounts.add(IngestReceipt(), accepted: 0, origin: IngestProcessor.tickOrigin)
+        accounts.add(IngestReceipt(), accepted: 0, origin: EventOrigin.tick.rawValue)
         #expect(accounts.received == [Self.origins[0]: 15, Self.origins[1]: 1])
         #expect(accounts.accepted == 11)
         #expect(accounts.duplicates == 2)
@@ -104,7 +104,7 @@ struct EventOriginTests {
             for format in EventFormat.allCases {
                 let origin = EventOrigin(source, format)
                 #expect(EventOrigin(rawValue: origin.rawValue) == origin)
-                #expect((origin.rawValue == IngestProcessor.tickOrigin) == (origin == .tick))
+                #expect((origin.rawValue == EventOrigin.tick.rawValue) == (origin == .tick))
             }
         }
         #expect(EventOrigin(rawValue: 0) == .tick, "the ticks of older ledgers")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("The receipt of a submission")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("The journal's lag")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLedger
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("How far the journal has come")

@@ -2,8 +2,8 @@
 
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 
-@testable import Collector
 @testable import LedgerState
 
 extension CycleVerdict {

@@ -2,9 +2,9 @@
 
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("The records of verdicts")

@@ -2,9 +2,7 @@
 
 import Testing
 
-@testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 @Suite("The numbers that a journal holds")
 struct JournalCensusTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import TelemetryEvents
+import TestSupport
 
 @testable import EventLedger
 @testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 /// A state directory with a ledger and a key, as a service leaves it.
 struct KeptLedger {

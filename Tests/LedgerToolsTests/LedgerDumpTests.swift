@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
 import Glibc
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 @Suite("A dump prints")
 struct LedgerDumpTests {

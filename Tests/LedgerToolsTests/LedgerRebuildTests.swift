@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
+import MetricsRegistry
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 @Suite("A rebuild")
 struct LedgerRebuildTests {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 @Suite("Verifying a ledger")
 struct LedgerVerifyTests {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EventLedger
+import TestSupport
 import Testing
 
-@testable import LedgerState
 @testable import LedgerTools
-@testable import LogInput
 
 @Suite("A walk through the ledger")
 struct LedgerWalkTests {

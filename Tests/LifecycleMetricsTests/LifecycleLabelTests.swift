@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import MetricsRegistry
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 @testable import LifecycleMetrics
 
@@ -61,7 +62,7 @@ struct LifecycleLabelTests {
         }
         #expect(labelled.names.filter { $0.hasPrefix(ignored) }.allSatisfy { labelled[$0] == 0 })
         let fresh = try LedgerProjection.refolded(from: pipelines[1].ledger.reader)
-        #expect(MetricsPage(of: fresh, labels: labels).difference(from: labelled) == [])
+        #expect(RegistryPage(of: fresh, labels: labels).difference(from: labelled) == [])
         for pipeline in pipelines { try await pipeline.close() }
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import MetricsRegistry
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
-@testable import Collector
-@testable import LedgerState
 @testable import LifecycleMetrics
 
 @Suite("The metrics of the lifecycle")

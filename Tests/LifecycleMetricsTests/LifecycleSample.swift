@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import TelemetryEvents
-
-@testable import Collector
-@testable import LedgerState
-@testable import LifecycleMetrics
+import TestSupport
 
 /// Events that move every metric of the lifecycle, and what they come to once their cycles are closed.
 enum LifecycleSample {

@@ -3,8 +3,6 @@
 import Testing
 
 @testable import LogInput
-@testable import LogValidation
-@testable import TextOutput
 
 @Suite("JSON documents are told from lines")
 struct JSONDocumentsTests {

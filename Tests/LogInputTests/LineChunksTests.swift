@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LogInput
-@testable import LogValidation
-@testable import TextOutput
 
 @Suite("Inputs are cut into whole lines")
 struct LineChunksTests {

@@ -4,7 +4,6 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import Collector
 @testable import LogInput
 
 @Suite("A time zone by its name")

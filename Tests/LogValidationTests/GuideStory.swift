@@ -3,11 +3,11 @@
 import Foundation
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import LogInput
 @testable import LogValidation
-@testable import TextOutput
 
 /// A scenario of the plugin's testing guide: what the device logs, and what its events are.
 struct GuideStory {

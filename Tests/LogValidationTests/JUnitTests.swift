@@ -4,10 +4,7 @@ import Foundation
 import FoundationXML
 import Testing
 
-@testable import LogInput
-@testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 @Suite("A judgement as a JUnit report")
 struct JUnitTests {

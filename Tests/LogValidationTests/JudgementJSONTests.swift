@@ -4,10 +4,7 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import LogInput
-@testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 @Suite("A judgement as JSON")
 struct JudgementJSONTests {

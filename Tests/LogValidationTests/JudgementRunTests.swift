@@ -3,12 +3,12 @@
 import Foundation
 import Synchronization
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 @Suite("A run over inputs")
 struct JudgementRunTests {

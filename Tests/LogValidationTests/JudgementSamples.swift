@@ -2,10 +2,8 @@
 
 import TelemetryEvents
 
-@testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 /// The fold has one of its own.
 typealias Judgement = LogValidation.Judgement

@@ -4,7 +4,6 @@ import TelemetryEvents
 import Testing
 
 @testable import LogInput
-@testable import LogValidation
 @testable import PrefetchLifecycle
 @testable import TextOutput
 

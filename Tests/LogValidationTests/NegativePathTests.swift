@@ -4,10 +4,6 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import LogInput
-@testable import LogValidation
-@testable import TextOutput
-
 /// The failures that the guide injects, each with what the guide expects of the plugin.
 @Suite("Negative paths of the testing guide")
 struct NegativePathTests {

@@ -4,10 +4,8 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 @Suite("The record of a test run")
 struct TestRunTests {

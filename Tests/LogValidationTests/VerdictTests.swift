@@ -2,10 +2,8 @@
 
 import Testing
 
-@testable import LogInput
 @testable import LogValidation
 @testable import PrefetchLifecycle
-@testable import TextOutput
 
 @Suite("The verdict")
 struct VerdictTests {

@@ -4,9 +4,7 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
-@testable import LogInput
 @testable import LogValidation
-@testable import TextOutput
 
 @Suite("A story comes out the same whatever it is wrapped in")
 struct WrappedScenariosTests {

@@ -4,10 +4,6 @@ import Foundation
 import TelemetryEvents
 import Testing
 
-@testable import LogInput
-@testable import LogValidation
-@testable import TextOutput
-
 /// A wrapper as the program that writes it does.
 struct Wrapping: CustomTestStringConvertible, Sendable {
     var name: String

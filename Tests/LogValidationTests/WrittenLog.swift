@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import LogInput
-@testable import LogValidation
-@testable import TextOutput
-
 /// What happens to logs on their way: each makes a file of the wrapped lines.
 enum WrittenLog: CaseIterable {
     case plain, crlf, byteOrderMark, withoutLastLineFeed, coloured, amongOthers, cutShort

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOSSL
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import PeerNames
 
 @Suite("Alternative names of a certificate")

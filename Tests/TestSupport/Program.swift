@@ -2,18 +2,17 @@
 
 import Foundation
 
-@testable import Collector
-@testable import LedgerState
-
 /// Runs programs of the system and waits for them; what they read and write are files, so that no pipe can fill.
-enum Program {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package enum Program {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// Runs a program with `input` as its standard input and returns its standard output.
     @discardableResult
-    static func run(_ path: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
+    package static func run(_ path: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
         let directory = try TemporaryDirectory()
         try Files.write(input, to: directory.file("input"))
         try Files.write([], to: directory.file("output"))
@@ -30,7 +29,7 @@ enum Program {
         return try Files.read(directory.file("output"))
     }
 
-    static func gzip(_ content: [UInt8], level: Int = 6) throws -> [UInt8] {
+    package static func gzip(_ content: [UInt8], level: Int = 6) throws -> [UInt8] {
         try run("/bin/gzip", ["-c", "-n", "-\(level)"], input: content)
     }
 }

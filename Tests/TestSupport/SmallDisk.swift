@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import Collector
-@testable import LedgerState
-
 /// A file system of one megabyte in memory; mounting it takes root.
-final class SmallDisk: Sendable {
-    let directory: TemporaryDirectory
+package final class SmallDisk: Sendable {
+    package let directory: TemporaryDirectory
 
-    init() throws {
+    package init() throws {
         directory = try TemporaryDirectory()
         try Program.run("/bin/mount", ["-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", directory.path])
     }

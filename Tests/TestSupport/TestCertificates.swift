@@ -2,16 +2,13 @@
 
 import Foundation
 
-@testable import Collector
-@testable import LedgerState
-
 /// Certificates that OpenSSL makes, in a directory of their own.
-final class TestCertificates: Sendable {
+package final class TestCertificates: Sendable {
     private let directory: TemporaryDirectory
 
-    var path: String { directory.path }
+    package var path: String { directory.path }
 
-    init() throws {
+    package init() throws {
         directory = try TemporaryDirectory()
         try make(
             "server",
@@ -21,7 +18,7 @@ final class TestCertificates: Sendable {
         try make("other", subject: "/CN=other", names: "email:a@example.org")
     }
 
-    func make(_ name: String, subject: String, names: String) throws {
+    package func make(_ name: String, subject: String, names: String) throws {
         try Program.run(
             "/usr/bin/openssl",
             [
@@ -32,10 +29,10 @@ final class TestCertificates: Sendable {
         )
     }
 
-    func file(_ name: String) -> String { directory.file(name) }
+    package func file(_ name: String) -> String { directory.file(name) }
 
     /// A file's text, each line indented, for a block of YAML.
-    func indented(_ name: String) throws -> String {
+    package func indented(_ name: String) throws -> String {
         String(decoding: try Files.read(file(name)), as: UTF8.self).split(separator: "\n").map { "    \($0)\n" }
             .joined()
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
-@testable import LogInput
-@testable import LogValidation
 @testable import TextOutput
 
 @Suite("Output files")

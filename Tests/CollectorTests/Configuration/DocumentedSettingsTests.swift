@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LogInput
 
 @Suite("The documented settings")
 struct DocumentedSettingsTests {
     @Test("are those of the code, in their order, with default, reload and meaning")
     func table() throws {
-        var root = URL(fileURLWithPath: #filePath)
-        while root.lastPathComponent != "Tests" { root.deleteLastPathComponent() }
-        root.deleteLastPathComponent()
+        let root = URL.repository
         let readme = try Files.read(root.appendingPathComponent("docs/configuration.md").path)
         let rows = String(decoding: readme, as: UTF8.self).split(separator: "\n").drop { $0 != "## Settings" }
             .drop { !$0.hasPrefix("| setting |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LogInput
 
 @Suite("The configuration")
 struct SettingsReaderTests {

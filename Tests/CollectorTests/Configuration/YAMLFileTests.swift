@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LogInput
 
 struct YAMLFileTests {
     private func problem(_ text: String) -> String? {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import HTTPTypes
 import MetricsRegistry
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("Answers as they leave a connection")
 struct ConnectionHandlerTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("At the limit of connections", .timeLimit(.minutes(2)))
 struct ConnectionLimitTests {

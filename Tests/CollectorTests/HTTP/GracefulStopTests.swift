@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Testing
-
-@testable import Collector
-@testable import Gzip
 
 @Suite("When the service stops", .timeLimit(.minutes(2)))
 struct GracefulStopTests {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -8,9 +9,9 @@ import MetricsRegistry
 import NIOCore
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 
 @testable import Collector
-@testable import Gzip
 
 /// Real listeners on ports of the loopback, with the service's connections and a router of a few lines behind.
 ///
@@ -30,7 +31,7 @@ struct ListeningUnderTest: Sendable {
     }
 
     func value(_ sample: String) -> Double? {
-        MetricsPage(registry).number(sample)
+        RegistryPage(registry).number(sample)
     }
 
     /// Tells the service to stop, as SIGTERM does.

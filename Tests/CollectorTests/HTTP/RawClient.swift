@@ -3,9 +3,6 @@
 import Glibc
 import Synchronization
 
-@testable import Collector
-@testable import Gzip
-
 /// A client that sends what it likes, byte by byte if need be, and reads when it likes. It never blocks a thread.
 final class RawClient: Sendable {
     struct Failed: Error {

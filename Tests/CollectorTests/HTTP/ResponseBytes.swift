@@ -8,9 +8,6 @@ import NIOCore
 import Synchronization
 import Testing
 
-@testable import Collector
-@testable import LedgerState
-
 /// The bytes of a response's body, and the body as JSON.
 struct ResponseBytes {
     let bytes: [UInt8]

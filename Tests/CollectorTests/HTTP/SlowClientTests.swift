@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("A client that is slow", .timeLimit(.minutes(2)))
 struct SlowClientTests {

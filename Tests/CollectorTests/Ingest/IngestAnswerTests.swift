@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import HTTPTypes
 import HummingbirdCore
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The answer to events")
 struct IngestAnswerTests {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Logging
+import TestSupport
 import Testing
 
 @testable import Collector

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 
 @Suite("Verdicts in a real journal")
 struct VerdictJournalTests {

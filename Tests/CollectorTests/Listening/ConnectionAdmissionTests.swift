@@ -3,7 +3,6 @@
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("Who is let in")
 struct ConnectionAdmissionTests {

@@ -4,8 +4,6 @@ import NIOCore
 import Testing
 
 @testable import Collector
-@testable import Gzip
-@testable import LogValidation
 
 @Suite("The deadlines of a connection")
 struct ConnectionPhasesTests {

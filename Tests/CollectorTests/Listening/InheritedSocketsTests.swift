@@ -4,7 +4,6 @@ import Glibc
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The sockets that a service manager hands over")
 struct InheritedSocketsTests {

@@ -4,7 +4,6 @@ import EventLedger
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("What is shown of listeners")
 struct ListeningAddressTests {

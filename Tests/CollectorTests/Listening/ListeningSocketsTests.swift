@@ -3,10 +3,10 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The sockets that are listened on")
 struct ListeningSocketsTests {

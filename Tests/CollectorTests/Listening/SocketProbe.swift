@@ -2,9 +2,6 @@
 
 import Glibc
 
-@testable import Collector
-@testable import Gzip
-
 /// Connects as a client does.
 enum SocketProbe {
     static func connects(port: Int) -> Bool {

@@ -4,7 +4,6 @@ import MetricsRegistry
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The compressor of pages")
 struct PageCompressorTests {

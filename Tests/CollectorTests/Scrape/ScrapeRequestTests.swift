@@ -5,7 +5,6 @@ import MetricsRegistry
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("What a scrape asks for")
 struct ScrapeRequestTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import MetricsRegistry
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The places of scrapes")
 struct ScrapeSlotsTests {

@@ -3,7 +3,6 @@
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("Reloads over HTTP")
 struct ReloadTurnsTests {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
-
-@testable import Collector
 
 @Suite("The threat model")
 struct ThreatModelTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = URL.repository
 
     /// The names in the last column of every row, by the attack in the first.
     private static func rows() throws -> [(attack: String, tests: [String])] {

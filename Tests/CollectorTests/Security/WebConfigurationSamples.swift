@@ -2,8 +2,6 @@
 
 import Testing
 
-@testable import Collector
-
 /// Web configurations with what is to be said of them, and whether the exporter-toolkit says the same.
 struct WebConfigurationSample: Sendable, CustomTestStringConvertible {
     let text: String

@@ -2,6 +2,7 @@
 
 import Foundation
 import NIOSSL
+import TestSupport
 import Testing
 
 @testable import Collector

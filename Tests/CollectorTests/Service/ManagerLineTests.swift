@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Dispatch
 import Journald
 import Logging
@@ -7,7 +8,6 @@ import Synchronization
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 
 @Suite("The line to the service manager")
 struct ManagerLineTests {

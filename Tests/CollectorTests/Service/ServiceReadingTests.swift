@@ -4,8 +4,6 @@ import EventLedger
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import TextOutput
 
 @Suite("The status line")
 struct ServiceReadingTests {

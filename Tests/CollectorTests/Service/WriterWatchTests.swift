@@ -3,7 +3,6 @@
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 
 @Suite("The watch over the writer")
 struct WriterWatchTests {

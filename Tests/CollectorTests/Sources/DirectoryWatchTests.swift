@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("The watch over directories")
 struct DirectoryWatchTests {

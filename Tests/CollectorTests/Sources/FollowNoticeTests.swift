@@ -4,8 +4,6 @@ import Foundation
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("What a followed file tells")
 struct FollowNoticeTests {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
 import Logging
 import MetricsRegistry
 import NIOPosix
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
 @testable import LedgerState
-@testable import LogInput
 
 @Suite("A followed file in the service")
 struct FollowedSourceTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 @testable import LogInput
 
 @Suite("Entries of the journal as lines")

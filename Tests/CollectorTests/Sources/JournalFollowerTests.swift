@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Journald
 import TelemetryEvents
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("Following a real journal")
 struct JournalFollowerTests {

@@ -2,11 +2,10 @@
 
 import Glibc
 import Journald
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("Whether a start fails for the followed journal")
 struct JournalRefusalTests {

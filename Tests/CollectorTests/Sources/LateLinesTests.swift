@@ -2,10 +2,6 @@
 
 import Testing
 
-@testable import Collector
-@testable import LedgerState
-@testable import LogInput
-
 @Suite("Lines that are written late to a rotated file")
 struct LateLinesTests {
     private static func rotated() throws -> LogDirectory {

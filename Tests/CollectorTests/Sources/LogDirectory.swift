@@ -2,10 +2,9 @@
 
 import Foundation
 import TelemetryEvents
+import TestSupport
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 /// A directory with a log that is written and rotated, and one that follows it.
 final class LogDirectory {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("Logs beside a followed file")
 struct NeighbourTests {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
-
-@testable import Collector
-@testable import LedgerState
-@testable import LogInput
 
 @Suite("Histories of a followed file")
 struct RotationHistoryTests {

@@ -3,10 +3,6 @@
 import Foundation
 import Testing
 
-@testable import Collector
-@testable import LedgerState
-@testable import LogInput
-
 @Suite("A followed file")
 struct RotationTests {
     @Test("is read line by line as it grows")

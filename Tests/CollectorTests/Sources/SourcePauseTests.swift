@@ -3,10 +3,6 @@
 import EventLedger
 import Testing
 
-@testable import Collector
-@testable import LedgerState
-@testable import LogInput
-
 @Suite("How long a source waits for the ledger")
 struct SourcePauseTests {
     @Test(
