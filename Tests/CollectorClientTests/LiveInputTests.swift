@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import CollectorClient
@@ -64,7 +65,7 @@ private enum LogDecoding {
     static func events(of log: String) -> [String] {
         var decoder = LogDecoder(
             LogDecoderOptions(zone: .utc),
-            pseudonyms: OneRunPseudonyms(),
+            pseudonyms: FixedPseudonym(),
             identityKey: IdentityKey(1, 2)
         )
         let now = CutInput.moment(.zero).wall

@@ -74,6 +74,11 @@ package final class Pipeline: Sendable {
         Counted(try await writer.submit(.lines(lines, key: key)))
     }
 
+    /// Closes what is due.
+    package func tick() async throws(SubmissionError) {
+        _ = try await writer.submit(.tick)
+    }
+
     /// Hands in submissions so that they are committed together, in their order.
     package func submitTogether(_ submissions: [IngestSubmission]) async -> [Result<Counted, SubmissionError>] {
         let gate = Gate()

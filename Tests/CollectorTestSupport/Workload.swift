@@ -4,7 +4,7 @@ import TelemetryEvents
 import TestSupport
 
 @testable package import Collector
-@testable package import LedgerState
+@testable import LedgerState
 
 /// Submissions of chance over few cycles, so that cycles grow, events repeat and time closes some of them.
 package struct Workload {

@@ -26,7 +26,7 @@ struct KeptLedger {
             _ = try await pipeline.submit(lines)
             pipeline.clock.advance(seconds: 1)
         }
-        if !batches.isEmpty { _ = try await pipeline.writer.submit(.tick) }
+        if !batches.isEmpty { try await pipeline.tick() }
         try await pipeline.close()
     }
 
@@ -39,7 +39,7 @@ struct KeptLedger {
         var workload = Workload(seed: seed, cycles: 20)
         for _ in 0..<submissions {
             clock.advance(seconds: workload.pause())
-            if workload.happens(onceIn: 4) { _ = try await pipeline.writer.submit(.tick) }
+            if workload.happens(onceIn: 4) { try await pipeline.tick() }
             _ = try await pipeline.writer.submit(workload.next())
             guard workload.happens(onceIn: 20) else { continue }
             if workload.happens(onceIn: 2) { directory = try directory.crashImage() }

@@ -47,7 +47,7 @@ struct LifecycleLabelTests {
                 _ = try await pipeline.submit(Array(events[start...].prefix(7)))
             }
             pipeline.clock.advance(seconds: LifecycleSample.closesAfter)
-            _ = try await pipeline.writer.submit(.tick)
+            try await pipeline.tick()
         }
         let (plain, labelled) = (pipelines[0].page, pipelines[1].page)
         let ignored = "metrics_registry_overflowed_lookups_total"

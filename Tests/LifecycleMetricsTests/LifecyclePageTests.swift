@@ -104,7 +104,7 @@ struct LifecyclePageTests {
         clock.advance(seconds: 1)
         _ = try await pipeline.submit(LifecycleSample.events)
         clock.advance(seconds: LifecycleSample.closesAfter)
-        _ = try await pipeline.writer.submit(.tick)
+        try await pipeline.tick()
         return pipeline
     }
 }

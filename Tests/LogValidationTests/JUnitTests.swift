@@ -4,6 +4,7 @@ import Foundation
 import FoundationXML
 import Testing
 
+@testable import LogValidation
 @testable import PrefetchLifecycle
 
 @Suite("A judgement as a JUnit report")

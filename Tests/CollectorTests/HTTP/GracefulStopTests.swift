@@ -4,6 +4,8 @@ import CollectorTestSupport
 import Foundation
 import Testing
 
+@testable import Collector
+
 @Suite("When the service stops", .timeLimit(.minutes(2)))
 struct GracefulStopTests {
     @Test("what is under way is answered, with a word that the connection ends; the rest is closed")
