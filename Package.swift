@@ -196,14 +196,69 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "LifecycleMetricsTests",
+            dependencies: [
+                "LifecycleMetrics", "EventLedger", "LedgerState", "MetricsRegistry", "PrefetchLifecycle",
+                "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "TextOutputTests", dependencies: ["TextOutput", "TestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "LogInputTests",
+            dependencies: ["LogInput", "TelemetryEvents", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LogValidationTests",
+            dependencies: [
+                "LogValidation", "LogInput", "PrefetchLifecycle", "TelemetryEvents", "TextOutput", "TestSupport",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LedgerStateTests",
+            dependencies: ["LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "LedgerToolsTests",
+            dependencies: [
+                "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
+                "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "PeerNamesTests",
+            dependencies: ["PeerNames", "TestSupport", .product(name: "NIOSSL", package: "swift-nio-ssl")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CollectorClientTests",
+            dependencies: ["CollectorClient", "Gzip", "LogInput", "TelemetryEvents", "TestSupport"],
+            swiftSettings: strict
+        ),
+        // A test target, since only those may import others as testable in a build for release.
+        .testTarget(
+            name: "CollectorTestSupport",
+            dependencies: [
+                "Collector", "EventLedger", "Journald", "LedgerState", "LifecycleMetrics", "MetricsRegistry",
+                "PrefetchLifecycle", "TelemetryEvents", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "CollectorTests",
             dependencies: [
-                "Collector", "CollectorClient", "EventLedger", "Gzip", "Journald", "LedgerState", "LedgerTools",
-                "LifecycleMetrics", "LogInput", "LogValidation", "MetricsRegistry", "PeerNames", "PrefetchLifecycle",
-                "RuntimeMetrics", "TelemetryEvents", "TextOutput",
+                "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LogInput", "MetricsRegistry",
+                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -217,6 +272,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
+                "TelemetryEvents",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

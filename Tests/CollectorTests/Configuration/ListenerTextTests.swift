@@ -3,7 +3,6 @@
 import Testing
 
 @testable import Collector
-@testable import LogInput
 
 @Suite("The text of a listener")
 struct ListenerTextTests {

@@ -4,7 +4,6 @@ import Foundation
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("Large bodies")
 struct LargeBodiesTests {

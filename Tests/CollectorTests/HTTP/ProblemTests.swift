@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import HTTPTypes
 import HummingbirdCore
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import Gzip
 
 @Suite("The hint when to come again")
 struct RetryHintTests {

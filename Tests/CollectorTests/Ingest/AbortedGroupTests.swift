@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("A group that could not be stored")
@@ -50,7 +51,7 @@ struct AbortedGroupTests {
             identityKey: EventText.identityKey,
             limits: .init()
         )
-        #expect(MetricsPage(of: recovered).difference(from: live) == [])
+        #expect(RegistryPage(of: recovered).difference(from: live) == [])
         try await pipeline.close()
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
-@testable import Collector
 @testable import LedgerState
 
 @Suite("A checkpoint that was cut off between two parts")
@@ -21,7 +22,7 @@ struct CheckpointPartsTests {
     }
 
     /// A ledger without any checkpoint, and the page of its end.
-    static func history(seed: UInt64) async throws -> (TemporaryDirectory, MetricsPage) {
+    static func history(seed: UInt64) async throws -> (TemporaryDirectory, RegistryPage) {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
         var workload = Workload(seed: seed, cycles: 30)
@@ -60,13 +61,13 @@ struct CheckpointPartsTests {
             parts += 1
             let (recovered, batches) = try Self.recover(try directory.crashImage())
             #expect(batches == rest.count)
-            try #require(MetricsPage(of: recovered).difference(from: page) == [])
+            try #require(RegistryPage(of: recovered).difference(from: page) == [])
         }
         #expect(parts > 2)
         try ledger.commitStage(of: LedgerProjection.name, at: changes.position, now: startOfTest)
         let (recovered, batches) = try Self.recover(try directory.crashImage())
         #expect(batches == 0)
-        #expect(MetricsPage(of: recovered).difference(from: page) == [])
+        #expect(RegistryPage(of: recovered).difference(from: page) == [])
         try ledger.close()
     }
 }

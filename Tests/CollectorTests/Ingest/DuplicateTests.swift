@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import TelemetryEvents
+import TestSupport
 import Testing
-
-@testable import Collector
-@testable import LedgerState
 
 @Suite("An event counts once")
 struct DuplicateTests {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
+import TestSupport
 import Testing
-
-@testable import Collector
-@testable import LedgerState
 
 @Suite("An Idempotency-Key")
 struct IdempotencyKeyTests {

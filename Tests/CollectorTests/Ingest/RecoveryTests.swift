@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
 @testable import Collector
@@ -50,7 +52,7 @@ struct RecoveryTests {
             )
             try ledger.close()
             #expect(recovery.damagedBatches == [])
-            try #require(MetricsPage(of: recovered).difference(from: page) == [])
+            try #require(RegistryPage(of: recovered).difference(from: page) == [])
             try #require(recovered.sources == (try await pipeline.sources))
         }
         try await pipeline.close()
@@ -80,9 +82,9 @@ struct RecoveryTests {
         await pipeline.writer.stop(within: .seconds(30))
 
         let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader, limits: setting.limits)
-        #expect(MetricsPage(of: rebuilt).difference(from: page) == [])
-        let saved = try LedgerState(savedIn: pipeline.ledger.reader)
-        let whole = try LedgerState(refolding: pipeline.ledger.reader, limits: setting.limits)
+        #expect(RegistryPage(of: rebuilt).difference(from: page) == [])
+        let saved = try ProjectionState(savedIn: pipeline.ledger.reader)
+        let whole = try ProjectionState(refolding: pipeline.ledger.reader, limits: setting.limits)
         #expect(saved.position == pipeline.ledger.position)
         #expect(saved.difference(from: whole) == [])
         if setting.isTight {
@@ -142,7 +144,7 @@ struct RecoveryTests {
         _ = try await pipeline.submit([EventText.event("prefetch_scheduled", id: "c")])
         let page = pipeline.page
         let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
-        #expect(MetricsPage(of: rebuilt).difference(from: page) == [])
+        #expect(RegistryPage(of: rebuilt).difference(from: page) == [])
         try await pipeline.close()
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
@@ -42,7 +44,7 @@ struct TickTests {
         let after = try LedgerProjection.refolded(from: pipeline.ledger.reader)
         #expect(after.fold.openCycles == 0)
         #expect(after.fold.totals.failureOther == 1)
-        #expect(MetricsPage(of: after).difference(from: pipeline.page) == [])
+        #expect(RegistryPage(of: after).difference(from: pipeline.page) == [])
         try await pipeline.close()
     }
 
@@ -102,7 +104,7 @@ struct TickTests {
         let halfway = try LedgerProjection.refolded(from: pipeline.ledger.reader, upTo: 21)
         #expect(halfway.fold.openCycles > 0 && halfway.fold.openCycles < 20_000)
         let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
-        #expect(MetricsPage(of: rebuilt).difference(from: pipeline.page) == [])
+        #expect(RegistryPage(of: rebuilt).difference(from: pipeline.page) == [])
         try await pipeline.close()
     }
 }

@@ -2,17 +2,16 @@
 
 import Foundation
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 
 @Suite("The message catalog that journalctl -x shows")
 struct CatalogTests {
     /// Of each entry its id, and its lines up to the next one.
     static func entries() throws -> [(id: String, lines: [Substring])] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL.repository
         let file = root.appendingPathComponent("deploy/catalog/dnp-telemetry.catalog")
         var entries: [(id: String, lines: [Substring])] = []
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
@@ -48,13 +47,19 @@ struct CatalogTests {
     func names() throws {
         let fields = try DocumentedJournalFieldsTests.documented()
         let page = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("docs/metrics.md"),
+            contentsOf: URL.repository.appendingPathComponent("docs/metrics.md"),
             encoding: .utf8
         )
         for line in try Self.entries().flatMap(\.lines) {
             for match in line.matches(of: /DNP_[A-Z_]+/) { #expect(fields[String(match.output)] != nil, "\(line)") }
             for match in line.matches(of: /dnp_[a-z_]+/) { #expect(page.contains("| `\(match.output)` |"), "\(line)") }
         }
+    }
+
+    @Test("each kind of event and the verdict have a message id of their own")
+    func messageIDs() {
+        let ids = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
+        #expect(Set(ids).count == ids.count)
+        for id in ids { #expect(id.count == 32 && id.allSatisfy { $0.isHexDigit && !$0.isUppercase }, "\(id)") }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import Journald
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
@@ -12,8 +14,7 @@ import Testing
 struct DocumentedJournalFieldsTests {
     /// The fields in the first column of the table under the heading "Journal fields", with their second one.
     static func documented() throws -> [String: String] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL.repository
         let text = try String(contentsOf: root.appendingPathComponent("docs/journal.md"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let heading = try #require(lines.firstIndex(of: "## Journal fields"))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector

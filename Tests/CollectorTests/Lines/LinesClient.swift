@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Glibc
+import TestSupport
 import Testing
-
-@testable import Collector
 
 /// A client of a socket of lines.
 final class LinesClient {

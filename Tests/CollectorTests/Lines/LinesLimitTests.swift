@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import TelemetryEvents
+import TestSupport
 import Testing
-
-@testable import Collector
 
 @Suite("The socket of lines at the limit of connections")
 struct LinesLimitTests {

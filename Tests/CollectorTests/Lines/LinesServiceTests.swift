@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Foundation
 import Logging
 import ServiceLifecycle
 import Synchronization
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import CoreMetrics
 import EventLedger
 import Foundation
@@ -7,11 +8,11 @@ import HummingbirdCore
 import MetricsRegistry
 import PrefetchLifecycle
 import RuntimeMetrics
+import TestSupport
 import Testing
 
 @testable import Collector
 @testable import LedgerState
-@testable import LifecycleMetrics
 
 @Suite("The table of metrics in the README")
 struct DocumentedMetricsTests {
@@ -25,8 +26,7 @@ struct DocumentedMetricsTests {
 
     /// The rows of the table under the heading "All metrics".
     static func documented() throws -> [Row] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL.repository
         let text = try String(contentsOf: root.appendingPathComponent("docs/metrics.md"), encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let heading = try #require(lines.firstIndex(of: "## All metrics"), "docs/metrics.md has no such heading")
@@ -85,7 +85,7 @@ struct DocumentedMetricsTests {
         factory.makeCounter(label: "hb.requests", dimensions: answer).increment(by: 1)
         factory.makeCounter(label: "hb.request.errors", dimensions: route + [("error.type", "404")]).increment(by: 1)
         factory.makeTimer(label: "http.server.request.duration", dimensions: answer).recordNanoseconds(1)
-        let page = MetricsPage(registry)
+        let page = RegistryPage(registry)
         return registry.descriptors.filter { !before.contains($0.name) }.map {
             Row(name: $0.name, kind: $0.kind.rawValue, labels: page.labels(of: $0.name), meaning: $0.help)
         }
@@ -110,7 +110,7 @@ struct DocumentedMetricsTests {
         let registry = MetricsRegistry(now: { startOfTest })
         var metrics = ProjectionMetrics(registry, created: startOfTest, journal: nil)
         metrics.publish(LedgerProjection(identityKey: EventText.identityKey, limits: .init()))
-        let page = MetricsPage(registry)
+        let page = RegistryPage(registry)
         for sample in [
             "dnp_prefetch_scheduled_total", "dnp_prefetch_executed_total", "dnp_prefetch_success_total",
             #"dnp_prefetch_failure_total{reason="NETWORK"}"#, #"dnp_prefetch_failure_total{reason="AUTH"}"#,

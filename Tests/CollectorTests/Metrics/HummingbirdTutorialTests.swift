@@ -4,16 +4,12 @@ import Foundation
 import Hummingbird
 import NIOCore
 import NIOPosix
+import TestSupport
 import Testing
-
-@testable import Collector
-@testable import LedgerState
-@testable import LifecycleMetrics
 
 @Suite("The tutorial of MetricsRegistry")
 struct HummingbirdTutorialTests {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = URL.repository
 
     @Test("shows the lines that the next test runs, without a change")
     func sameLines() throws {

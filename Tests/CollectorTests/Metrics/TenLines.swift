@@ -5,10 +5,6 @@ import Hummingbird
 import MetricsRegistry
 import RuntimeMetrics
 
-@testable import Collector
-@testable import LedgerState
-@testable import LifecycleMetrics
-
 func application(port: Int) -> some ApplicationProtocol {
     let registry = MetricsRegistry()
     MetricsSystem.bootstrap(RegistryMetricsFactory(registry))

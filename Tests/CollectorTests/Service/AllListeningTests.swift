@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 
 @testable import Collector
-@testable import LedgerState
 
 @Suite("The service listens")
 struct AllListeningTests {

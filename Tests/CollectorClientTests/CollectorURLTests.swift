@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import CollectorClient
+@testable import LogInput
+
+@Suite("A collector's address")
+struct CollectorURLTests {
+    @Test(
+        "is a URL or a socket",
+        arguments: [
+            ("http://127.0.0.1:10910", "http://127.0.0.1:10910/v1/events", false),
+            ("http://localhost/", "http://localhost/v1/events", false),
+            ("https://example.org", "https://example.org/v1/events", true),
+            ("HTTP://[::1]:9/in/v1", "HTTP://[::1]:9/in/v1", false),
+            ("unix:/run/a b.sock", "http+unix://%2Frun%2Fa%20b.sock/v1/events", false),
+            ("unix:///run/x.sock", "http+unix://%2Frun%2Fx.sock/v1/events", false),
+            ("https+unix:/run/x.sock", "https+unix://%2Frun%2Fx.sock/v1/events", false),
+            ("http://127.0.0.1.example.org", "http://127.0.0.1.example.org/v1/events", true),
+        ]
+    )
+    func forms(text: String, request: String, isRemote: Bool) throws {
+        let url = try CollectorURL(text)
+        #expect(url.request == request)
+        #expect(url.isRemote == isRemote)
+        #expect(url.isEncrypted == text.hasPrefix("https"))
+        #expect((url.host == nil) == text.contains("unix:"))
+    }
+
+    @Test("is asked for under another name where one is told")
+    func named() throws {
+        #expect(try CollectorURL("https://10.0.0.5:9/in").request(named: "a.example") == "https://a.example:9/in")
+        #expect(try CollectorURL("https://[::1]").request(named: "a.example") == "https://a.example/v1/events")
+        let socket = try CollectorURL("https+unix:/run/x.sock")
+        #expect(socket.request(named: "a.example") == socket.request)
+    }
+
+    @Test("has a server whose name is one, and no address")
+    func serverNames() {
+        for name in ["localhost", "a.example", "A-1.b2.example", "1.example"] {
+            #expect(CollectorAccess.isServerName(name), "\(name)")
+        }
+        for name in ["", ".", "a.", "127.0.0.1", "::1", "a b", "a_b", "*.example", String(repeating: "x", count: 64)] {
+            #expect(!CollectorAccess.isServerName(name), "\(name)")
+        }
+    }
+
+    @Test(
+        "is shown a certificate for a name, whose first label may be any",
+        arguments: [
+            ("a.example", "a.example", true), ("A.example", "a.EXAMPLE", true), ("a.example", "b.example", false),
+            ("*.example.org", "a.example.org", true), ("*.example.org", "a.b.example.org", false),
+            ("*.example.org", "example.org", false), ("*.example.org", ".example.org", false),
+            ("*.org", "example.org", false), ("*", "localhost", false), ("a.*.org", "a.b.org", false),
+        ]
+    )
+    func names(pattern: String, name: String, isFitting: Bool) {
+        #expect(ShownCertificate.fits(pattern, name) == isFitting)
+    }
+
+    @Test(
+        "is nothing else",
+        arguments: [
+            "", "127.0.0.1:10910", "example.org", "ftp://example.org", "http://", "http:///x", "http://host:0",
+            "http://host:70000", "http://host/?a=1", "http://host/#a", "unix:", "unix:/", "http://ho st",
+            "unix:/" + String(repeating: "x", count: 107), "https+unix:", "http+unix:/run/x.sock",
+        ]
+    )
+    func refused(text: String) {
+        #expect(throws: InvalidOption.self) { try CollectorURL(text) }
+    }
+
+    @Test("with a password is refused without repeating it")
+    func password() {
+        let error = #expect(throws: InvalidOption.self) { try CollectorURL("http://someone:swordfish@host") }
+        #expect(error?.description.contains("swordfish") == false)
+    }
+
+    @Test("is asked with a secret of a file, whole and on one line")
+    func secrets() throws {
+        let directory = try TemporaryDirectory()
+        func authorization(_ content: String, basic: Bool = false) throws -> String? {
+            let file = directory.file("secret")
+            try Files.write(Array(content.utf8), to: file)
+            var access = CollectorAccess()
+            if basic { access.basicAuthFile = file } else { access.tokenFile = file }
+            return try access.authorization(credentials: nil)
+        }
+        #expect(try authorization("swordfish-0123456789\n") == "Bearer swordfish-0123456789")
+        #expect(try authorization("name:pass word\r\n", basic: true) == "Basic bmFtZTpwYXNzIHdvcmQ=")
+        for content in [
+            "", "\n", "two\nlines", "tab\there", "space here", "nul\0", String(repeating: "x", count: 8_193),
+        ] {
+            let error = #expect(throws: InvalidOption.self) { try authorization(content) }
+            #expect(content.count < 3 || error?.description.contains(content) == false)
+        }
+        #expect(throws: InvalidOption.self) { try authorization("no colon", basic: true) }
+        try Files.write(Array("from-the-directory\n".utf8), to: directory.file("token"))
+        let directoryPath = String(directory.file("token").dropLast("/token".count))
+        #expect(try CollectorAccess().authorization(credentials: directoryPath) == "Bearer from-the-directory")
+        #expect(try CollectorAccess().authorization(credentials: directoryPath + "/none") == nil)
+        var missing = CollectorAccess()
+        missing.tokenFile = directory.file("missing")
+        #expect(throws: InvalidOption.self) { try missing.authorization(credentials: directoryPath) }
+    }
+}

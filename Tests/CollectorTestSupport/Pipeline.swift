@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import EventLedger
+import Logging
+package import MetricsRegistry
+package import PrefetchLifecycle
+package import TestSupport
+import Testing
+
+@testable package import Collector
+@testable package import LedgerState
+@testable package import LifecycleMetrics
+
+/// The way from the decoder's result to the ledger, the page and, where one is given, the journal, without HTTP.
+package final class Pipeline: Sendable {
+    package let ledger: EventLedger
+    package let clock: ManualClock
+    package let registry: MetricsRegistry
+    package let writer: GroupCommit<IngestProcessor>
+    package let recovery: LedgerProjection.Recovery
+    /// How far the journal has come; nil without one.
+    package let progress: JournalProgress?
+    private let output: JournalOutput
+    private let directory: TemporaryDirectory
+
+    /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
+    package init(
+        in directory: TemporaryDirectory,
+        clock: ManualClock = ManualClock(),
+        limits: LifecycleLimits = LifecycleLimits(),
+        labels: [LifecycleLabel] = [],
+        tickInterval: Duration? = nil,
+        journald: NamespacedJournald? = nil
+    ) throws {
+        self.clock = clock
+        self.directory = directory
+        ledger = try EventLedger.open(directory: directory.path, durability: .process, now: clock.now).ledger
+        let (projection, recovery) = try LedgerProjection.recover(
+            from: ledger.reader,
+            identityKey: EventText.identityKey,
+            limits: limits
+        )
+        self.recovery = recovery
+        registry = MetricsRegistry(now: { startOfTest })
+        let progress = journald == nil ? nil : try JournalProgress.resume(ledger)
+        let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
+        self.progress = progress
+        self.output = output
+        let processor = IngestProcessor(
+            projection,
+            retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
+            metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
+            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+        ) { _ in
+            progress?.passed(cursor: output.cursor)
+            output.wake()
+        }
+        writer = try GroupCommit(
+            ledger: ledger,
+            processor: processor,
+            clock: clock.ledgerClock,
+            tickInterval: tickInterval
+        )
+    }
+
+    package var page: RegistryPage { RegistryPage(registry) }
+
+    /// Where the sources are, as the writer knows it.
+    package var sources: SourcePositions {
+        get async throws(SubmissionError) { try await writer.perform { (processor, _) in processor.sources } }
+    }
+
+    package func submit(_ lines: [String], key: String? = nil) async throws(SubmissionError) -> Counted {
+        Counted(try await writer.submit(.lines(lines, key: key)))
+    }
+
+    /// Closes what is due.
+    package func tick() async throws(SubmissionError) {
+        _ = try await writer.submit(.tick)
+    }
+
+    /// Hands in submissions so that they are committed together, in their order.
+    package func submitTogether(_ submissions: [IngestSubmission]) async -> [Result<Counted, SubmissionError>] {
+        let gate = Gate()
+        let holding = Task { try? await writer.perform { (_, _) in gate.pass() } }
+        await waitUntil("the writer is held") { gate.isReached }
+        var tasks: [Task<Result<Counted, SubmissionError>, Never>] = []
+        for submission in submissions {
+            tasks.append(
+                Task {
+                    do throws(SubmissionError) {
+                        return .success(Counted(try await writer.submit(submission)))
+                    } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+            await waitUntil("the submission waits") { writer.statistics.waitingSubmissions == tasks.count }
+        }
+        gate.open()
+        _ = await holding.value
+        var results: [Result<Counted, SubmissionError>] = []
+        for task in tasks { results.append(await task.value) }
+        return results
+    }
+
+    /// Saves the checkpoint and closes the ledger.
+    package func close() async throws {
+        await output.stop(within: .seconds(10))
+        await writer.stop(within: .seconds(30))
+        try ledger.close()
+    }
+}
+
+/// What a submitter is told.
+package enum Counted: Equatable {
+    case counted(accepted: Int, duplicates: Int)
+    case keyReused
+
+    package init(_ outcome: IngestOutcome) {
+        switch outcome {
+        case .committed(let accepted, let duplicates): self = .counted(accepted: accepted, duplicates: duplicates)
+        case .keyReused: self = .keyReused
+        }
+    }
+}
+
+extension ManualClock {
+    /// The wall time from here, the monotonic time from the machine.
+    package var ledgerClock: LedgerClock {
+        LedgerClock(now: { self.now }, monotonic: LedgerClock.system.monotonic)
+    }
+}

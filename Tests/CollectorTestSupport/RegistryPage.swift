@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import MetricsRegistry
+import TestSupport
+
+@testable package import LedgerState
+@testable package import LifecycleMetrics
+
+/// A page of metrics as its samples.
+package struct RegistryPage: Equatable {
+    private let samples: [String: String]
+
+    package init(_ registry: MetricsRegistry) {
+        var samples: [String: String] = [:]
+        for line in String(decoding: registry.exposition(), as: UTF8.self).split(separator: "\n") {
+            guard !line.hasPrefix("#"), let space = line.lastIndex(of: " ") else { continue }
+            samples[String(line[..<space])] = String(line[line.index(after: space)...])
+        }
+        self.samples = samples
+    }
+
+    /// The page of a projection, as the service would show it.
+    package init(of projection: LedgerProjection, created: Int64 = startOfTest, labels: [LifecycleLabel] = []) {
+        let registry = MetricsRegistry(now: { startOfTest })
+        var metrics = ProjectionMetrics(registry, created: created, journal: nil, labels: labels)
+        metrics.publish(projection)
+        self.init(registry)
+    }
+
+    /// The value of a sample, by its name with its labels.
+    package subscript(_ name: String) -> Int? { samples[name].flatMap { Int($0) } }
+
+    /// The value of a sample that need not be whole.
+    package func number(_ name: String) -> Double? { samples[name].flatMap { Double($0) } }
+
+    /// The names of the samples, with their labels.
+    package var names: [String] { samples.keys.sorted() }
+
+    /// The names of the labels of a family's samples, but for those of histograms' bounds.
+    package func labels(of family: String) -> Set<String> {
+        let series = samples.keys.filter { $0.hasPrefix("\(family){") || $0.hasPrefix("\(family)_count{") }
+        let pairs = series.flatMap { $0.drop { $0 != "{" }.dropFirst().dropLast().split(separator: ",") }
+        return Set(pairs.map { String($0.prefix { $0 != "=" }) })
+    }
+
+    /// The sums over all values of some labels.
+    package func summed(over labels: [LifecycleLabel]) -> [String: Double] {
+        var sums: [String: Double] = [:]
+        for (name, value) in samples {
+            let pairs = name.split(separator: "{").dropFirst().first?.dropLast().split(separator: ",") ?? []
+            let kept = pairs.filter { pair in !labels.contains { pair.hasPrefix("\($0.rawValue)=") } }
+            let family = name.prefix { $0 != "{" }
+            sums[kept.isEmpty ? String(family) : "\(family){\(kept.joined(separator: ","))}", default: 0] +=
+                Double(value) ?? .nan
+        }
+        return sums
+    }
+
+    /// The samples that differ, for messages.
+    package func difference(from other: RegistryPage) -> [String] {
+        Set(samples.keys).union(other.samples.keys).sorted().compactMap { name in
+            samples[name] == other.samples[name]
+                ? nil : "\(name) \(samples[name] ?? "absent"), not \(other.samples[name] ?? "absent")"
+        }
+    }
+}
+
+extension RegistryPage {
+    package var accepted: Int? { self["dnp_telemetry_events_accepted_total"] }
+    package var duplicates: Int? { self["dnp_telemetry_events_duplicate_total"] }
+    package var scheduled: Int? { self["dnp_prefetch_scheduled_total"] }
+    package var openCycles: Int? { self["dnp_prefetch_open_cycles"] }
+
+    package var received: Int { sum("dnp_telemetry_events_received_total{") }
+    package var rejected: Int { sum("dnp_telemetry_events_rejected_total{") }
+
+    private func sum(_ prefix: String) -> Int {
+        samples.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? Int($1.value) ?? 0 : 0) }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Collector
+
+@Suite("The text of a setting")
+struct SettingTextTests {
+    private func complaint(_ read: () throws(SettingComplaint) -> Void) -> String? {
+        do throws(SettingComplaint) {
+            try read()
+            return nil
+        } catch {
+            return error.message
+        }
+    }
+
+    @Test(
+        "is a number of bytes with or without a unit",
+        arguments: [("0", 0), ("65536", 65_536), ("64KiB", 65_536), ("32MiB", 33_554_432), ("1GiB", 1_073_741_824)]
+    )
+    func sizes(text: String, bytes: Int) throws {
+        #expect(try SettingText.size(text, 0...1 << 40) == bytes)
+    }
+
+    @Test(
+        "is refused as bytes",
+        arguments: [
+            "", "KiB", "-1", "+1", "1.5MiB", "1kb", "1 MiB", "99999999999999999999", "9223372036854775807KiB", "2TiB",
+        ]
+    )
+    func badSizes(text: String) {
+        let found = complaint { () throws(SettingComplaint) in _ = try SettingText.size(text, 0...1 << 40) }
+        #expect(found?.hasPrefix("expected bytes from 0 to 1TiB, such as 32MiB, found ") == true, "\(found ?? "taken")")
+    }
+
+    @Test(
+        "is a time with a unit",
+        arguments: [
+            ("250ms", Duration.milliseconds(250)), ("10s", .seconds(10)), ("5m", .seconds(300)),
+            ("1h", .seconds(3_600)),
+            ("7d", .seconds(604_800)), ("0", .zero), ("0s", .zero),
+        ]
+    )
+    func durations(text: String, duration: Duration) throws {
+        #expect(try SettingText.duration(text, .zero ... .seconds(1_000_000)) == duration)
+    }
+
+    @Test("is refused as a time", arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"])
+    func badDurations(text: String) {
+        let found = complaint { () throws(SettingComplaint) in
+            _ = try SettingText.duration(text, .zero ... .seconds(1_000_000))
+        }
+        #expect(
+            found?.hasPrefix("expected a time from 0 to 1000000s, such as 10s, found ") == true,
+            "\(found ?? "taken")"
+        )
+    }
+
+    @Test("is a rate", arguments: [("500/s", 500.0), ("30/m", 0.5), ("7200/h", 2)])
+    func rates(text: String, rate: Double) throws {
+        #expect(try SettingText.rate(text) == rate)
+    }
+
+    @Test("is refused as a rate", arguments: ["", "5", "0/s", "/s", "5/d", "-5/s", "5/s/s"])
+    func badRates(text: String) {
+        #expect(complaint { () throws(SettingComplaint) in _ = try SettingText.rate(text) } != nil)
+    }
+
+    @Test("is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
+    func shares(text: String, share: ConnectionShare) throws {
+        #expect(try SettingText.share(text) == share)
+    }
+
+    @Test("is refused as a part of all connections", arguments: ["0", "-1", "50%", "1000001"])
+    func badShares(text: String) {
+        let found = complaint { () throws(SettingComplaint) in _ = try SettingText.share(text) }
+        #expect(found == "expected half, a whole number from 1 to 1000000, or off, found \"\(text)\"")
+    }
+
+    @Test("is one of a few words, or is told what may have been meant")
+    func choices() throws {
+        #expect(try SettingText.choice("off", ServeConfiguration.JournalMode.allCases) == .off)
+        let found = complaint { () throws(SettingComplaint) in
+            _ = try SettingText.choice("jurnald", ServeConfiguration.JournalMode.allCases)
+        }
+        #expect(found == "expected one of journald, stdout, off, found \"jurnald\"; did you mean journald?")
+    }
+}

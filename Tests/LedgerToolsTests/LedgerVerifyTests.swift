@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CollectorTestSupport
+import EventLedger
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LedgerState
+@testable import LedgerTools
+
+@Suite("Verifying a ledger")
+struct LedgerVerifyTests {
+    private static let batches = (0..<3).map { batch in
+        (0..<4).map { EventText.scheduled("id-\(batch)-\($0)") }
+    }
+
+    /// The checks that failed, with what they found.
+    private func failures(_ directory: TemporaryDirectory) throws -> [LedgerCheck.Name: [String]] {
+        let verdict = try LedgerVerify(stateDirectory: directory.path).verdict(.none)
+        #expect(verdict.checks.map(\.name) == LedgerCheck.Name.allCases)
+        let failed = verdict.checks.filter { $0.result == .failed }
+        #expect(verdict.isSound == failed.isEmpty)
+        return Dictionary(uniqueKeysWithValues: failed.map { ($0.name, $0.findings) })
+    }
+
+    @Test("finds nothing after restarts and crashes", arguments: 1...4 as ClosedRange<UInt64>)
+    func sound(seed: UInt64) async throws {
+        #expect(try failures(try await KeptLedger(seed: seed).directory) == [:])
+    }
+
+    @Test("finds nothing in an empty one")
+    func empty() async throws {
+        #expect(try failures(try await KeptLedger().directory) == [:])
+    }
+
+    @Test("finds nothing while batches are written and deleted")
+    func beside() async throws {
+        let directory = try TemporaryDirectory()
+        _ = try InstallationKey(directory: directory.path)
+        let pipeline = try Pipeline(in: directory, tickInterval: .milliseconds(1))
+        let reader = pipeline.ledger.reader
+        for round in 0..<20 {
+            _ = try await pipeline.submit([EventText.scheduled("a-\(round)"), EventText.scheduled("a-0")])
+            pipeline.clock.advance(seconds: 6)
+            #expect(try failures(directory) == [:])
+            await waitUntil("a checkpoint is saved") { (try? reader.position(of: LedgerProjection.name)) != nil }
+            let saved = try #require(try reader.position(of: LedgerProjection.name)?.position)
+            _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)
+            #expect(try failures(directory) == [:])
+        }
+        #expect(try reader.statistics().pruned.batch > 0)
+        try await pipeline.close()
+    }
+
+    @Test("names a batch with a changed byte")
+    func flippedByte() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.flip("id-1-2")
+        let failures = try failures(kept.directory)
+        #expect(Set(failures.keys) == [.batches])
+        #expect(failures[.batches]?.first?.hasPrefix("batch 2: checksum ") == true)
+    }
+
+    @Test("names the place of a batch that is gone")
+    func missingBatch() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.execute("DELETE FROM batch WHERE id = 2")
+        let failures = try failures(kept.directory)
+        #expect(
+            failures == [.batches: ["batch 3 begins with event 9, and what is before it ends at batch 1, sequence 4"]]
+        )
+    }
+
+    @Test("sees a count that is not that of the records")
+    func wrongCount() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.execute("UPDATE batch SET count = 5 WHERE id = 3")
+        #expect(try failures(kept.directory)[.batches]?.contains("batch 3: 5 events expected, it holds 4") == true)
+    }
+
+    @Test("sees a changed page of the accounts")
+    func changedAccounts() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.execute("UPDATE state SET value = zeroblob(length(value)) WHERE key = CAST('accounts' AS BLOB)")
+        let failures = try failures(kept.directory)
+        #expect(failures[.checkpoint] == ["the checksum of page accounts is wrong"])
+        #expect(failures[.sums] == ["the accounts of the checkpoint cannot be read"])
+    }
+
+    @Test("sees accounts that do not add up, though their checksum is right")
+    func wrongAccounts() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        var accounts = IngestAccounts()
+        accounts.add(IngestReceipt(), accepted: 11, origin: EventOrigin(.http, .json).rawValue)
+        var changes = StateChanges()
+        changes.put(IngestAccounts.stateKey, accounts.encoded)
+        try kept.overwrite(changes)
+        let failures = try failures(kept.directory)
+        #expect(Set(failures.keys) == [.sums])
+        #expect(failures[.sums]?.first == "at the checkpoint, accepted is 11 and the last event has number 12")
+    }
+
+    @Test("sees a page of the state that cannot be read back")
+    func unreadablePage() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        var changes = StateChanges()
+        changes.put("fold/totals", [1, 2, 3])
+        try kept.overwrite(changes)
+        #expect(Set(try failures(kept.directory).keys) == [.checkpoint])
+    }
+
+    @Test("sees a journal that is ahead of the ledger")
+    func aheadPosition() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.execute(
+            """
+            INSERT INTO position (projection, sequence, batch, note, updated_at) VALUES ('journal', 13, 4, '0 ', 0)
+            """
+        )
+        let failures = try failures(kept.directory)
+        #expect(failures[.positions]?.first?.hasPrefix("journal is at batch 4, sequence 13, ahead") == true)
+    }
+
+    @Test("sees batches deleted that no checkpoint holds")
+    func uncounted() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.execute("DELETE FROM position", "UPDATE meta SET pruned_batch = 2, pruned_sequence = 8")
+        #expect(try failures(kept.directory)[.positions]?.first?.contains("they are not counted") == true)
+    }
+
+    @Test("sees that the key is missing, and makes none")
+    func missingKey() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try FileManager.default.removeItem(atPath: kept.directory.file(InstallationKey.fileName))
+        #expect(Set(try failures(kept.directory).keys) == [.key])
+        #expect(!FileManager.default.fileExists(atPath: kept.directory.file(InstallationKey.fileName)))
+    }
+
+    @Test("tells the same as text and as JSON")
+    func rendering() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.flip("id-1-2")
+        let verdict = try LedgerVerify(stateDirectory: kept.path).verdict(.none)
+        let text = verdict.text(style: .plain)
+        #expect(text.contains("\nFAILED  batches    3 batches with 8 events, numbers 1 to 12\n"))
+        #expect(text.contains("\n          batch 2: checksum "))
+        #expect(text.hasSuffix("\nunsound: 1 of 7 checks failed, 1 skipped\n"))
+        #expect(verdict.text(style: .plain, isBrief: true).hasPrefix("FAILED  batches "))
+        let object = try JSONSerialization.jsonObject(with: Data(verdict.json())) as? [String: Any]
+        #expect(object?["verdict"] as? String == "unsound")
+        #expect((object?["checks"] as? [[String: Any]])?.map { $0["result"] as? String }.contains("failed") == true)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EventLedger
+import TestSupport
+import Testing
+
+@testable import LedgerTools
+
+@Suite("A walk through the ledger")
+struct LedgerWalkTests {
+    private func ledger(batches: Int) throws -> (EventLedger, TemporaryDirectory) {
+        let directory = try TemporaryDirectory()
+        let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: 0).ledger
+        for _ in 0..<batches {
+            try ledger.append([LedgerBatch(receivedAt: 0, origin: 0x0101, count: 2, receipt: [], events: [1])])
+        }
+        return (ledger, directory)
+    }
+
+    @Test("goes on behind what a service deletes under it, and says so")
+    func deleted() throws {
+        let (ledger, _) = try ledger(batches: 10)
+        var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 2))
+        for _ in 0..<2 { _ = try walk.next() }
+        try ledger.prune(upTo: LedgerPosition(batch: 7, sequence: 14), keepSince: .max)
+        guard case .deleted(let position)? = try walk.next() else {
+            Issue.record("it does not say that batches were deleted")
+            return
+        }
+        #expect(position == LedgerPosition(batch: 7, sequence: 14))
+        var ids: [Int64] = []
+        while case .batch(let stored)? = try walk.next() { ids.append(stored.id) }
+        #expect(ids == [8, 9, 10])
+        try ledger.prune(upTo: ledger.position, keepSince: .max)
+        #expect(try walk.next().map { "\($0)" } == nil)
+        try ledger.close()
+    }
+
+    @Test("ends where everything was deleted that it had not read")
+    func allDeleted() throws {
+        let (ledger, _) = try ledger(batches: 3)
+        var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 1))
+        _ = try walk.next()
+        try ledger.prune(upTo: ledger.position, keepSince: .max)
+        guard case .deleted(ledger.position)? = try walk.next() else {
+            Issue.record("it does not say that batches were deleted")
+            return
+        }
+        #expect(try walk.next().map { "\($0)" } == nil)
+        #expect(walk.last == ledger.position)
+        try ledger.close()
+    }
+
+    @Test("begins in the batch that holds the next event", arguments: [(0, 1), (1, 1), (2, 2), (19, 10)])
+    func start(after: UInt64, batch: Int64) throws {
+        let (ledger, _) = try ledger(batches: 10)
+        var walk = try LedgerWalk(ledger.reader, afterSequence: after)
+        guard case .batch(let stored)? = try walk.next() else {
+            Issue.record("it does not begin with a batch")
+            return
+        }
+        #expect(stored.id == batch)
+        try ledger.close()
+    }
+}
