@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import MetricsRegistry
 internal import NIOCore
+internal import NIOPosix
 
 /// `GET /metrics` (SPEC 7): a page in the format and coding that the client prefers, within a time, and only so many at
 /// once.
@@ -79,5 +80,66 @@ struct MetricsRoute: Sendable {
             sentBytes.add(UInt64(onItsWay))
         }
         return Response(status: .ok, headers: headers, body: body)
+    }
+}
+
+/// A page as it is sent.
+struct ScrapedPage: Sendable {
+    /// A page that is smaller is not compressed: it takes one packet anyway.
+    private static let leastCompressed = 1_024
+
+    let bytes: ByteBuffer
+    let coding: ContentCoding
+    /// The size of the page before it was compressed.
+    let plainBytes: Int
+
+    init(_ request: ScrapeRequest, of registry: MetricsRegistry, _ compressor: PageCompressor) {
+        (bytes, coding, plainBytes) = registry.withExposition(request.format, names: request.names) { page in
+            if request.coding == .gzip, page.count >= Self.leastCompressed,
+                let member = compressor.compress(page, as: request.names == nil ? request.format : nil)
+            {
+                return (ByteBuffer(bytes: member), .gzip, page.count)
+            }
+            var plain = ByteBuffer()
+            unsafe plain.writeBytes(page.bytes)
+            return (plain, .identity, page.count)
+        }
+    }
+}
+
+/// Closes a connection when the answer to a scrape is not written in time, also where the client reads nothing; until it
+/// is ended or forgotten.
+final class ScrapeDeadline: Sendable {
+    private let closing: Scheduled<Void>
+
+    /// - Parameter missed: called on the connection's thread before it is closed.
+    init(_ timeout: Duration, of connection: any Channel, missed: @escaping @Sendable () -> Void) {
+        closing = connection.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            missed()
+            connection.close(promise: nil)
+        }
+    }
+
+    deinit { end() }
+
+    /// The answer is written, or will never be.
+    func end() {
+        closing.cancel()
+    }
+}
+
+/// Threads that render and compress pages, so that no connection waits for a page but its own. There are fewer than
+/// processors, where there are several: scrapes never take them all from ingest.
+enum ScrapeThreads {
+    /// Runs until the process ends.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: max(1, System.coreCount - 1))
+        threads.start()
+        return threads
+    }()
+
+    /// Runs the work on one of the threads, unless the task is cancelled before its turn comes.
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws -> Value {
+        try await threads.runIfActive(work)
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Journald
+internal import LedgerState
 internal import LogInput
 internal import TelemetryEvents
 
@@ -53,5 +55,64 @@ struct JournalBatch: Equatable, Sendable {
         guard let source = source.flatMap({ Int64(exactly: $0) }), source <= taken, taken - source <= longestDelay
         else { return taken }
         return source
+    }
+}
+
+extension JournalBatch {
+    private static let collectors = [EventJournalEntry.identifier, EventJournalEntry.identifier + "-sync"].map {
+        Array($0.utf8)
+    }
+
+    /// Takes the reader's current entry.
+    mutating func take(_ reader: JournalReader, _ streams: inout JournalStreams) throws(JournalReaderError) {
+        if try Self.isOfCollector(reader) { return skip() }
+        let message = try reader.value(of: .message, maximumBytes: Self.longestMessage)
+        let time = Self.time(
+            realtime: try reader.realtimeMicroseconds(),
+            source: try reader.number(of: .sourceRealtime)
+        )
+        take(message ?? [], writtenAt: time, stream: try streams.stream(of: reader))
+    }
+
+    /// Whether a collector wrote an entry, this one or another: as a projection of its ledger, which has the ledger's
+    /// field, or on its standard output.
+    private static func isOfCollector(_ reader: JournalReader) throws(JournalReaderError) -> Bool {
+        if try reader.hasValue(of: JournalProgress.ledgerField) { return true }
+        for name in collectors where try reader.hasValue(name, of: .syslogIdentifier) { return true }
+        return try reader.hasValue(collectors[0], of: .command)
+    }
+}
+
+/// What tells the lines of one program in the journal from those of others: its identifier, else its name. Its process
+/// would not do, since many write each line by a process of its own (logger(1)).
+struct JournalStreams {
+    private static let longestName = 256
+    private static let maximumKnown = 256
+
+    private let pseudonyms: any Pseudonymising
+    private var known: [[UInt8]: UInt64] = [:]
+
+    init(_ pseudonyms: any Pseudonymising) {
+        self.pseudonyms = pseudonyms
+    }
+
+    /// The stream of the reader's current entry; 0 when it tells nothing of its program.
+    mutating func stream(of reader: JournalReader) throws(JournalReaderError) -> UInt64 {
+        guard let name = try name(.syslogIdentifier, reader) else {
+            return try name(.command, reader).map { stream($0) } ?? 0
+        }
+        return stream(name)
+    }
+
+    private func name(_ field: JournalField, _ reader: JournalReader) throws(JournalReaderError) -> [UInt8]? {
+        try reader.value(of: field, maximumBytes: Self.longestName)
+    }
+
+    private mutating func stream(_ name: [UInt8]) -> UInt64 {
+        if let stream = known[name] { return stream }
+        if known.count >= Self.maximumKnown { known.removeAll() }
+        let stream = pseudonyms.pseudonym(of: name.span).high
+        known[name] = stream
+        return stream
     }
 }

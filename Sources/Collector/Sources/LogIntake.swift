@@ -3,6 +3,7 @@
 internal import EventLedger
 internal import LedgerState
 internal import Logging
+internal import Synchronization
 internal import TelemetryEvents
 
 /// Turns the lines of one source into rows of the ledger, one row at a time, each with the position behind its lines.
@@ -133,4 +134,62 @@ struct LogIntake<Place: SourcePlace> {
 extension DecodedEvents {
     /// Whether there is nothing in it that would be counted beside lines.
     fileprivate var isWithoutEvents: Bool { received == 0 && unknownFields == 0 }
+}
+
+/// How far a source has been read, in a form of its own.
+protocol SourcePlace: Sendable {
+    /// The place with the state of the decoder that has read up to there, as the ledger keeps it.
+    func encoded(with state: [UInt8]) -> [UInt8]
+}
+
+extension FilePosition: SourcePlace {}
+
+/// Tells the sources to end.
+final class SourceStop: Sendable {
+    private static let slice = Duration.milliseconds(100)
+    private let flag = Atomic(false)
+
+    var isRequested: Bool { flag.load(ordering: .relaxed) }
+
+    func request() { flag.store(true, ordering: .relaxed) }
+
+    /// Waits, and returns false at once when the sources are to end.
+    func sleep(_ duration: Duration) async -> Bool {
+        var left = duration
+        while left > .zero, !isRequested, !Task.isCancelled {
+            try? await Task.sleep(for: min(left, Self.slice))
+            left -= Self.slice
+        }
+        return !isRequested && !Task.isCancelled
+    }
+}
+
+/// The writer has stopped, or the service stops while the ledger stores nothing: what follows is not taken.
+struct IntakeEnded: Error {}
+
+extension GroupCommit where Processor == IngestProcessor {
+    /// Hands in what cannot be refused, because nobody would send it again: tries until it is durable or the sources end.
+    func store(_ submission: IngestSubmission, unless stop: SourceStop) async throws(IntakeEnded) -> IngestOutcome {
+        while true {
+            let pause: Duration?
+            do throws(SubmissionError) {
+                return try await submit(submission)
+            } catch {
+                pause = error.pauseOfSources
+            }
+            guard let pause, await stop.sleep(pause) else { throw IntakeEnded() }
+        }
+    }
+}
+
+extension SubmissionError {
+    /// How long a source waits before it tries again; nil when that is of no use. The hints are for clients, which are many:
+    /// a source goes on as soon as the ledger does.
+    var pauseOfSources: Duration? {
+        switch self {
+        case .stopped: nil
+        case .overloaded(let retryAfter), .slow(let retryAfter): min(retryAfter, .seconds(1))
+        case .failed: .seconds(1)
+        }
+    }
 }
