@@ -5,9 +5,9 @@ internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The fields of an event's journal entry (SPEC 9).
+/// The journal entry of an event; docs/journal.md lists the fields.
 enum EventJournalEntry {
-    /// By which `journalctl -t` selects the entries.
+    /// The `SYSLOG_IDENTIFIER`, by which `journalctl -t` selects the entries.
     static let identifier = "dnp-telemetry"
     static let event: JournalField = "DNP_EVENT"
     static let scheduleId: JournalField = "DNP_SCHEDULE_ID"
@@ -22,12 +22,12 @@ enum EventJournalEntry {
     static let platform: JournalField = "DNP_PLATFORM"
     static let appVersion: JournalField = "DNP_APP_VERSION"
     static let eventId: JournalField = "DNP_EVENT_ID"
-    /// The same in the entries of all events of a schedule and in those of its verdicts.
+    /// A hash of the schedule that correlates the entries of its events and verdicts.
     static let cycle: JournalField = "DNP_CYCLE"
-    /// A rule that the entry tells to be broken; once for each.
+    /// A violation; the field occurs once for each.
     static let violation: JournalField = "DNP_VIOLATION"
 
-    /// - Parameter key: the key of the hashes that identify cycles.
+    /// - Parameter key: The key of the hashes that identify cycles.
     static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {
         let violations = event.shownViolations
         entry.append(.message) { CanonicalJSON.append(event, in: records.span, to: &$0) }
@@ -64,11 +64,11 @@ enum EventJournalEntry {
     }
 }
 
-/// The fields of a verdict's journal entry (SPEC 9), named as those of events where they mean the same.
+/// The journal entry of a verdict; a field has the name that it has in the entries of events.
 enum VerdictJournalEntry {
     static let outcome: JournalField = "DNP_OUTCOME"
 
-    /// The id by which `journalctl` finds verdicts: random, made once, never changed.
+    /// The `MESSAGE_ID` of verdicts: random, and part of the catalog, so it must never change.
     static let messageID: StaticString = "580112b3fbc44499a2570406064ec8ca"
 
     static func append(_ verdict: CycleVerdict, to entry: inout JournalEntry) {
@@ -88,7 +88,7 @@ enum VerdictJournalEntry {
 }
 
 extension EventKind {
-    /// The syslog priority of an entry: 4 (warning) for what went wrong, else 6 (informational).
+    /// The syslog priority of an entry: 4 (warning) for failures, else 6 (informational).
     var journalPriority: Int {
         switch self {
         case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
@@ -98,7 +98,7 @@ extension EventKind {
         }
     }
 
-    /// The id by which `journalctl` finds and explains entries of this kind: random, made once, never changed.
+    /// The `MESSAGE_ID` of this kind: random, and part of the catalog, so it must never change.
     var messageID: StaticString {
         switch self {
         case .prefetchRegistered: "d5ebb373b1d847c98ebb0b194de413b7"

@@ -4,16 +4,16 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import MetricsRegistry
 
-/// What a scrape asks for.
+/// What a scrape asks for: format, content coding, families and time.
 struct ScrapeRequest: Sendable {
     var format: ExpositionFormat
     var coding: ContentCoding
     /// The families to show; nil for all.
     var names: Set<String>?
-    /// How long the answer may take, in whole.
+    /// How long the whole response may take.
     var timeout: Duration
 
-    /// - Parameter createdSamples: whether OpenMetrics and protobuf tell when counters and histograms began.
+    /// - Parameter createdSamples: Whether OpenMetrics and protobuf carry the creation times of counters and histograms.
     init(_ request: Request, createdSamples: Bool) throws(Problem) {
         format = .negotiated(accept: request.headers[.accept])
         format.createdSamples = createdSamples
@@ -23,24 +23,24 @@ struct ScrapeRequest: Sendable {
     }
 }
 
-/// How long an answer to a scrape may take, in whole.
+/// The deadline of a scrape, from Prometheus' timeout header.
 enum ScrapeTimeout {
-    /// Prometheus tells here, in seconds, when it will give up.
+    /// The header in which Prometheus sends its scrape timeout in seconds.
     static let header = "X-Prometheus-Scrape-Timeout-Seconds"
-    /// Without that: what Prometheus waits by default.
+    /// Prometheus' default, for clients that send no header.
     static let `default` = Duration.seconds(10)
-    /// No client is given less or more, in seconds.
-    private static let bounds = 0.1...120
-    /// What the network is given, in seconds, so that we give up first.
-    private static let offset = 0.5
+    /// The limits for any client.
+    private static let boundsSeconds = 0.1...120
+    /// Time for the network, so that the service gives up before Prometheus does.
+    private static let offsetSeconds = 0.5
 
-    /// The time for a client that sends such a header; one that is no positive decimal number is as good as none.
+    /// The timeout for a header's value; the default where it is no positive decimal number.
     static func of(_ value: String?) -> Duration {
         guard let value, value.utf8.count <= 32, value.utf8.allSatisfy(isDigitOrPoint), let seconds = Double(value),
             seconds > 0
         else { return `default` }
-        let wanted = max(seconds - offset, seconds / 2)
-        return .seconds(min(max(wanted, bounds.lowerBound), bounds.upperBound))
+        let wanted = max(seconds - offsetSeconds, seconds / 2)
+        return .seconds(min(max(wanted, boundsSeconds.lowerBound), boundsSeconds.upperBound))
     }
 
     private static func isDigitOrPoint(_ byte: UInt8) -> Bool {
@@ -48,12 +48,11 @@ enum ScrapeTimeout {
     }
 }
 
-/// The families that a scrape asks for by `name[]=`, each with or without its `_total`.
+/// The families that a scrape selects by `name[]=`, each with and without `_total`.
 enum ScrapedNames {
-    /// How many may be asked for.
-    static let most = 1_000
+    static let maximumNames = 1_000
 
-    /// Reads the query of a request; nil when it names no families, and so asks for all.
+    /// The names in a query; nil when there are none, which selects all families.
     static func of(query: String?) throws(Problem) -> Set<String>? {
         guard let query else { return nil }
         var names: Set<String> = []
@@ -62,7 +61,7 @@ enum ScrapedNames {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard let key = parts.first, decoded(key) == "name[]" else { continue }
             count += 1
-            guard count <= most else { throw .tooManyNames }
+            guard count <= maximumNames else { throw .tooManyNames }
             let name = parts.count > 1 ? decoded(parts[1]) : ""
             names.insert(name)
             names.insert(name + "_total")
@@ -70,7 +69,7 @@ enum ScrapedNames {
         return count == 0 ? nil : names
     }
 
-    /// Undoes the coding of a form (`+`, `%5B`); what is no code stays as it is.
+    /// Decodes form encoding (`+`, `%5B`); an invalid escape stays as it is.
     private static func decoded(_ text: Substring.UTF8View) -> String {
         var bytes: [UInt8] = []
         var rest = text
@@ -90,4 +89,13 @@ enum ScrapedNames {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+extension Problem {
+    fileprivate static let tooManyNames = Problem(
+        status: .badRequest,
+        type: "too-many-names",
+        title: "Too many names",
+        detail: "Expected at most \(ScrapedNames.maximumNames) name[]; leave them out to get all families."
+    )
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what is to be read after a rotation, from what lies in the directory.
+/// Finds the files to read after a rotation, from a listing of the directory.
 struct RotationPlan {
-    /// From how many bytes on content alone identifies a file of any name; shorter beginnings are alike in many logs.
+    /// From this length on, content alone identifies a file of any name; shorter beginnings are alike in many logs.
     private static let certainBytes: UInt64 = 256
 
-    let name: RotationName
-    let siblings: [Sibling]
+    private let name: RotationName
+    private let siblings: [Sibling]
     private let neighbours: Neighbours
 
-    /// - Parameter neighbours: the files that lay there before the rotation.
+    /// - Parameter neighbours: The files that were there before the rotation.
     init(base: String, siblings: [Sibling], neighbours: Neighbours) {
         name = RotationName(of: base)
         self.siblings = siblings
         self.neighbours = neighbours
     }
 
-    /// The file of a position under whatever name it has now.
+    /// The file of a position, under its present name.
     func original(of position: FilePosition) -> Sibling? {
         siblings.first { $0.status.identity == position.identity && holds($0, position) }
     }
@@ -30,7 +30,7 @@ struct RotationPlan {
         }.max { ($0.status.size, $0.status.modified) < ($1.status.size, $1.status.modified) }
     }
 
-    /// Whether a file surely continues what was read up to a position, under another identity.
+    /// Whether a file surely is a copy of what was read up to a position.
     func isCopy(_ identity: FileIdentity, of position: FilePosition) -> Bool {
         position.offset >= Self.certainBytes
             && siblings.contains { $0.status.identity == identity && holds($0, position) }
@@ -40,7 +40,7 @@ struct RotationPlan {
         sibling.status.size >= position.offset && sibling.fingerprint == position.fingerprint
     }
 
-    /// The generations that were written after a time, the oldest first: neither known ones nor copies of what was read.
+    /// The generations that were written since a time, oldest first, without known ones and copies of what was read.
     func generations(
         writtenSince time: Int64,
         besides known: Set<FileIdentity>,
@@ -62,7 +62,7 @@ struct RotationPlan {
     }
 }
 
-/// Which names rotated generations of a file have: `device.log.1`, `device.log-20251115`, `device-2025-11-15T05.log`,
+/// Recognises the names of a file's rotated generations: `device.log.1`, `device.log-20251115`, `device-2025-11-15T05.log`,
 /// `device.log.old`. Anything else, such as `device-2.log`, may be the log of another device.
 struct RotationName {
     private static let words = ["old", "bak", "prev", "copy", "save", "orig"]
@@ -84,8 +84,7 @@ struct RotationName {
     /// Whether a file of this name may be a generation of the base, not compressed and not the base itself.
     func isGeneration(_ name: String) -> Bool { middle(of: name) != nil }
 
-    /// Whether of two generations, written at the same time, the first is the older one: higher numbers are older, later
-    /// dates newer.
+    /// Whether the first of two generations with the same time is older: higher numbers are older, later dates newer.
     func isOlder(_ first: String, _ second: String) -> Bool {
         let numbers = [first, second].map { name -> Int? in
             guard let middle = middle(of: name), middle.count <= 5 else { return nil }
@@ -114,7 +113,7 @@ struct RotationName {
         return 1...3 ~= rest.utf8.count && rest.utf8.allSatisfy { Self.digits.contains($0) }
     }
 
-    /// Whether this is a date of at least eight digits behind a separator, and at most a time and a number behind it.
+    /// Whether this is a separator and a date of at least eight digits, optionally with a time and a number.
     private func isDate(_ middle: Substring) -> Bool {
         guard let first = middle.first, "-._".contains(first), middle.allSatisfy({ Self.signs.contains($0) }) else {
             return false
@@ -128,23 +127,41 @@ struct RotationName {
     }
 }
 
-/// The files that lay beside a followed one, under the names of generations, while all that had been rotated was read:
-/// what is still the same under the same name is no generation of a later rotation.
+/// The siblings with names of generations that were there before a rotation, which are no generations of it.
+///
+/// A listing becomes valid at the first later look that finds no rotation.
 struct Neighbours: Sendable {
-    /// How long they are known before the directory is listed again, in microseconds.
-    static let validity: Int64 = 60_000_000
+    /// How long a listing is used before the directory is listed again.
+    private static let validityMicroseconds: Int64 = 60_000_000
 
     private var files: [String: FileStatus] = [:]
+    private var listing: (time: Int64, files: [String: FileStatus])?
+    private var dueAt = Int64.min
 
-    init() {}
-
-    init(_ siblings: some Sequence<Sibling>) {
-        for sibling in siblings { files[sibling.path] = sibling.status }
-    }
-
-    /// Whether it has its name since before. A smaller file is another one that was given the number of the old one.
+    /// Whether a file had its name before. A smaller file is another one that was given the same number.
     func contains(_ sibling: Sibling) -> Bool {
         guard let before = files[sibling.path] else { return false }
         return before.identity == sibling.status.identity && before.size <= sibling.status.size
+    }
+
+    /// Adopts the listing of an earlier look; true when the directory is to be listed again.
+    mutating func beginListing(now: Int64) -> Bool {
+        if let listing, listing.time < now {
+            files = listing.files
+            self.listing = nil
+        }
+        guard now >= dueAt else { return false }
+        dueAt = now + Self.validityMicroseconds
+        return true
+    }
+
+    mutating func listed(_ siblings: [Sibling], now: Int64) {
+        listing = (now, Dictionary(siblings.map { ($0.path, $0.status) }) { _, last in last })
+    }
+
+    /// Drops a listing that a rotation has overtaken.
+    mutating func discardListing() {
+        listing = nil
+        dueAt = .min
     }
 }
