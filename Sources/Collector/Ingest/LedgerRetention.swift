@@ -29,7 +29,11 @@ struct LedgerRetention: Sendable {
         nextAt = now + Self.intervalMicroseconds
         savePosition(ledger, now: now)
         let needed = prunable(lifecycle)
-        let pruning = try ledger.prune(upTo: needed, keepSince: now - keepSeconds() * 1_000_000, limit: Self.maximumBatches)
+        let pruning = try ledger.prune(
+            upTo: needed,
+            keepSince: now - keepSeconds() * 1_000_000,
+            limit: Self.maximumBatches
+        )
         if pruning.isCutShort { nextAt = now + Self.pauseMicroseconds }
         return true
     }

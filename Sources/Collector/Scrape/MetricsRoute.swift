@@ -72,7 +72,8 @@ struct MetricsRoute: Sendable {
             defer { written() }
             var rest = page.bytes
             var unflushed = 0
-            while let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)), piece.readableBytes > 0 {
+            while let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)), piece.readableBytes > 0
+            {
                 try await writer.write(piece)
                 sentBytes.add(UInt64(unflushed))
                 unflushed = piece.readableBytes

@@ -7,7 +7,7 @@ internal import NIOPosix
 internal import Synchronization
 internal import TelemetryEvents
 
-/// A followed file as a running source: looks, reads, decodes, stores, and again when it is woken.
+/// A followed file as a running source: on each wake-up it observes, reads, decodes and stores.
 final class FollowedSource: Sendable {
     let path: String
     private let start: FilePosition?
@@ -39,14 +39,14 @@ final class FollowedSource: Sendable {
         waking.yield()
     }
 
-    /// What the position of a file is kept under.
+    /// The key of a file's position in the ledger.
     static func source(_ path: String, _ pseudonyms: any Pseudonymising) -> UInt64 {
         pseudonyms.pseudonym(of: Array("followed file \(path)".utf8).span).high
     }
 
     func wake() { waking.yield() }
 
-    /// Follows until told to end; what was read is stored then.
+    /// Follows until stopped, and then stores what was read.
     func run(_ intake: consuming LogIntake<FilePosition>, stop: SourceStop) async {
         var intake = intake
         do throws(IntakeEnded) {
@@ -67,11 +67,14 @@ final class FollowedSource: Sendable {
             }
             try await intake.pause()
         } catch {
-            log.info("the followed file waits for the next start", metadata: ["file": "\(path)"])
+            log.info(
+                "following a file ends before all of it is stored; it resumes at the next start",
+                metadata: ["file": "\(path)"]
+            )
         }
     }
 
-    /// Works on the file on a thread that may block, and tells what was met.
+    /// Works on the file on a blocking thread, and logs the notices.
     private func step(
         _ body: @escaping @Sendable (inout FileFollower) -> FileTail.Chunk?
     ) async -> FileTail.Chunk? {
@@ -82,7 +85,7 @@ final class FollowedSource: Sendable {
         }
         guard let (chunk, notices, failures) = result else { return nil }
         metrics.failures.restore(to: failures)
-        for notice in notices { tell(notice) }
+        for notice in notices { report(notice) }
         return chunk
     }
 
@@ -91,7 +94,7 @@ final class FollowedSource: Sendable {
         metrics.lag.set(follower.withLock { $0.tail.lag(behind: stored) })
     }
 
-    private func tell(_ notice: FileTail.Notice) {
+    private func report(_ notice: FileTail.Notice) {
         let file: Logger.Metadata = ["file": "\(path)"]
         switch notice {
         case .rotated:
@@ -120,17 +123,17 @@ final class FollowedSource: Sendable {
     private static func monotonic() -> Int64 { Int64(clamping: LedgerClock.system.monotonic() / 1_000) }
 }
 
-/// Follows one file: does what its tail asks for. All calls block for as long as the disk takes.
+/// Executes the requests of one file's tail; all calls block while the disk does.
 struct FileFollower: Sendable {
     let path: String
     private(set) var tail: FileTail
     private let pseudonyms: any Pseudonymising
     private let followed: FollowedFiles
     private var files: [FileIdentity: OpenFile] = [:]
-    /// How often something could not be read.
+    /// How many calls have failed.
     private(set) var failures: UInt64 = 0
 
-    /// - Parameter followed: all that is followed with it.
+    /// - Parameter followed: The files that the service follows.
     init(path: String, position: FilePosition?, pseudonyms: any Pseudonymising, followed: FollowedFiles) {
         self.path = path
         self.followed = followed
@@ -138,7 +141,7 @@ struct FileFollower: Sendable {
         tail = FileTail(path: path, position: position, pseudonyms: pseudonyms)
     }
 
-    /// Looks at the path; call it when `next()` has nothing more, and again after a while.
+    /// Observes the path; to be called when `next()` has nothing more, and at intervals.
     mutating func look(now: Int64) {
         var seen = FileAccess.look(path)
         if case .file(let status) = seen, let problem = followed.problem(status.identity, for: path) {
@@ -148,7 +151,7 @@ struct FileFollower: Sendable {
         tail.look(seen, now: now)
     }
 
-    /// The next lines; nil when there are none until the next look.
+    /// The next lines; nil until the next look.
     mutating func next() -> FileTail.Chunk? {
         while true {
             switch tail.next() {
@@ -161,7 +164,7 @@ struct FileFollower: Sendable {
             let needed = tail.openIdentities
             for identity in files.keys where !needed.contains(identity) {
                 files[identity] = nil
-                followed.leave(identity, for: path)
+                followed.release(identity, for: path)
             }
         }
     }
@@ -177,7 +180,7 @@ struct FileFollower: Sendable {
             guard let (file, status) = try FileAccess.open(target.path, target.identity) else {
                 return tail.failedToOpen(nil)
             }
-            try followed.take(target.identity, for: path)
+            try followed.claim(target.identity, for: path)
             let mark = try FileAccess.mark(file, before: target.resumed?.offset ?? 0)
             files[target.identity] = file
             tail.opened(status, mark: mark)
@@ -200,17 +203,17 @@ struct FileFollower: Sendable {
     mutating func takeNotices() -> [FileTail.Notice] { tail.takeNotices() }
 }
 
-/// Which file is read by whom, so that none is read twice under two names.
+/// The files that are being read, so that none is read twice under two paths.
 final class FollowedFiles: Sendable {
     private let paths: [String]
-    private let readers = Mutex<[FileIdentity: String]>([:])
+    private let pathOfFile = Mutex<[FileIdentity: String]>([:])
 
-    /// - Parameter paths: all that is followed.
+    /// - Parameter paths: All followed paths.
     init(_ paths: [String]) {
         self.paths = paths
     }
 
-    /// What stands at the other paths now.
+    /// The files that are at the other paths now.
     func others(besides path: String) -> Set<FileIdentity> {
         var identities: Set<FileIdentity> = []
         for other in paths where other != path {
@@ -219,26 +222,26 @@ final class FollowedFiles: Sendable {
         return identities
     }
 
-    /// Why a file must not be read for a path: it is read for another one.
+    /// The problem of a file that is already read for another path.
     func problem(_ identity: FileIdentity, for path: String) -> FileProblem? {
-        guard let reader = readers.withLock({ $0[identity] }), reader != path else { return nil }
-        return Self.problem(path, reader)
+        guard let other = pathOfFile.withLock({ $0[identity] }), other != path else { return nil }
+        return Self.problem(path, other)
     }
 
-    /// Takes a file for a path, unless it is read for another one.
-    func take(_ identity: FileIdentity, for path: String) throws(FileProblem) {
-        let reader = readers.withLock { readers in
-            let reader = readers[identity] ?? path
-            readers[identity] = reader
-            return reader
+    /// Claims a file for a path, unless it is read for another one.
+    func claim(_ identity: FileIdentity, for path: String) throws(FileProblem) {
+        let owner = pathOfFile.withLock { paths in
+            let owner = paths[identity] ?? path
+            paths[identity] = owner
+            return owner
         }
-        if reader != path { throw Self.problem(path, reader) }
+        if owner != path { throw Self.problem(path, owner) }
     }
 
-    /// A path's reader has closed a file.
-    func leave(_ identity: FileIdentity, for path: String) {
-        readers.withLock { readers in
-            if readers[identity] == path { readers[identity] = nil }
+    /// Releases a file that was closed.
+    func release(_ identity: FileIdentity, for path: String) {
+        pathOfFile.withLock { paths in
+            if paths[identity] == path { paths[identity] = nil }
         }
     }
 
@@ -246,7 +249,7 @@ final class FollowedFiles: Sendable {
         FileProblem(description: "cannot follow \(path): it is the same file as \(other), which is followed already")
     }
 
-    /// Two of the paths that are one file: by name, by link or by symbolic link.
+    /// The problem of two paths that are one file: by name, hard link or symbolic link.
     static func twice(_ paths: [String]) -> FileProblem? {
         var names: [String: String] = [:]
         var identities: [FileIdentity: String] = [:]
@@ -259,9 +262,9 @@ final class FollowedFiles: Sendable {
     }
 }
 
-/// How the followed files are followed, since this start.
+/// The metrics of followed files, since the start of the process.
 struct FollowMetrics: Sendable {
-    /// Those of one file.
+    /// The metrics of one file.
     struct Series: Sendable {
         let lag: Gauge
         let failures: Counter

@@ -41,7 +41,9 @@ struct StandardInputSource: Sendable {
                     log.notice("standard input has ended; the service goes on")
                     break reading
                 case .failure(let code):
-                    log.error("cannot read standard input: \(unsafe String(cString: strerror(code))); it is not read any more")
+                    log.error(
+                        "cannot read standard input: \(unsafe String(cString: strerror(code))); it is not read any more"
+                    )
                     break reading
                 }
             }
