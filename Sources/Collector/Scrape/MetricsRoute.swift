@@ -151,7 +151,7 @@ extension Problem {
             status: .serviceUnavailable,
             type: "too-many-scrapes",
             title: "Too many scrapes",
-            detail: "As many scrapes as are allowed are being answered (see --max-scrapes). Try again.",
+            detail: "The limit of concurrent scrapes is reached (see --max-scrapes). Try again.",
             retryAfter: 1 + Int.random(in: 0...2)
         )
     }
