@@ -24,7 +24,7 @@ extension Problem {
         status: .unprocessableContent,
         type: "idempotency-key-reused",
         title: "Idempotency-Key reused",
-        detail: "This Idempotency-Key was used before with another body; nothing was stored. Use a new key for new events."
+        detail: "This Idempotency-Key was used with another body; nothing was stored. Use a new key for new events."
     )
 
     static let unsupportedEncoding = Problem(
@@ -95,7 +95,7 @@ extension Problem {
                 status: .contentTooLarge,
                 type: "compression-ratio",
                 title: "Compression ratio too high",
-                detail: "The body is so many times larger than its gzip form that it is refused as a decompression bomb."
+                detail: "The body decompresses to so many times its size that it is refused."
             )
         case .damaged, .truncated:
             self.init(
