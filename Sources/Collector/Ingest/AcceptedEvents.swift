@@ -3,7 +3,7 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The events of a submission that are new. While there is no duplicate the decoded bytes are used as they are.
+/// The new events of a submission. As long as it has no duplicate, the decoded bytes are used without a copy.
 struct AcceptedEvents {
     private let batch: EventBatch
     private let identities: [UInt64]
@@ -20,14 +20,14 @@ struct AcceptedEvents {
     /// The records of the new events.
     var bytes: [UInt8] { kept ?? batch.bytes }
 
-    /// Takes all for duplicates.
+    /// Counts all events as duplicates.
     mutating func refuseAll() {
         duplicates = batch.count
         count = 0
         kept = []
     }
 
-    /// Leaves out what is known or stands twice in the group.
+    /// Drops events that are known or occur twice in the group.
     mutating func deduplicate(with fold: inout LifecycleFold) {
         guard count > 0 else { return }
         for (index, identity) in identities.enumerated() {

@@ -9,7 +9,9 @@ internal import NIOCore
 internal import TelemetryEvents
 internal import TextOutput
 
-/// `POST /v1/events` (SPEC 8): decodes large bodies on threads of their own, answers once the events are durable.
+/// `POST /v1/events`: decodes large bodies on separate threads, responds once the events are durable.
+///
+/// See docs/ingest-api.md.
 struct EventsRoute: Sendable {
     let live: LiveConfiguration
     let key: InstallationKey
@@ -56,7 +58,7 @@ struct EventsRoute: Sendable {
         }
     }
 
-    /// Reads the body; what has arrived counts against the budget, not what is announced.
+    /// Reads the body; received bytes count against the budget, not the declared length.
     private func collect(_ request: Request, _ lease: ByteBudget.Lease) async throws -> ByteBuffer {
         let declared = request.headers[.contentLength].flatMap { Int($0) } ?? 0
         let limit = configuration.maximumBody
@@ -130,7 +132,7 @@ struct EventsRoute: Sendable {
         )
     }
 
-    /// Decodes a whole log, or a piece of one that stands for itself.
+    /// Decodes a log, or a self-contained piece of one.
     private func decodeLines(_ bytes: Span<UInt8>, _ receivedAt: Timestamp) -> DecodedEvents {
         var decoder = LogDecoder(
             configuration.logOptions(isLive: false),
@@ -142,7 +144,7 @@ struct EventsRoute: Sendable {
         return decoded
     }
 
-    /// What the batch is known again by: its `Idempotency-Key` and the events as they are once decompressed.
+    /// Identifies a batch by its `Idempotency-Key` and its decompressed body.
     private func batchIdentity(_ request: Request, _ bytes: Span<UInt8>) throws(Problem) -> BatchIdentity? {
         guard let name = HTTPField.Name("Idempotency-Key"), let value = request.headers[name] else { return nil }
         let key = Array(value.utf8)
@@ -153,7 +155,7 @@ struct EventsRoute: Sendable {
         )
     }
 
-    /// Before a body is decoded, which costs more than anything else that is done with it.
+    /// Rejects an overload before the body is decoded, which is the most expensive step.
     private func admit() throws(Problem) {
         do throws(SubmissionError) {
             try writer.admit()
@@ -168,5 +170,53 @@ struct EventsRoute: Sendable {
         } catch {
             throw Problem(error)
         }
+    }
+}
+
+/// The response body: `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}`, with `lines` for a log.
+enum IngestAnswer {
+    static func response(accepted: Int, duplicates: Int, _ decoded: DecodedEvents) -> Response {
+        var body = Array(#"{"accepted":\#(accepted),"duplicates":\#(duplicates),"#.utf8)
+        body += rejections(decoded)
+        body += lines(decoded.lines)
+        body += Array("}\n".utf8)
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: body))
+        )
+    }
+
+    /// The member `lines` of a log's response.
+    private static func lines(_ lines: LogLineCounts) -> [UInt8] {
+        guard lines.read > 0 else { return [] }
+        return Array(
+            (#","lines":{"read":\#(lines.read),"recognised":\#(lines.recognised),"foreign":\#(lines.foreign)"#
+                + #","unrecognised":\#(lines.unrecognised)}"#).utf8
+        )
+    }
+
+    /// The member `rejected`, and `rejectedOmitted` where the list is truncated.
+    static func rejections(_ decoded: DecodedEvents) -> [UInt8] {
+        var body = Array(#""rejected":["#.utf8)
+        var reasons: [Rejection: [UInt8]] = [:]
+        for (index, rejection) in decoded.rejections.enumerated() {
+            if index > 0 { body.append(UInt8(ascii: ",")) }
+            body.append(#"{"index":"#)
+            body.appendDecimal(Int64(rejection.index))
+            body.append(#","reason":"#)
+            let kind = Rejection(index: 0, reason: rejection.reason, field: rejection.field)
+            if reasons[kind] == nil {
+                var text = ""
+                text.appendJSON(kind.description)
+                reasons[kind] = Array(text.utf8)
+            }
+            body += reasons[kind] ?? []
+            body.append(UInt8(ascii: "}"))
+        }
+        body.append(UInt8(ascii: "]"))
+        let omitted = decoded.rejected - decoded.rejections.count
+        if omitted > 0 { body += Array(#","rejectedOmitted":\#(omitted)"#.utf8) }
+        return body
     }
 }

@@ -3,7 +3,7 @@
 internal import EventLedger
 internal import Logging
 
-/// Tells the operator when the ledger stops storing and when it goes on, once for each stretch and kind of failure.
+/// Logs when the ledger stops storing and when it recovers: once for each stretch and kind of failure.
 struct FailureLog: Sendable {
     private let log: Logger
     private var last: String?

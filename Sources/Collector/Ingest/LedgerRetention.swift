@@ -3,43 +3,48 @@
 internal import EventLedger
 internal import LedgerState
 
-/// Saves how far the journal has come and deletes what no projection needs any more (DESIGN, retention).
+/// Saves the journal's position and deletes batches that no projection needs any more.
 struct LedgerRetention: Sendable {
-    private static let interval: Int64 = 1_000_000
-    /// How many batches one call deletes at most, and the pause before the next while there are more, in microseconds.
-    private static let batches = 1_024
-    private static let pause: Int64 = 10_000
+    private static let intervalMicroseconds: Int64 = 1_000_000
+    /// How many batches one call deletes at most, so that a commit never waits long.
+    private static let maximumBatches = 1_024
+    /// The pause until the next call while there is more to delete.
+    private static let pauseMicroseconds: Int64 = 10_000
 
     private let journal: JournalProgress?
     private let keepSeconds: @Sendable () -> Int64
     private var nextAt: Int64 = 0
 
     /// - Parameters:
-    ///   - journal: how far the journal has come; nil when there is none to wait for.
-    ///   - keepSeconds: how long batches stay beyond that, asked each time.
+    ///   - journal: The journal's position; nil without a journal.
+    ///   - keepSeconds: How long batches are kept beyond that, read at each call since it is hot-reloadable.
     init(journal: JournalProgress?, keepSeconds: @escaping @Sendable () -> Int64) {
         self.journal = journal
         self.keepSeconds = keepSeconds
     }
 
-    /// Does its work once a second, sooner while there is more to delete than one call takes; true when it has.
+    /// Runs once a second, sooner while one call cannot delete all that is due; true when it ran.
     mutating func apply(_ ledger: EventLedger, lifecycle: LedgerPosition, now: Int64) throws(LedgerError) -> Bool {
-        guard now >= nextAt || now < nextAt - 2 * Self.interval else { return false }
-        nextAt = now + Self.interval
+        guard now >= nextAt || now < nextAt - 2 * Self.intervalMicroseconds else { return false }
+        nextAt = now + Self.intervalMicroseconds
         savePosition(ledger, now: now)
         let needed = prunable(lifecycle)
-        let pruning = try ledger.prune(upTo: needed, keepSince: now - keepSeconds() * 1_000_000, limit: Self.batches)
-        if pruning.isCutShort { nextAt = now + Self.pause }
+        let pruning = try ledger.prune(
+            upTo: needed,
+            keepSince: now - keepSeconds() * 1_000_000,
+            limit: Self.maximumBatches
+        )
+        if pruning.isCutShort { nextAt = now + Self.pauseMicroseconds }
         return true
     }
 
-    /// What neither projection needs. Rows without events lie behind the journal's batch and are of no use to it.
+    /// The position that both projections have passed. Rows without events may follow the journal's batch; it needs none.
     private func prunable(_ lifecycle: LedgerPosition) -> LedgerPosition {
         guard let written = journal?.saved.position, written.sequence < lifecycle.sequence else { return lifecycle }
         return min(lifecycle, written)
     }
 
-    /// Makes the journal's position durable; only then is it shown as confirmed, so that the counter survives a kill.
+    /// Makes the journal's position durable; only then is it shown as confirmed, so that the counter never falls after a kill.
     func savePosition(_ ledger: EventLedger, now: Int64) {
         guard let journal, let reached = journal.unsaved else { return }
         do throws(LedgerError) {

@@ -23,8 +23,8 @@ extension Problem {
     static let idempotencyKeyReused = Problem(
         status: .unprocessableContent,
         type: "idempotency-key-reused",
-        title: "Idempotency-Key used again",
-        detail: "This Idempotency-Key came before with another body; nothing was stored. Use a new key for new events."
+        title: "Idempotency-Key reused",
+        detail: "This Idempotency-Key was used with another body; nothing was stored. Use a new key for new events."
     )
 
     static let unsupportedEncoding = Problem(
@@ -50,7 +50,7 @@ extension Problem {
             status: .badRequest,
             type: "nothing-readable",
             title: "No readable event",
-            detail: "All \(decoded.rejected) events were refused; the first: \(first)",
+            detail: "All \(decoded.rejected) events were rejected; the first: \(first)",
             members: "," + String(decoding: IngestAnswer.rejections(decoded), as: UTF8.self)
         )
     }
@@ -59,8 +59,8 @@ extension Problem {
         Problem(
             status: .serviceUnavailable,
             type: "overloaded",
-            title: "Too much waits",
-            detail: "More events wait to be stored than is allowed; nothing of this request was stored. Try again.",
+            title: "Overloaded",
+            detail: "More events are waiting to be stored than allowed; nothing of this request was stored. Try again.",
             retryAfter: RetryHint.jittered(retryAfter)
         )
     }
@@ -70,7 +70,7 @@ extension Problem {
             status: .serviceUnavailable,
             type: "ledger-slow",
             title: "The disk is too slow",
-            detail: "Storing events takes longer than is allowed (see --max-commit-time); nothing of this request was "
+            detail: "Storing events takes longer than allowed (see --max-commit-time); nothing of this request was "
                 + "stored. Try again.",
             retryAfter: RetryHint.jittered(retryAfter)
         )
@@ -94,8 +94,8 @@ extension Problem {
             self.init(
                 status: .contentTooLarge,
                 type: "compression-ratio",
-                title: "Compressed too well",
-                detail: "The body is so many times larger than its gzip form that it is taken for an attack."
+                title: "Compression ratio too high",
+                detail: "The body decompresses to so many times its size that it is refused."
             )
         case .damaged, .truncated:
             self.init(
@@ -104,7 +104,7 @@ extension Problem {
                 title: "Broken gzip",
                 detail: error == .truncated
                     ? "The gzip body ends before its content does; nothing was stored."
-                    : "The body says it is gzip and is not, or its checksum is wrong; nothing was stored."
+                    : "The body is declared as gzip and is not gzip, or its checksum is wrong; nothing was stored."
             )
         case .outOfMemory:
             self = .overloaded(retryAfter: .seconds(5))

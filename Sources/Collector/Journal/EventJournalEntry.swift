@@ -5,9 +5,9 @@ internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The fields of an event's journal entry (SPEC 9).
+/// The journal entry of an event; docs/journal.md lists the fields.
 enum EventJournalEntry {
-    /// By which `journalctl -t` selects the entries.
+    /// The `SYSLOG_IDENTIFIER`, by which `journalctl -t` selects the entries.
     static let identifier = "dnp-telemetry"
     static let event: JournalField = "DNP_EVENT"
     static let scheduleId: JournalField = "DNP_SCHEDULE_ID"
@@ -22,12 +22,12 @@ enum EventJournalEntry {
     static let platform: JournalField = "DNP_PLATFORM"
     static let appVersion: JournalField = "DNP_APP_VERSION"
     static let eventId: JournalField = "DNP_EVENT_ID"
-    /// The same in the entries of all events of a schedule and in those of its verdicts.
+    /// A hash of the schedule that correlates the entries of its events and verdicts.
     static let cycle: JournalField = "DNP_CYCLE"
-    /// A rule that the entry tells to be broken; once for each.
+    /// A violation; the field occurs once for each.
     static let violation: JournalField = "DNP_VIOLATION"
 
-    /// - Parameter key: the key of the hashes that identify cycles.
+    /// - Parameter key: The key of the hashes that identify cycles.
     static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {
         let violations = event.shownViolations
         entry.append(.message) { CanonicalJSON.append(event, in: records.span, to: &$0) }
@@ -61,5 +61,69 @@ enum EventJournalEntry {
     private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry)
     {
         if !text.isEmpty { entry.append(field) { $0.append(contentsOf: records[text]) } }
+    }
+}
+
+/// The journal entry of a verdict; a field has the name that it has in the entries of events.
+enum VerdictJournalEntry {
+    static let outcome: JournalField = "DNP_OUTCOME"
+
+    /// The `MESSAGE_ID` of verdicts: random, and part of the catalog, so it must never change.
+    static let messageID: StaticString = "580112b3fbc44499a2570406064ec8ca"
+
+    static func append(_ verdict: CycleVerdict, to entry: inout JournalEntry) {
+        entry.append(.message, verdict.json)
+        entry.append(.priority, verdict.journalPriority)
+        entry.append(.messageID, messageID)
+        entry.append(EventJournalEntry.event, CycleVerdict.event)
+        entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
+        if let due = verdict.notificationTime {
+            entry.append(EventJournalEntry.scheduledFor) { due.appendRFC3339(to: &$0) }
+        }
+        if let schedule = verdict.schedule { EventJournalEntry.append(cycle: schedule, to: &entry) }
+        entry.append(outcome, verdict.outcome.name)
+        if let reason = verdict.failureReason { entry.append(EventJournalEntry.reason, reason.name) }
+        EventJournalEntry.append(verdict.violations.map(\.kind), to: &entry)
+    }
+}
+
+extension EventKind {
+    /// The syslog priority of an entry: 4 (warning) for failures, else 6 (informational).
+    var journalPriority: Int {
+        switch self {
+        case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
+            .contentMissing, .notificationDenied, .notificationDrift:
+            4
+        default: 6
+        }
+    }
+
+    /// The `MESSAGE_ID` of this kind: random, and part of the catalog, so it must never change.
+    var messageID: StaticString {
+        switch self {
+        case .prefetchRegistered: "d5ebb373b1d847c98ebb0b194de413b7"
+        case .prefetchScheduled: "02f2723416b945319d93741094fdec40"
+        case .prefetchScheduleFailed: "b168d64f277847b3a3fe95d6c709edb1"
+        case .prefetchExecuted: "be2812412ef941168189edebb7ddc6ec"
+        case .prefetchStarted: "081f78068a7b44718192d51c340dff55"
+        case .prefetchSuccess: "8b41930ba01040f999604d890867aa55"
+        case .prefetchFailure: "4cb13947f3814bbf907480c9e202f362"
+        case .prefetchExpired: "2189d8dbcc2249b8aa1a8dd60afe7896"
+        case .prefetchMissed: "6b2e48a4d60043958090eba60171d3c3"
+        case .prefetchCompleted: "6204efee39c0492988f20cfe526f3d87"
+        case .contentCached: "a3da3dfe331242139858da43a67ee35c"
+        case .contentCacheFailed: "e15bbe4d79344c39af7fb45c437b4b2a"
+        case .contentMissing: "d577281a578743fba68dc3e3155d6134"
+        case .prefetchUsedForNotification: "7a9fd97688ab462ebfdfa1e78e881e65"
+        case .notificationScheduled: "ac05abcce5424910a9e70c0a0bb88f7c"
+        case .notificationDelivered: "ae646481d36841cd9085cab17e40d082"
+        case .notificationDenied: "935f8ecaf21446698516c890aaaadd63"
+        case .notificationDrift: "85309031231d45fa83b5b253212aa90b"
+        case .timezoneChanged: "6b763fcc41864b33ae3eddbe31e8d562"
+        case .leadCapped: "3a5ecfa5c0054f64ad7b5d3e5dbe83ca"
+        case .prefetchCycleComplete: "1297893e6f6b4af4af39608e51b8dd34"
+        case .pluginStarted: "be66f42a67854eb8b5aa67915b96de9e"
+        case .telemetrySnapshot: "b4a250ba1b3841bc80e2f3514e50d151"
+        }
     }
 }

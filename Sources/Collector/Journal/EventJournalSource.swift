@@ -3,13 +3,21 @@
 internal import EventLedger
 internal import Journald
 internal import LedgerState
+internal import Logging
 internal import Synchronization
 internal import TelemetryEvents
 
-/// Reads the events and verdicts of the ledger in order and renders them as journal entries, for the writer's thread.
+/// Reads the events and verdicts of the ledger in order and renders them as journal entries, on the writer's thread.
 ///
-/// The batch being read stays in memory, so that a large one is read from the ledger once.
+/// The current batch stays in memory, so that a large one is read from the ledger once.
+///
+/// Each failure to read reaches the writer as an error, which it shows in its statistics and answers with a retry after
+/// a backoff. The log reports a failure once, and its end. A record that is still unreadable at the last attempt must
+/// not stop the delivery for good: the rest of its batch is skipped, counted and logged.
 final class EventJournalSource: JournalSource {
+    /// How often a batch with an unreadable record is read from the ledger before the rest of the batch is skipped.
+    static let maximumAttempts = 3
+
     private struct Place {
         var batches: [StoredBatch] = []
         var index = 0
@@ -19,48 +27,92 @@ final class EventJournalSource: JournalSource {
         var sequence: UInt64 = 0
     }
 
+    private struct State {
+        var place = Place()
+        /// The last number that was skipped: the writer may read the same batches again, and counts nothing twice.
+        var skipped: UInt64 = 0
+        /// The batch that was found unreadable last, and how often.
+        var unreadable: (batch: Int64, attempts: Int)?
+        /// The failure that was logged last; nil while the ledger can be read.
+        var failure: String?
+    }
+
+    /// A record that cannot be read, in a batch that is stored as it was committed.
+    private struct UnreadableRecord: Error, CustomStringConvertible {
+        let batch: Int64
+        let cause: LedgerRecordError
+
+        var description: String { "batch \(batch): \(cause)" }
+    }
+
     private let reader: LedgerReader
     private let progress: JournalProgress
     private let key: IdentityKey
-    private let place = Mutex(Place())
+    private let log: Logger
+    private let state = Mutex(State())
 
     /// - Parameter key: the key of the hashes that identify cycles.
-    init(_ reader: LedgerReader, progress: JournalProgress, key: IdentityKey) {
+    init(_ reader: LedgerReader, progress: JournalProgress, key: IdentityKey, log: Logger) {
         self.reader = reader
         self.progress = progress
         self.key = key
+        self.log = log
     }
 
     func read(after sequence: UInt64, limit: Int, into buffer: inout JournalEntryBuffer) throws {
-        try place.withLock { place in
-            if place.sequence != sequence || place.batches.isEmpty { try seek(sequence, &place) }
-            while buffer.count < limit, !buffer.isFull {
-                guard place.index < place.batches.count else {
-                    try load(&place)
-                    if place.batches.isEmpty { return }
-                    continue
-                }
-                try append(from: &place, to: &buffer, limit: limit)
+        try state.withLock { state in
+            do {
+                try fill(&buffer, after: sequence, limit: limit, &state)
+            } catch {
+                // The next attempt reads from the ledger, not from memory.
+                state.place = Place()
+                logFailure(error, &state)
+                throw error
             }
+            logRecovery(&state)
         }
     }
 
-    /// Begins with the batch that holds the event behind a number, and reads up to it.
-    private func seek(_ sequence: UInt64, _ place: inout Place) throws {
-        place = Place(batches: try batches(after: sequence), sequence: sequence)
-        guard let first = place.batches.first, first.firstSequence <= sequence else { return }
+    private func fill(
+        _ buffer: inout JournalEntryBuffer,
+        after sequence: UInt64,
+        limit: Int,
+        _ state: inout State
+    ) throws {
+        if state.place.sequence != sequence || state.place.batches.isEmpty { try seek(sequence, &state) }
+        while buffer.count < limit, !buffer.isFull {
+            guard state.place.index < state.place.batches.count else {
+                try load(&state.place)
+                if state.place.batches.isEmpty { return }
+                continue
+            }
+            guard try append(from: &state, to: &buffer, limit: limit) else { return }
+        }
+    }
+
+    /// Moves to the record that follows a number, which may be in the middle of a batch.
+    private func seek(_ sequence: UInt64, _ state: inout State) throws {
+        state.place = Place(batches: try batches(after: sequence), sequence: sequence)
+        guard let first = state.place.batches.first, first.firstSequence <= sequence else { return }
         var current = first.firstSequence - 1
         let records = first.batch.events
         var cursor = LedgerRecordCursor(origin: first.batch.origin)
-        while current < sequence, (try? cursor.next(in: records.span)) ?? nil != nil { current += 1 }
-        place.cursor = cursor
+        do throws(LedgerRecordError) {
+            while current < sequence, try cursor.next(in: records.span) != nil { current += 1 }
+        } catch {
+            try retryOrSkip(first, error, &state)
+            progress.willWrite(batchEndingAt: first.position)
+            state.place.index = 1
+            return
+        }
+        state.place.cursor = cursor
     }
 
     private func load(_ place: inout Place) throws {
         place = Place(batches: try batches(after: place.sequence), sequence: place.sequence)
     }
 
-    /// The batches from the one that holds the event behind a number on; a damaged one is passed over, as recovery does.
+    /// The batches from the one that holds the event after a number; a damaged one is skipped, as recovery does.
     private func batches(after sequence: UInt64) throws(LedgerError) -> [StoredBatch] {
         do throws(LedgerError) {
             return try reader.read(afterSequence: sequence)
@@ -77,37 +129,78 @@ final class EventJournalSource: JournalSource {
         }
     }
 
-    private func append(from place: inout Place, to buffer: inout JournalEntryBuffer, limit: Int) throws {
-        let stored = place.batches[place.index]
+    /// Appends entries of the current batch; false when what the buffer holds must be delivered first.
+    private func append(
+        from state: inout State,
+        to buffer: inout JournalEntryBuffer,
+        limit: Int
+    ) throws -> Bool {
+        let stored = state.place.batches[state.place.index]
         progress.willWrite(batchEndingAt: stored.position)
-        if place.cursor == nil, stored.firstSequence - 1 > place.sequence {
-            progress.passOver(stored.firstSequence - 1 - place.sequence)
-            place.sequence = stored.firstSequence - 1
+        if state.place.cursor == nil, stored.firstSequence - 1 > state.place.sequence {
+            skip(upTo: stored.firstSequence - 1, because: "their batches are damaged or gone", &state)
         }
-        var cursor = place.cursor ?? LedgerRecordCursor(origin: stored.batch.origin)
+        var cursor = state.place.cursor ?? LedgerRecordCursor(origin: stored.batch.origin)
         let records = stored.batch.events
         while buffer.count < limit, !buffer.isFull {
             let next: LedgerRecord?
             do throws(LedgerRecordError) {
                 next = try cursor.next(in: records.span)
             } catch {
-                progress.passOver(stored.position.sequence - place.sequence)
+                guard buffer.isEmpty else { return false }
+                try retryOrSkip(stored, error, &state)
                 next = nil
             }
             guard let record = next else {
-                place.index += 1
-                place.cursor = nil
-                place.sequence = max(place.sequence, stored.position.sequence)
-                return
+                state.place.index += 1
+                state.place.cursor = nil
+                state.place.sequence = max(state.place.sequence, stored.position.sequence)
+                return true
             }
-            place.cursor = cursor
-            place.sequence += 1
-            try buffer.append(sequence: place.sequence) { entry in
+            state.place.cursor = cursor
+            state.place.sequence += 1
+            try buffer.append(sequence: state.place.sequence) { entry in
                 switch record {
                 case .event(let event): EventJournalEntry.append(event, records, key: key, to: &entry)
                 case .verdict(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
                 }
             }
         }
+        return true
+    }
+
+    /// Throws while the batch is to be read once more; at the last attempt skips what follows the unreadable record,
+    /// whose length is unknown.
+    private func retryOrSkip(_ stored: StoredBatch, _ cause: LedgerRecordError, _ state: inout State) throws {
+        let failed = UnreadableRecord(batch: stored.id, cause: cause)
+        let earlier = state.unreadable.flatMap { $0.batch == stored.id ? $0.attempts : nil } ?? 0
+        state.unreadable = (stored.id, min(earlier + 1, Self.maximumAttempts))
+        guard earlier + 1 >= Self.maximumAttempts else { throw failed }
+        skip(upTo: stored.position.sequence, because: failed.description, &state)
+    }
+
+    private func skip(upTo end: UInt64, because reason: String, _ state: inout State) {
+        let start = max(state.place.sequence, state.skipped)
+        state.place.sequence = max(state.place.sequence, end)
+        guard end > start else { return }
+        state.skipped = end
+        progress.passOver(end - start)
+        log.error(
+            "events cannot be read from the ledger and are not written to the journal: \(reason)",
+            metadata: ["first": "\(start + 1)", "last": "\(end)"]
+        )
+    }
+
+    private func logFailure(_ error: any Error, _ state: inout State) {
+        let failure = "\(error)"
+        guard failure != state.failure else { return }
+        state.failure = failure
+        log.error("cannot read events for the journal: \(failure); trying again")
+    }
+
+    private func logRecovery(_ state: inout State) {
+        guard state.failure != nil else { return }
+        state.failure = nil
+        log.notice("events for the journal can be read again")
     }
 }

@@ -3,7 +3,7 @@
 internal import Journald
 internal import MetricsRegistry
 
-/// How the journal follows the ledger.
+/// The metrics of the journal's delivery.
 struct JournalMetrics: Sendable {
     private let written: Counter
     private let lost: Counter

@@ -12,10 +12,9 @@ internal import TelemetryEvents
     internal import Darwin
 #endif
 
-/// Writes events and verdicts to standard output as canonical JSON, one a line, where there is no journald (SPEC 9).
+/// Writes events and verdicts to standard output as lines of canonical JSON, for systems without journald.
 ///
-/// A reader that has stopped reading blocks the thread that writes here and nothing else. A line counts as delivered once
-/// the operating system has taken it.
+/// A stalled reader blocks only the writing thread. A line counts as delivered once the kernel has taken it.
 final class StandardOutputJournal: Sendable {
     private let reader: LedgerReader
     private let progress: JournalProgress
@@ -35,7 +34,7 @@ final class StandardOutputJournal: Sendable {
 
     func wake() { waking.yield() }
 
-    /// Ends after the events that are being written.
+    /// Stops after the current piece.
     func stop() async {
         isStopping.store(true, ordering: .relaxed)
         waking.finish()
@@ -49,7 +48,7 @@ final class StandardOutputJournal: Sendable {
         }
     }
 
-    /// Writes what the ledger holds behind the last written event; false when standard output is gone.
+    /// Writes what follows the last written event in the ledger; false when standard output is closed or the service stops.
     private func writeAll() -> Bool {
         while !isStopping.load(ordering: .relaxed) {
             let sequence = progress.latest
@@ -64,7 +63,7 @@ final class StandardOutputJournal: Sendable {
         return true
     }
 
-    /// Reads on behind a damaged batch, as recovery does.
+    /// Reads the next batches; a damaged one is skipped, as recovery does.
     private func read(after sequence: UInt64) throws(LedgerError) -> [StoredBatch] {
         do throws(LedgerError) {
             return try reader.read(afterSequence: sequence)
@@ -92,7 +91,7 @@ final class StandardOutputJournal: Sendable {
         return writeAll(lines)
     }
 
-    /// Writes in pieces that a pipe takes whole (PIPE_BUF) once it takes anything, so that a stop is seen in time.
+    /// Writes in pieces of PIPE_BUF, which a ready pipe takes whole, so that no write blocks and a stop is noticed in time.
     private func writeAll(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { bytes in
             var offset = 0

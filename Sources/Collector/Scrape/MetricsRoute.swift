@@ -4,12 +4,13 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import MetricsRegistry
 internal import NIOCore
+internal import NIOPosix
 
-/// `GET /metrics` (SPEC 7): a page in the format and coding that the client prefers, within a time, and only so many at
-/// once.
+/// `GET /metrics`: a page in the format and content coding that the client prefers, with a deadline and a limit on
+/// concurrent scrapes.
 struct MetricsRoute: Sendable {
-    /// A page is written in pieces of so many bytes, each once the one before is on its way.
-    private static let piece = 64 << 10
+    /// How much of a page is written at a time; each piece waits until the one before it is flushed.
+    private static let pieceBytes = 64 << 10
 
     let registry: MetricsRegistry
     let metrics: ScrapeMetrics
@@ -17,7 +18,7 @@ struct MetricsRoute: Sendable {
     let createdSamples: Bool
     let compressor = PageCompressor()
 
-    /// - Parameter maximumScrapes: asked for each scrape.
+    /// - Parameter maximumScrapes: The limit, read at each scrape since it is hot-reloadable.
     init(_ registry: MetricsRegistry, maximumScrapes: @escaping @Sendable () -> Int, createdSamples: Bool) {
         self.registry = registry
         self.createdSamples = createdSamples
@@ -44,11 +45,12 @@ struct MetricsRoute: Sendable {
         let started = ContinuousClock.now
         let (registry, compressor) = (registry, compressor)
         let page = try await ScrapeThreads.run { ScrapedPage(scrape, of: registry, compressor) }
-        metrics.rendered(page, as: scrape.format, in: ContinuousClock.now - started)
+        metrics.rendered(page.plainBytes, as: scrape.format, page.coding, in: ContinuousClock.now - started)
         return page
     }
 
-    /// - Parameter written: called when the answer is written or cannot be, or forgotten where the connection is gone.
+    /// - Parameter written: Called when the response is written or failed; released uncalled if the connection is closed
+    ///   before.
     private func response(
         _ page: ScrapedPage,
         as format: ExpositionFormat,
@@ -63,21 +65,94 @@ struct MetricsRoute: Sendable {
             headers[.contentLength] = String(page.bytes.readableBytes)
             return Response(status: .ok, headers: headers)
         }
-        // So that the end of an answer waits until the system has taken all of it.
+        // With this watermark a write completes once the kernel has taken all of it.
         try? await connection.setOption(.writeBufferWaterMark, value: .init(low: 1, high: 1)).get()
         let sentBytes = metrics.sentBytes
         let body = ResponseBody(contentLength: page.bytes.readableBytes) { writer in
             defer { written() }
             var rest = page.bytes
-            var onItsWay = 0
-            while let piece = rest.readSlice(length: min(Self.piece, rest.readableBytes)), piece.readableBytes > 0 {
+            var unflushed = 0
+            while let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)), piece.readableBytes > 0
+            {
                 try await writer.write(piece)
-                sentBytes.add(UInt64(onItsWay))
-                onItsWay = piece.readableBytes
+                sentBytes.add(UInt64(unflushed))
+                unflushed = piece.readableBytes
             }
             try await writer.finish(nil)
-            sentBytes.add(UInt64(onItsWay))
+            sentBytes.add(UInt64(unflushed))
         }
         return Response(status: .ok, headers: headers, body: body)
+    }
+}
+
+/// A rendered page, compressed where the client accepts it.
+private struct ScrapedPage: Sendable {
+    /// A smaller page is not compressed: it takes one packet anyway.
+    private static let minimumCompressedBytes = 1_024
+
+    let bytes: ByteBuffer
+    let coding: ContentCoding
+    /// The size of the page before compression.
+    let plainBytes: Int
+
+    init(_ request: ScrapeRequest, of registry: MetricsRegistry, _ compressor: PageCompressor) {
+        (bytes, coding, plainBytes) = registry.withExposition(request.format, names: request.names) { page in
+            if request.coding == .gzip, page.count >= Self.minimumCompressedBytes,
+                let member = compressor.compress(page, as: request.names == nil ? request.format : nil)
+            {
+                return (ByteBuffer(bytes: member), .gzip, page.count)
+            }
+            var plain = ByteBuffer()
+            unsafe plain.writeBytes(page.bytes)
+            return (plain, .identity, page.count)
+        }
+    }
+}
+
+/// Closes a connection whose response is not written in time, even if the client does not read, until ended or released.
+private final class ScrapeDeadline: Sendable {
+    private let closing: Scheduled<Void>
+
+    /// - Parameter missed: Called on the connection's event loop before it is closed.
+    init(_ timeout: Duration, of connection: any Channel, missed: @escaping @Sendable () -> Void) {
+        closing = connection.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            missed()
+            connection.close(promise: nil)
+        }
+    }
+
+    deinit { end() }
+
+    /// Cancels the deadline: the response is written, or never will be.
+    func end() {
+        closing.cancel()
+    }
+}
+
+/// Threads that render and compress pages, so that rendering blocks no event loop. One core is left to ingest where
+/// there are several.
+private enum ScrapeThreads {
+    /// Never shut down: it serves until the process exits.
+    private static let threads: NIOThreadPool = {
+        let threads = NIOThreadPool(numberOfThreads: max(1, System.coreCount - 1))
+        threads.start()
+        return threads
+    }()
+
+    /// Runs the work on one of the threads.
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws -> Value {
+        try await threads.runIfActive(work)
+    }
+}
+
+extension Problem {
+    fileprivate static func tooManyScrapes() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "too-many-scrapes",
+            title: "Too many scrapes",
+            detail: "The limit of concurrent scrapes is reached (see --max-scrapes). Try again.",
+            retryAfter: 1 + Int.random(in: 0...2)
+        )
     }
 }

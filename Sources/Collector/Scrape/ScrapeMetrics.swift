@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import MetricsRegistry
-internal import NIOCore
 
-/// What the endpoint tells about itself.
+/// The metrics of the scrape endpoint itself.
 struct ScrapeMetrics: Sendable {
     /// A format as a label value.
     enum Format: String, CaseIterable {
@@ -26,7 +25,7 @@ struct ScrapeMetrics: Sendable {
     private let bytes: Gauge
     private let plainBytes: Counter
     private let requests: CasePairFamily<Format, ContentCoding, Counter>
-    /// Added to as the system takes the bytes of answers.
+    /// Grows as the kernel takes the bytes of responses.
     let sentBytes: Counter
     let inFlight: Gauge
     let refused: Counter
@@ -74,10 +73,10 @@ struct ScrapeMetrics: Sendable {
         )
     }
 
-    func rendered(_ page: ScrapedPage, as format: ExpositionFormat, in duration: Duration) {
+    func rendered(_ pageBytes: Int, as format: ExpositionFormat, _ coding: ContentCoding, in duration: Duration) {
         seconds.observe(duration / .seconds(1))
-        bytes.set(page.plainBytes)
-        plainBytes.add(UInt64(page.plainBytes))
-        requests[Format(format), page.coding].add()
+        bytes.set(pageBytes)
+        plainBytes.add(UInt64(pageBytes))
+        requests[Format(format), coding].add()
     }
 }

@@ -3,9 +3,9 @@
 internal import MetricsRegistry
 internal import Synchronization
 
-/// The scrapes that may be answered at once.
+/// Limits how many scrapes are answered concurrently.
 final class ScrapeSlots: Sendable {
-    /// One scrape's place, until it is given back or forgotten.
+    /// The slot of one scrape, held until it is given back or deinitialised.
     final class Slot: Sendable {
         private let slots: ScrapeSlots
         private let isTaken = Atomic(true)
@@ -26,14 +26,14 @@ final class ScrapeSlots: Sendable {
     private let gauge: Gauge
 
     /// - Parameters:
-    ///   - limit: how many there are, asked each time.
-    ///   - gauge: shows how many are taken.
+    ///   - limit: The number of slots, read at each scrape.
+    ///   - gauge: Shows how many slots are taken.
     init(limit: @escaping @Sendable () -> Int, gauge: Gauge) {
         self.limit = limit
         self.gauge = gauge
     }
 
-    /// Nil when all are taken.
+    /// Takes a slot; nil when all are taken.
     func take() -> Slot? {
         guard taken.wrappingAdd(1, ordering: .relaxed).newValue <= limit() else {
             taken.wrappingSubtract(1, ordering: .relaxed)

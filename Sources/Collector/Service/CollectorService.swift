@@ -99,7 +99,8 @@ package enum CollectorService {
                     progress,
                     key: room.identityKey,
                     directory: configuration.stateDirectory,
-                    socket: configuration.journalSocket
+                    socket: configuration.journalSocket,
+                    log: log
                 )
             case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
             default: .off

@@ -55,7 +55,8 @@ extension JournalOutput {
         key: IdentityKey,
         directory: String,
         location: JournalLocation = .machine,
-        socket: String
+        socket: String,
+        log: Logger = Logger(label: "dnp-telemetry")
     ) throws -> JournalOutput {
         let configuration = JournalDeliveryConfiguration(
             identifier: EventJournalEntry.identifier,
@@ -73,7 +74,8 @@ extension JournalOutput {
                 source: EventJournalSource(
                     try LedgerReader.open(directory: directory),
                     progress: progress,
-                    key: key
+                    key: key,
+                    log: log
                 ),
                 onConfirmed: { progress.confirmed($0) }
             )

@@ -3,76 +3,77 @@
 internal import Dispatch
 internal import Glibc
 
-/// Tells when something happens in the directories of files (inotify(7)), and at intervals anyway: where there are no
-/// notifications (network file systems, too many watches), files are looked at more often.
+/// Watches the directories of files with inotify(7), and polls the files as well.
+///
+/// Where notifications are not available (network file systems, too many watches), files are polled more often.
 @safe final class DirectoryWatch: @unchecked Sendable {
     private static let events =
         UInt32(IN_MODIFY) | UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_DELETE)
         | UInt32(IN_ATTRIB) | UInt32(IN_CLOSE_WRITE)
-    private static let interval: Int32 = 500
-    private static let intervalWithoutEvents: Int32 = 200
-    /// Events that come within this time are one, in microseconds.
-    private static let pause: UInt32 = 10_000
+    private static let pollMilliseconds: Int32 = 500
+    private static let pollMillisecondsWithoutEvents: Int32 = 200
+    /// Events within this time are handled as one.
+    private static let debounceMicroseconds: UInt32 = 10_000
 
     private let paths: [String]
     private let wake: @Sendable (Int) -> Void
     private let descriptor: Int32
-    /// A pipe: a byte written at its one end wakes who waits at the other.
-    private let bell: (wait: Int32, ring: Int32)
-    /// Only the thread of `run()` touches it.
+    /// A pipe whose readable end ends the wait.
+    private let stopPipe: (read: Int32, write: Int32)
+    /// The paths of each watch; only the thread of `run()` accesses it.
     private var watchers: [Int32: Set<Int>] = [:]
 
     /// - Parameters:
-    ///   - paths: the files.
-    ///   - wake: called with the index of a path.
+    ///   - paths: The files.
+    ///   - wake: Called with the index of a path.
     init(_ paths: [String], wake: @escaping @Sendable (Int) -> Void) {
         self.paths = paths
         self.wake = wake
         descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
         var ends: [Int32] = [-1, -1]
         _ = unsafe pipe(&ends)
-        bell = (ends[0], ends[1])
+        stopPipe = (ends[0], ends[1])
     }
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
-        close(bell.wait)
-        close(bell.ring)
+        close(stopPipe.read)
+        close(stopPipe.write)
     }
 
     /// Ends `run()`.
     func stop() {
-        _ = unsafe write(bell.ring, [1], 1)
+        _ = unsafe write(stopPipe.write, [1], 1)
     }
 
-    /// Watches on this thread until it is stopped.
+    /// Watches on this thread until stopped.
     func run() {
         while true {
             let isWatching = watchAll()
             for index in paths.indices { wake(index) }
-            guard wait(isWatching ? Self.interval : Self.intervalWithoutEvents) else { return }
+            guard wait(isWatching ? Self.pollMilliseconds : Self.pollMillisecondsWithoutEvents) else { return }
         }
     }
 
-    /// Wakes whom events concern until the interval has passed; false when it is to end.
+    /// Dispatches events for the interval; false when stopped.
     private func wait(_ interval: Int32) -> Bool {
         let end = milliseconds() + Int64(interval)
         while true {
             let left = end - milliseconds()
             guard left > 0 else { return true }
             var inputs = [
-                pollfd(fd: bell.wait, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stopPipe.read, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             ]
             _ = unsafe poll(&inputs, nfds_t(inputs.count), Int32(left))
             if inputs[0].revents != 0 { return false }
             guard inputs[1].revents != 0 else { continue }
-            usleep(Self.pause)
-            for index in concerned() { wake(index) }
+            usleep(Self.debounceMicroseconds)
+            for index in takeEvents() { wake(index) }
         }
     }
 
-    /// Watches the directories as they are now; false when one of them cannot be watched.
+    /// Adds a watch for each directory; false when one of them cannot be watched.
     private func watchAll() -> Bool {
         guard descriptor >= 0 else { return false }
         var isComplete = true
@@ -86,8 +87,8 @@ internal import Glibc
         return isComplete
     }
 
-    /// Takes the waiting events, and tells which paths they concern.
-    private func concerned() -> Set<Int> {
+    /// Reads the pending events and returns the indices of the affected paths.
+    private func takeEvents() -> Set<Int> {
         var indices: Set<Int> = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let header = MemoryLayout<inotify_event>.size

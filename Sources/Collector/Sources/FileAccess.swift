@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The compiler ascribes `stat` to one of the three, depending on which it has met first.
+// The compiler attributes `stat` to one of these three, depending on which module it loads first.
 internal import CDispatch
 internal import CoreFoundation
 internal import Glibc
@@ -17,14 +17,14 @@ final class OpenFile: Sendable {
     deinit { close(descriptor) }
 }
 
-/// The system calls of following: all of them, and nothing else.
+/// The system calls for following files, and nothing else.
 enum FileAccess {
-    /// The most entries of a directory that are looked at.
+    /// How many entries of a directory are read at most.
     private static let maximumEntries = 10_000
-    /// The most files of a directory whose content is compared.
+    /// How many files of a directory have their content compared at most.
     private static let maximumCompared = 256
 
-    /// What stands at a path, behind symbolic links.
+    /// Observes a path, following symbolic links.
     static func look(_ path: String) -> PathObservation {
         var information = stat()
         guard unsafe stat(path, &information) == 0 else {
@@ -37,7 +37,7 @@ enum FileAccess {
         return .file(FileStatus(information))
     }
 
-    /// Opens a regular file, if it is still the one that was seen; nil when it is not.
+    /// Opens a regular file; nil when it is no longer the one that was seen.
     static func open(
         _ path: String,
         _ identity: FileIdentity
@@ -55,10 +55,10 @@ enum FileAccess {
         return status.identity == identity ? (file, status) : nil
     }
 
-    /// Reads at an offset, and then what tells whether the file was still the same.
+    /// Reads at an offset, and then what shows whether the content before it is unchanged.
     static func read(_ file: OpenFile, at offset: UInt64, count: Int) throws(FileProblem) -> ReadObservation {
-        let there = try status(file).size
-        let end = min(offset + UInt64(max(0, count)), max(offset, there))
+        let size = try status(file).size
+        let end = min(offset + UInt64(max(0, count)), max(offset, size))
         let bytes = try readBytes(file, offset..<end)
         return ReadObservation(bytes: bytes, status: try status(file), mark: try mark(file, before: offset))
     }
@@ -69,7 +69,7 @@ enum FileAccess {
         return FileStatus(information)
     }
 
-    /// What stands before an offset.
+    /// The content before an offset.
     static func mark(_ file: OpenFile, before offset: UInt64) throws(FileProblem) -> ContentMark {
         if offset == 0 { return ContentMark() }
         return ContentMark(
@@ -98,7 +98,7 @@ enum FileAccess {
         return bytes
     }
 
-    /// The regular files beside a path, and beside the file that it links to.
+    /// The regular files in the directory of a path, and in that of the file that it links to.
     static func survey(_ path: String, offset: UInt64, _ pseudonyms: any Pseudonymising) -> [Sibling] {
         var siblings: [Sibling] = []
         for directory in directories(of: path) { list(directory, into: &siblings) }
@@ -143,7 +143,7 @@ enum FileAccess {
         }
     }
 
-    /// The path behind symbolic links; of a file that is not there, behind those of its directory.
+    /// The path without symbolic links; of an absent file, with those of its directory resolved.
     static func resolved(_ path: String) -> String {
         if let resolved = realPath(path) { return resolved }
         guard let directory = realPath(directory(of: path)) else { return path }
@@ -157,7 +157,7 @@ enum FileAccess {
         return unsafe String(cString: resolved)
     }
 
-    /// The directory of a path, and that of the file behind it where that is another one.
+    /// The directory of a path, and that of the file that it links to where it is another.
     static func directories(of path: String) -> [String] {
         var directories = [directory(of: path)]
         if let resolved = realPath(path) {
@@ -190,7 +190,7 @@ enum FileAccess {
 }
 
 extension FileStatus {
-    init(_ information: stat) {
+    fileprivate init(_ information: stat) {
         self.init(
             identity: FileIdentity(device: UInt64(information.st_dev), inode: UInt64(information.st_ino)),
             size: UInt64(clamping: information.st_size),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LedgerState
+internal import TelemetryEvents
 
-/// How far a followed file has been read: behind the last whole line that was taken.
+/// How far a followed file has been read: the end of the last whole line that was taken.
 struct FilePosition: Hashable, Sendable {
-    /// The most finished generations that are remembered.
+    /// How many finished generations are kept.
     static let maximumFinished = 8
-    /// The longest path that is kept, in bytes (PATH_MAX).
+    /// PATH_MAX, in bytes.
     static let maximumPath = 4_096
     private static let version: UInt64 = 1
 
@@ -16,18 +17,18 @@ struct FilePosition: Hashable, Sendable {
         var end: UInt64
     }
 
-    /// The path that is followed.
+    /// The followed path.
     var path: String
-    /// The file that was read last; it may have another name by now.
+    /// The file that was read last, which may have been renamed since.
     var identity: FileIdentity
     var offset: UInt64
-    /// Of the content before the offset (`ContentMark`).
+    /// The fingerprint of the content before the offset (`ContentMark`).
     var fingerprint: UInt64 = 0
-    /// When the file was last written, as far as that was seen; nanoseconds since 1970.
+    /// The last observed time of a write to the file, in nanoseconds since 1970.
     var modified: Int64
-    /// Whether the offset is inside a line that is too long, whose beginning was taken.
+    /// Whether the offset is inside an overlong line whose beginning was taken.
     var isInsideLongLine = false
-    /// The last generations that were read to their end.
+    /// The latest generations that were read to their end.
     var finished: [Finished] = []
 
     mutating func finish(_ identity: FileIdentity, at end: UInt64) {
@@ -36,7 +37,7 @@ struct FilePosition: Hashable, Sendable {
         finished.append(Finished(identity: identity, end: end))
     }
 
-    /// The position with what a reader needs beside it, in eight-byte numbers and two byte strings.
+    /// The position and the decoder's state, as little-endian 64-bit words and two byte strings.
     func encoded(with state: [UInt8]) -> [UInt8] {
         let path = Array(path.utf8.prefix(Self.maximumPath))
         var words = [
@@ -48,7 +49,7 @@ struct FilePosition: Hashable, Sendable {
         return LittleEndianWords.bytes(words) + path + state
     }
 
-    /// Reads a position back; nil for bytes that are none.
+    /// Decodes a position; nil for invalid bytes.
     static func decode(_ bytes: [UInt8]) -> (position: FilePosition, state: [UInt8])? {
         guard
             let words = LittleEndianWords.words(Array(bytes.prefix(64))), words.count == 8, words[0] == version,
@@ -74,5 +75,50 @@ struct FilePosition: Hashable, Sendable {
             }
         )
         return (position, Array(bytes[stateStart...]))
+    }
+}
+
+/// The first and the last bytes before an offset, which identify a file's content: in a copy, or as changed after a
+/// truncation.
+struct ContentMark: Hashable, Sendable {
+    static let headBytes = 1_024
+    static let tailBytes = 256
+
+    private(set) var head: [UInt8] = []
+    private(set) var tail: [UInt8] = []
+
+    init() {}
+
+    init(head: [UInt8], tail: [UInt8]) {
+        self.head = head
+        self.tail = tail
+    }
+
+    /// The range of the head before an offset.
+    static func headRange(before offset: UInt64) -> Range<UInt64> { 0..<min(offset, UInt64(headBytes)) }
+
+    /// The range of the tail before an offset.
+    static func tailRange(before offset: UInt64) -> Range<UInt64> {
+        (offset - min(offset, UInt64(tailBytes)))..<offset
+    }
+
+    /// Advances the mark past some bytes.
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        if head.count < Self.headBytes { head += bytes.prefix(Self.headBytes - head.count) }
+        tail += bytes.suffix(Self.tailBytes)
+        if tail.count > Self.tailBytes { tail.removeFirst(tail.count - Self.tailBytes) }
+    }
+
+    func appending(_ bytes: some Collection<UInt8>) -> ContentMark {
+        var mark = self
+        mark.append(bytes)
+        return mark
+    }
+
+    /// A keyed hash of both, so that the ledger holds no content of the log; 0 at the beginning of a file.
+    func fingerprint(_ pseudonyms: any Pseudonymising) -> UInt64 {
+        if tail.isEmpty { return 0 }
+        let bytes = head + tail
+        return pseudonyms.pseudonym(of: bytes.span).high | 1
     }
 }

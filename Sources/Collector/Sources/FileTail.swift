@@ -1,124 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LogInput
 internal import TelemetryEvents
 
-/// Decides what to read of a followed file, through every kind of rotation: a pure function of what is observed.
+/// Decides what to read of a followed file, through every kind of rotation: a pure state machine without I/O or clock.
 ///
-/// The owner looks at the path, then does what `next()` asks for and reports it, until that is `rest`. Files are read one
-/// after the other; a file that has taken the path is opened at once, so that no later rename or deletion loses it.
+/// The owner observes the path with `look(_:now:)`, then executes the request of `next()` and reports its result, until
+/// the request is `rest`. Files are read one after the other. A file that appears at the path is opened at once, so that
+/// no later rename or deletion loses it. docs/log-sources.md describes the rotations.
 struct FileTail: Sendable {
-    /// What the owner is to do next.
-    enum Request: Equatable, Sendable {
-        /// Hand these lines on; they end at the position.
-        case deliver(Chunk)
-        /// List the directory, with fingerprints before this offset.
-        case survey(offset: UInt64)
-        case open(Target)
-        /// Read the file at an offset; the mark is wanted before it.
-        case read(FileIdentity, offset: UInt64, count: Int)
-        /// Nothing until the next look.
-        case rest
-    }
-
-    /// Whole lines, with the position behind them.
-    struct Chunk: Equatable, Sendable {
-        var lines: [UInt8]
-        var position: FilePosition
-        /// How many bytes of the file were read for it.
-        var bytesRead: Int
-    }
-
-    /// A file to open and from where to read it.
-    struct Target: Equatable, Sendable {
-        var path: String
-        var identity: FileIdentity
-        /// Where reading goes on in it; nil for a file that is to be read from its beginning when its turn comes.
-        var resumed: FilePosition?
-    }
-
-    /// Something that the operator should know.
-    enum Notice: Equatable, Sendable {
-        case rotated
-        case truncated
-        /// The rest of a file could not be found.
-        case lostRest
-        /// An old generation has grown long after its end.
-        case grown
-        case refused(FileProblem)
-        case readable
-    }
-
-    /// An open file, or one whose turn comes.
-    struct Generation: Sendable {
-        var identity: FileIdentity
-        var size: UInt64
-        var modified: Int64
-        /// Since when a later file holds lines, so that nobody should write to this one any more.
-        var supersededAt: Int64?
-    }
-
-    enum Search: Sendable {
+    private enum Search: Sendable {
         case rotated
         case truncated
         case lost
-        /// A file has been read to its end, and the next one is to be found.
+        /// A file was read to its end; find the next one.
         case next
-        /// Nothing is to be found: what lies there is remembered.
+        /// No rotation; record what lies beside the file.
         case neighbours
     }
 
-    /// What can fail.
-    enum Call: Sendable {
+    /// The calls that can fail.
+    private enum Call: Sendable {
         case look, open, read
     }
 
-    /// The most bytes of one read.
-    static let chunkBytes = 1 << 20
-    /// How long a file is still read at its end after the next one has lines, in microseconds.
-    static let linger: Int64 = 1_000_000
-    /// How long to wait before what failed is tried again, in microseconds.
-    static let retryPause: Int64 = 1_000_000
-    static let maximumOpen = 64
+    private static let maximumReadBytes = 1 << 20
+    /// How long the end of a file is still polled after the next file has lines.
+    private static let lingerMicroseconds: Int64 = 1_000_000
+    private static let retryPauseMicroseconds: Int64 = 1_000_000
+    private static let maximumOpenFiles = 64
 
-    let path: String
-    let name: String
-    let pseudonyms: any Pseudonymising
+    private let path: String
+    private let name: String
+    private let pseudonyms: any Pseudonymising
 
-    /// What was delivered so far; nil before the first file was found.
-    var position: FilePosition?
-    /// The open files, the first being read.
-    var files: [Generation] = []
-    var notices: [Notice] = []
-    var current: PathObservation = .absent
-    var now: Int64 = 0
-    var mark = ContentMark()
-    var cutter = LineCutter()
-    var readOffset: UInt64 = 0
-    /// How large the first file was seen to be while it was the same.
-    var seenEnd: UInt64 = 0
-    var search: Search?
-    var searchesLeft = 0
-    var hasSearchedWithoutPath = false
-    var targets: [Target] = []
-    var ready: [Chunk] = []
-    var isAtEnd = true
-    /// Whether the first file is not begun yet.
-    var isBetweenFiles = false
-    var retryAt = Int64.min
-    var problem: (problem: FileProblem, call: Call)?
-    /// Of which file at the path it was told that it stands there after a rotation.
-    var toldOf: FileIdentity?
-    var neighbours = Neighbours()
-    /// What was listed at a look, and holds if the next one finds no rotation.
-    var listed: (time: Int64, neighbours: Neighbours)?
-    var neighboursDue = Int64.min
-    var late: [Late] = []
-    var lateToRead: [FileIdentity] = []
+    /// The end of what was delivered; nil before the first file was found.
+    private var position: FilePosition?
+    private var files = OpenGenerations()
+    private var late = LateGenerations()
+    private var neighbours = Neighbours()
+    private var notices: [Notice] = []
+    private var current: PathObservation = .absent
+    private var now: Int64 = 0
+
+    /// How far the first of the files is read.
+    private var reading = GenerationReading()
+    private var isAtEnd = true
+    /// Whether the first file is open and its reading has not begun.
+    private var isBetweenFiles = false
+
+    private var search: Search?
+    private var searchesLeft = 0
+    private var hasSearchedWithoutPath = false
+    private var targets: [Target] = []
+    private var ready: [Chunk] = []
+    private var retryAt = Int64.min
+    private var problem: (problem: FileProblem, call: Call)?
+    /// The file at the path whose rotation was already noticed.
+    private var noticedRotation: FileIdentity?
 
     /// - Parameters:
-    ///   - path: the absolute path to follow.
-    ///   - position: where reading ended the last time; nil to begin with the file as it is.
+    ///   - path: The absolute path to follow.
+    ///   - position: Where reading ended the last time; nil to begin with the file as it is.
     init(path: String, position: FilePosition?, pseudonyms: any Pseudonymising) {
         self.path = path
         name = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])
@@ -126,28 +68,20 @@ struct FileTail: Sendable {
         self.pseudonyms = pseudonyms
     }
 
-    /// The bytes that are known to wait behind what was stored.
+    /// The bytes that are known to follow a stored position.
     func lag(behind stored: FilePosition?) -> UInt64 {
-        let open = files.reduce(0) { $0 + $1.size }
-        guard let stored else { return open }
-        if let file = files.first(where: { $0.identity == stored.identity }) {
-            return open - min(file.size, stored.offset)
-        }
-        let finished = position?.finished ?? []
-        guard let index = finished.firstIndex(where: { $0.identity == stored.identity }) else { return open }
-        let read = finished[index...].reduce(0) { $0 + $1.end }
-        return open + read - min(read, stored.offset)
+        files.lag(behind: stored, finished: position?.finished ?? [])
     }
 
-    /// The files that are to be kept open.
-    var openIdentities: Set<FileIdentity> { Set(files.map(\.identity) + late.map(\.identity)) }
+    /// The files that the owner must keep open.
+    var openIdentities: Set<FileIdentity> { Set(files.identities + late.identities) }
 
     mutating func takeNotices() -> [Notice] {
         defer { notices = [] }
         return notices
     }
 
-    /// What to do now.
+    /// The next request to the owner.
     mutating func next() -> Request {
         if !ready.isEmpty { return .deliver(ready.removeFirst()) }
         if let search {
@@ -160,11 +94,334 @@ struct FileTail: Sendable {
             return next()
         }
         guard !isAtEnd, let file = files.first else {
-            if let nextLate { return nextLate }
-            guard isNeighbourhoodDue() else { return .rest }
+            if let (identity, offset) = late.next {
+                return .read(identity, offset: offset, count: Self.maximumReadBytes)
+            }
+            guard files.count == 1, !isBetweenFiles, files.first?.identity == pathIdentity,
+                neighbours.beginListing(now: now)
+            else { return .rest }
             search = .neighbours
             return .survey(offset: 0)
         }
-        return .read(file.identity, offset: readOffset, count: Self.chunkBytes - cutter.held.count)
+        return .read(file.identity, offset: reading.offset, count: Self.maximumReadBytes - reading.heldBytes)
+    }
+
+    /// Takes an observation of the path; `now` is monotonic, in microseconds.
+    mutating func look(_ seen: PathObservation, now: Int64) {
+        current = seen
+        self.now = now
+        isAtEnd = false
+        searchesLeft = 2
+        late.pollAll()
+        switch seen {
+        case .absent:
+            guard files.isEmpty, position != nil, !hasSearchedWithoutPath else { break }
+            hasSearchedWithoutPath = true
+            search = .lost
+        case .refused(let problem): refuse(problem, .look)
+        case .file(let status):
+            succeeded(.look)
+            look(status)
+        }
+        files.supersede(now: now)
+    }
+
+    private mutating func look(_ status: FileStatus) {
+        if let last = files.last {
+            if last.identity == status.identity {
+                if status.size < last.size, files.count == 1, reading.offset == 0, search == nil { search = .truncated }
+                files.setLastSize(status.size)
+            } else if search == nil, now >= retryAt, files.count < Self.maximumOpenFiles {
+                search = .rotated
+            }
+            return
+        }
+        guard now >= retryAt else { return }
+        guard let position else {
+            targets = [Target(path: path, identity: status.identity)]
+            return
+        }
+        if position.offset == 0 {
+            // Nothing of its content is known, so it may have been rotated before anything was read.
+            search = .next
+        } else if position.identity == status.identity {
+            targets = [Target(path: path, identity: status.identity, resumed: position)]
+        } else {
+            search = .lost
+        }
+    }
+
+    /// Takes the listing of the directory; empty where listing failed.
+    mutating func surveyed(_ siblings: [Sibling]) {
+        guard let search, let position else { return }
+        self.search = nil
+        if search == .neighbours { return listedNeighbours(siblings) }
+        neighbours.discardListing()
+        if search != .next { searchesLeft -= 1 }
+        let plan = RotationPlan(base: name, siblings: siblings, neighbours: neighbours)
+        let lastWritten = files.last?.modified
+        files.refresh(siblings, isFirstBegun: !isBetweenFiles, path: pathIdentity)
+        switch search {
+        case .rotated: afterRotation(plan, position, since: lastWritten ?? position.modified)
+        case .truncated: afterTruncation(plan, position)
+        case .lost: afterLoss(plan, position)
+        case .next:
+            isBetweenFiles = true
+            followOn(after: position.modified, plan, position)
+        case .neighbours: break
+        }
+    }
+
+    /// Takes an opened file, with the content before the target's offset.
+    mutating func opened(_ status: FileStatus, mark found: ContentMark) {
+        guard let target = targets.first else { return }
+        targets.removeFirst()
+        if let resumed = target.resumed {
+            guard status.size >= resumed.offset, found.fingerprint(pseudonyms) == resumed.fingerprint else {
+                targets = []
+                search = .lost
+                return
+            }
+        }
+        succeeded(.open)
+        retryAt = .min
+        let file = Generation(identity: status.identity, size: status.size, modified: status.modified)
+        if let resumed = target.resumed {
+            isBetweenFiles = false
+            files.insertFirst(file)
+            begin(resumed.offset, found)
+        } else {
+            files.enqueue(file, isFirstBegun: !isBetweenFiles, path: pathIdentity)
+            if files.count == 1, !isBetweenFiles { begin(0, found) }
+        }
+    }
+
+    /// A file could not be opened; without a problem, it was renamed or deleted meanwhile.
+    mutating func failedToOpen(_ problem: FileProblem?) {
+        guard let target = targets.first else { return }
+        targets.removeFirst()
+        let isPath = target.path == path
+        if let problem {
+            refuse(problem, .open)
+            if isPath { targets = [] } else { notices.append(.lostRest) }
+        } else if !isPath {
+            targets = []
+            search = files.isEmpty ? .lost : .rotated
+        }
+    }
+
+    /// Takes what was read of the first file, or of a late generation.
+    mutating func took(_ seen: ReadObservation, of identity: FileIdentity) {
+        if files.first?.identity != identity {
+            if let rest = late.took(seen, of: identity) { deliver(rest) }
+            return
+        }
+        guard var position else { return }
+        succeeded(.read)
+        guard reading.isUnchanged(in: seen) else {
+            search = .truncated
+            return
+        }
+        files.setFirst(size: seen.status.size, modified: seen.status.modified)
+        reading.seenEnd = seen.status.size
+        guard !seen.bytes.isEmpty else {
+            self.position?.modified = seen.status.modified
+            return reachedEnd()
+        }
+        let lines = reading.take(seen.bytes, &position, pseudonyms)
+        position.modified = seen.status.modified
+        self.position = position
+        if let lines { ready.append(Chunk(lines: lines, position: position, bytesRead: seen.bytes.count)) }
+    }
+
+    /// A file could not be read.
+    mutating func failedToRead(_ problem: FileProblem, of identity: FileIdentity) {
+        if files.first?.identity != identity {
+            notices.append(.lostRest)
+            if let rest = late.remove(identity) { deliver(rest) }
+            return
+        }
+        refuse(problem, .read)
+        isAtEnd = true
+    }
+
+    private mutating func refuse(_ problem: FileProblem, _ call: Call) {
+        retryAt = now + Self.retryPauseMicroseconds
+        if self.problem?.problem != problem { notices.append(.refused(problem)) }
+        self.problem = (problem, call)
+    }
+
+    /// Ends the problem of a call that works again.
+    private mutating func succeeded(_ call: Call) {
+        guard let problem, problem.call == call else { return }
+        self.problem = nil
+        retryAt = .min
+        notices.append(.readable)
+    }
+
+    /// Records the siblings while no rotation is in progress, and notices generations that have grown unread.
+    private mutating func listedNeighbours(_ siblings: [Sibling]) {
+        let name = RotationName(of: name)
+        let open = openIdentities
+        let others = siblings.filter { name.isGeneration($0.name) && !open.contains($0.status.identity) }
+        for sibling in others {
+            let identity = sibling.status.identity
+            guard
+                let end = position?.finished.first(where: { $0.identity == identity })?.end,
+                sibling.status.size > end
+            else { continue }
+            notices.append(.grown)
+            position?.finish(identity, at: sibling.status.size)
+        }
+        neighbours.listed(others, now: now)
+    }
+
+    private mutating func begin(_ offset: UInt64, _ mark: ContentMark) {
+        guard let file = files.first else { return }
+        noticedRotation = nil
+        if let rest = late.remove(file.identity) { deliver(rest) }
+        let isNewFile = offset == 0
+        reading = GenerationReading(
+            at: offset,
+            after: isNewFile ? ContentMark() : mark,
+            size: file.size,
+            isInsideLongLine: !isNewFile && position?.isInsideLongLine == true
+        )
+        isAtEnd = false
+        let isFirst = position == nil
+        var next =
+            position
+            ?? FilePosition(path: path, identity: file.identity, offset: 0, modified: file.modified)
+        next.path = path
+        next.identity = file.identity
+        next.offset = offset
+        next.modified = file.modified
+        if isNewFile {
+            next.fingerprint = 0
+            next.isInsideLongLine = false
+        }
+        position = next
+        if isFirst { deliver([]) }
+    }
+
+    private mutating func beginNext() {
+        isBetweenFiles = false
+        begin(0, ContentMark())
+        deliver([])
+    }
+
+    private mutating func reachedEnd() {
+        guard files.count > 1, let since = files.first?.supersededAt, now - since >= Self.lingerMicroseconds else {
+            isAtEnd = true
+            return
+        }
+        finishFirst()
+    }
+
+    /// Finishes the first file, its last line as it is, and searches the directory before the next file begins: files
+    /// that wait may have been rotated meanwhile.
+    private mutating func finishFirst() {
+        guard let file = files.first else { return }
+        let lines = reading.finish()
+        position?.offset = reading.offset
+        let fingerprint = reading.mark.fingerprint(pseudonyms)
+        position?.fingerprint = fingerprint
+        position?.isInsideLongLine = false
+        position?.finish(file.identity, at: reading.offset)
+        files.removeFirst()
+        deliver(lines)
+        for rest in late.keep(file.identity, readTo: reading.offset, reading.mark, now: now) { deliver(rest) }
+        search = .next
+    }
+
+    private mutating func deliver(_ lines: [UInt8]) {
+        if let position { ready.append(Chunk(lines: lines, position: position, bytesRead: lines.count)) }
+    }
+
+    private mutating func deliver(_ rest: LateGenerations.Rest) {
+        position?.finish(rest.identity, at: rest.end)
+        deliver(rest.lines)
+    }
+
+    /// Notices a rotation once, although it is found again while the new file cannot be opened.
+    private mutating func noticeOnce(_ notice: Notice) {
+        if let pathIdentity {
+            guard noticedRotation != pathIdentity else { return }
+            noticedRotation = pathIdentity
+        }
+        notices.append(notice)
+    }
+
+    private var pathIdentity: FileIdentity? {
+        if case .file(let status) = current { status.identity } else { nil }
+    }
+
+    private mutating func afterRotation(_ plan: RotationPlan, _ position: FilePosition, since time: Int64) {
+        noticeOnce(.rotated)
+        if files.count == 1, case .file(let status) = current, status.size >= reading.offset,
+            plan.isCopy(status.identity, of: position)
+        {
+            files = OpenGenerations()
+            targets = [Target(path: path, identity: status.identity, resumed: position)]
+        } else {
+            followOn(after: time, plan, position)
+        }
+    }
+
+    /// Opens every generation that was written since a time, and then the file at the path.
+    private mutating func followOn(after time: Int64, _ plan: RotationPlan, _ position: FilePosition) {
+        var known = Set(files.identities + targets.map(\.identity) + late.identities)
+        var newAtPath: FileIdentity?
+        if let pathIdentity {
+            if !files.identities.contains(pathIdentity) { newAtPath = pathIdentity }
+            known.insert(pathIdentity)
+        }
+        let generations = plan.generations(writtenSince: time, besides: known, after: position)
+        for sibling in generations.prefix(Self.maximumOpenFiles) {
+            targets.append(Target(path: sibling.path, identity: sibling.status.identity))
+        }
+        if let newAtPath { targets.append(Target(path: path, identity: newAtPath)) }
+    }
+
+    /// Starts the first file over once its turn comes; its unread rest may be in a copy (copytruncate).
+    private mutating func afterTruncation(_ plan: RotationPlan, _ position: FilePosition) {
+        guard let file = files.first else { return }
+        notices.append(.truncated)
+        let hasUnread = reading.seenEnd > reading.offset
+        isBetweenFiles = true
+        files.restartFirst(path: pathIdentity)
+        let copy = plan.copy(of: position)
+        if let copy, copy.status.size > position.offset {
+            files.remove(copy.status.identity)
+            targets = [Target(path: copy.path, identity: copy.status.identity, resumed: position)]
+            _ = reading.takeHeld()
+            followOn(after: copy.status.modified, plan, position)
+        } else {
+            if copy == nil, hasUnread { notices.append(.lostRest) }
+            if let copy { self.position?.finish(copy.status.identity, at: copy.status.size) }
+            followOn(after: copy?.status.modified ?? position.modified, plan, self.position ?? position)
+            var lines = reading.takeHeld()
+            // If no line of the file was taken, the oldest generation now is the copy, with the line that was held.
+            if position.offset == 0, targets.contains(where: { $0.path != path }) { lines = [] }
+            self.position?.identity = file.identity
+            self.position?.offset = 0
+            self.position?.fingerprint = 0
+            self.position?.isInsideLongLine = false
+            if !lines.isEmpty { deliver(lines) }
+        }
+    }
+
+    /// The position's file is no longer at the path: it was renamed, only a copy is left, or nothing.
+    private mutating func afterLoss(_ plan: RotationPlan, _ position: FilePosition) {
+        targets = []
+        guard let rest = plan.original(of: position) ?? plan.copy(of: position) else {
+            guard case .file = current else { return }
+            noticeOnce(.lostRest)
+            return followOn(after: position.modified, plan, position)
+        }
+        noticeOnce(rest.status.identity == position.identity ? .rotated : .truncated)
+        targets = [Target(path: rest.path, identity: rest.status.identity, resumed: position)]
+        if rest.status.identity == pathIdentity { return }
+        followOn(after: rest.status.modified, plan, position)
     }
 }

@@ -9,10 +9,10 @@ internal import NIOPosix
 internal import Synchronization
 internal import TelemetryEvents
 
-/// The followed journal as a running source, with a thread of its own: reads, decodes, stores, and waits for more.
+/// The followed journal as a running source, which reads, decodes and stores on a thread of its own.
 final class FollowedJournal: Sendable {
-    /// How long the thread waits for entries before it looks whether the service stops.
-    private static let patience = Duration.milliseconds(200)
+    /// How long a wait for entries lasts at most, so that a stop is noticed in time.
+    private static let waitLimit = Duration.milliseconds(200)
 
     private let follower: Mutex<JournalFollower>
     private let thread = NIOThreadPool(numberOfThreads: 1)
@@ -43,13 +43,12 @@ final class FollowedJournal: Sendable {
         )
     }
 
-    /// What the position is kept under.
+    /// The key of the position in the ledger.
     static func source(_ pseudonyms: any Pseudonymising) -> UInt64 {
         pseudonyms.pseudonym(of: Array(JournalPosition.sourceName.utf8).span).high
     }
 
-    /// Why this process may not read a journal; nil when it may, and when another reason is in the way, which passes: then
-    /// it is tried again for as long as the service runs.
+    /// The error of a journal that this process has no permission to read; nil for any other error, which is retried.
     static func refusal(_ location: JournalLocation) -> JournalReaderError? {
         do throws(JournalReaderError) {
             _ = try JournalReader(location, scope: [.localOnly])
@@ -59,7 +58,7 @@ final class FollowedJournal: Sendable {
         }
     }
 
-    /// Follows until told to end; what was read is stored then.
+    /// Follows until stopped, and then stores what was read.
     func run(_ intake: consuming LogIntake<JournalPosition>, stop: SourceStop) async {
         thread.start()
         var intake = intake
@@ -82,31 +81,31 @@ final class FollowedJournal: Sendable {
             }
             try await intake.pause()
         } catch {
-            log.info("the followed journal waits for the next start")
+            log.info("following the journal ends before all of it is stored; it resumes at the next start")
         }
         try? await thread.runIfActive { [self] in follower.withLock { $0.close() } }
         try? await thread.shutdownGracefully()
     }
 
-    /// Reads on the thread, and tells what was met.
+    /// Reads on the thread, and logs the notices.
     private func next(_ stop: SourceStop) async -> JournalBatch? {
         let result = try? await thread.runIfActive { [self] in
             follower.withLock { follower in
                 let batch = follower.next(
                     now: LedgerClock.system.now(),
                     monotonic: Int64(clamping: LedgerClock.system.monotonic() / 1_000),
-                    wait: Self.patience
+                    wait: Self.waitLimit
                 )
                 return (batch, follower.takeNotices(), follower.failures, follower.isReading, follower.hasReadAll)
             }
         }
         guard let (batch, notices, failures, isReading, hasReadAll) = result else { return nil }
         metrics.failures.restore(to: failures)
-        for notice in notices { tell(notice) }
+        for notice in notices { report(notice) }
         if batch == nil, hasReadAll { setLag(isStored: true) }
         if !isReading {
             setLag(isStored: false)
-            _ = await stop.sleep(Self.patience)
+            _ = await stop.sleep(Self.waitLimit)
         }
         return batch
     }
@@ -116,12 +115,12 @@ final class FollowedJournal: Sendable {
         metrics.lag.set(max(0, Double(LedgerClock.system.now() - readUntil) / 1e6))
     }
 
-    private func tell(_ notice: JournalFollower.Notice) {
+    private func report(_ notice: JournalFollower.Notice) {
         switch notice {
         case .empty:
             log.warning(
                 """
-                \(location) has no entry: expected journald's files below /var/log/journal or /run/log/journal; looking \
+                \(location) has no entry: expected journald's files below /var/log/journal or /run/log/journal; trying \
                 again until there are some
                 """
             )
@@ -130,14 +129,14 @@ final class FollowedJournal: Sendable {
             metrics.gaps.add()
             log.warning(
                 """
-                the last entry that was read of \(location) is gone, and those behind it may be: lines may be missing; \
-                reading goes on with what is left; give journald more room (SystemMaxUse=) where this comes again
+                the last entry that was read of \(location) is gone, and later ones may be, too: lines may be missing; \
+                reading resumes with the oldest entry left; if this happens again, raise journald's SystemMaxUse=
                 """
             )
         case .unreadable(let entries):
             metrics.gaps.add(UInt64(entries))
             log.warning(
-                "entries of \(location) cannot be read and are passed over; see journalctl --verify",
+                "entries of \(location) cannot be read and are skipped; see journalctl --verify",
                 metadata: ["entries": "\(entries)"]
             )
         case .failed(let problem): log.error("cannot read \(location): \(problem); trying again")
@@ -147,12 +146,45 @@ final class FollowedJournal: Sendable {
 }
 
 extension JournalReaderError {
-    /// Whether this process may not read the journal, which only the operator changes.
+    /// Whether this process lacks the permission to read the journal, which only the operator can change.
     var isRefusal: Bool {
         switch self {
         case .permission: true
         case .open(_, let error), .call(_, let error): error.code == EACCES || error.code == EPERM
         case .unreadable: false
         }
+    }
+}
+
+/// The metrics of the followed journal, since the start of the process.
+struct JournalSourceMetrics: Sendable {
+    let lag: Gauge
+    let entries: Counter
+    let skipped: Counter
+    let gaps: Counter
+    let failures: Counter
+
+    init(_ registry: MetricsRegistry) {
+        lag = registry.gauge(
+            "dnp_telemetry_follow_journal_lag_seconds",
+            help: "Time since all matching entries of the followed journal were read and stored; 0 while they are.",
+            unit: "seconds"
+        )
+        entries = registry.counter(
+            "dnp_telemetry_follow_journal_entries_total",
+            help: "Matching entries of the followed journal whose lines were read."
+        )
+        skipped = registry.counter(
+            "dnp_telemetry_follow_journal_skipped_total",
+            help: "Matching entries of the followed journal that collectors wrote, and that are not read."
+        )
+        gaps = registry.counter(
+            "dnp_telemetry_follow_journal_gaps_total",
+            help: "Times that entries of the followed journal were gone or damaged before they were read."
+        )
+        failures = registry.counter(
+            "dnp_telemetry_follow_journal_read_errors_total",
+            help: "Attempts to read the followed journal that failed."
+        )
     }
 }

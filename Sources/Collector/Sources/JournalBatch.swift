@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Journald
+internal import LedgerState
 internal import LogInput
 internal import TelemetryEvents
 
-/// The lines of some entries of the journal, with the position behind these.
+/// The lines of consecutive journal entries, with the position after them.
 struct JournalBatch: Equatable, Sendable {
-    /// The most entries of one batch.
+    /// How many entries a batch has at most.
     static let maximumEntries = 1_024
-    /// After how many bytes of lines a batch is full.
+    /// With this many bytes of lines a batch is full.
     static let fullBytes = 256 << 10
-    /// The longest `MESSAGE` that is read, in bytes; what follows is passed over.
+    /// The longest `MESSAGE` that is read, in bytes; the rest is skipped.
     static let longestMessage = 1 << 20
-    /// How much earlier than journald took it an entry may say that it was written, in microseconds.
-    static let longestDelay: Int64 = 86_400_000_000
+    /// The largest plausible difference between an entry's source time and its reception, in microseconds.
+    private static let longestDelay: Int64 = 86_400_000_000
 
     private(set) var lines: [UInt8] = []
     private(set) var carriers: [LineCarrier] = []
     private(set) var entries = 0
     /// Entries that collectors wrote.
     private(set) var skipped = 0
-    /// Entries that could not be read, one by one.
+    /// Entries that could not be read.
     private(set) var unreadable = 0
     var position: JournalPosition
-    /// Whether nothing that matches stands behind it.
+    /// Whether no matching entry follows.
     var isAtEnd = false
 
     init(at position: JournalPosition) {
@@ -32,7 +34,7 @@ struct JournalBatch: Equatable, Sendable {
     var count: Int { entries + skipped + unreadable }
     var isFull: Bool { count >= Self.maximumEntries || lines.count >= Self.fullBytes }
 
-    /// Takes the message of an entry as its lines, each with a line feed.
+    /// Appends the lines of an entry's message, each with a line feed.
     mutating func take(_ message: [UInt8], writtenAt: Int64, stream: UInt64) {
         entries += 1
         var cutter = LineCutter(dividesAtGaps: false)
@@ -45,13 +47,73 @@ struct JournalBatch: Equatable, Sendable {
 
     mutating func skip() { skipped += 1 }
 
-    mutating func passUnreadable() { unreadable += 1 }
+    mutating func skipUnreadable() { unreadable += 1 }
 
-    /// When an entry was written: when journald took it, or the time before that which the kernel has told journald.
+    /// The time at which an entry was written: its source timestamp if plausible, else its reception by journald.
     static func time(realtime: UInt64, source: UInt64?) -> Int64 {
-        let taken = Int64(clamping: realtime)
-        guard let source = source.flatMap({ Int64(exactly: $0) }), source <= taken, taken - source <= longestDelay
-        else { return taken }
+        let received = Int64(clamping: realtime)
+        guard let source = source.flatMap({ Int64(exactly: $0) }), source <= received, received - source <= longestDelay
+        else { return received }
         return source
+    }
+}
+
+extension JournalBatch {
+    private static let collectors = [EventJournalEntry.identifier, EventJournalEntry.identifier + "-sync"].map {
+        Array($0.utf8)
+    }
+
+    /// Appends the reader's current entry.
+    mutating func take(_ reader: JournalReader, _ streams: inout JournalStreams) throws(JournalReaderError) {
+        if try Self.isOfCollector(reader) { return skip() }
+        let message = try reader.value(of: .message, maximumBytes: Self.longestMessage)
+        let time = Self.time(
+            realtime: try reader.realtimeMicroseconds(),
+            source: try reader.number(of: .sourceRealtime)
+        )
+        take(message ?? [], writtenAt: time, stream: try streams.stream(of: reader))
+    }
+
+    /// Whether a collector, this one or another, wrote an entry: as its journal, which has the ledger's field, or on its
+    /// standard output. Reading these again would be a loop.
+    private static func isOfCollector(_ reader: JournalReader) throws(JournalReaderError) -> Bool {
+        if try reader.hasValue(of: JournalProgress.ledgerField) { return true }
+        for name in collectors where try reader.hasValue(name, of: .syslogIdentifier) { return true }
+        return try reader.hasValue(collectors[0], of: .command)
+    }
+}
+
+/// Separates the lines of one program in the journal from those of others, by identifier, else by command name.
+///
+/// The process id would not do, since logger(1) runs as a new process for each line.
+struct JournalStreams {
+    private static let longestName = 256
+    private static let maximumKnown = 256
+
+    private let pseudonyms: any Pseudonymising
+    private var known: [[UInt8]: UInt64] = [:]
+
+    init(_ pseudonyms: any Pseudonymising) {
+        self.pseudonyms = pseudonyms
+    }
+
+    /// The stream of the reader's current entry; 0 for an entry that names no program.
+    mutating func stream(of reader: JournalReader) throws(JournalReaderError) -> UInt64 {
+        guard let name = try name(.syslogIdentifier, reader) else {
+            return try name(.command, reader).map { stream($0) } ?? 0
+        }
+        return stream(name)
+    }
+
+    private func name(_ field: JournalField, _ reader: JournalReader) throws(JournalReaderError) -> [UInt8]? {
+        try reader.value(of: field, maximumBytes: Self.longestName)
+    }
+
+    private mutating func stream(_ name: [UInt8]) -> UInt64 {
+        if let stream = known[name] { return stream }
+        if known.count >= Self.maximumKnown { known.removeAll() }
+        let stream = pseudonyms.pseudonym(of: name.span).high
+        known[name] = stream
+        return stream
     }
 }

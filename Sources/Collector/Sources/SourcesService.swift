@@ -9,7 +9,7 @@ internal import NIOPosix
 internal import ServiceLifecycle
 internal import TelemetryEvents
 
-/// Everything that is read continuously: followed files, the journal and standard input.
+/// Runs the sources that are read continuously: followed files, the journal and standard input.
 struct SourcesService: Service {
     private let configuration: ServeConfiguration
     private let writer: GroupCommit<IngestProcessor>
@@ -24,6 +24,7 @@ struct SourcesService: Service {
     private struct File: Sendable {
         let source: FollowedSource
         let decoder: LogDecoder
+        /// Whether the ledger has a position of it.
         let isPlaced: Bool
     }
 
@@ -33,7 +34,7 @@ struct SourcesService: Service {
         let isPlaced: Bool
     }
 
-    /// - Throws: `CollectorError` when one of the files can never be followed, or the journal may not be read.
+    /// - Throws: `CollectorError` if a file can never be followed, or the permission to read the journal is missing.
     init(
         _ configuration: ServeConfiguration,
         room: LedgerRoom,
@@ -59,7 +60,7 @@ struct SourcesService: Service {
             let saved = room.projection.sources.position(of: FollowedSource.source(path, room.key))
             let series = metrics.series(of: path)
             let place = saved.flatMap { FilePosition.decode($0) }
-            if saved != nil, place == nil { Self.tellUnreadable(path, series, log) }
+            if saved != nil, place == nil { Self.reportUnreadable(path, series, log) }
             let source = FollowedSource(
                 path: path,
                 position: place?.position,
@@ -100,8 +101,8 @@ struct SourcesService: Service {
             metrics.gaps.add()
             log.warning(
                 """
-                the position in the followed journal cannot be read, and it is followed from its end: what was logged \
-                since is not read; nothing needs doing
+                the position in the followed journal is invalid, so that reading starts at its end: entries logged since \
+                the last stop are not read; no action is needed
                 """
             )
         }
@@ -119,13 +120,12 @@ struct SourcesService: Service {
         return Journal(source: source, decoder: decoder, isPlaced: place != nil)
     }
 
-    /// The position of a file stands in the ledger and cannot be read.
-    private static func tellUnreadable(_ path: String, _ metrics: FollowMetrics.Series, _ log: Logger) {
+    private static func reportUnreadable(_ path: String, _ metrics: FollowMetrics.Series, _ log: Logger) {
         metrics.gaps.add()
         log.warning(
             """
-            the position in a followed file cannot be read, and it is read from its beginning: its lines count again, \
-            and the unread rest of a file that was rotated meanwhile is lost; nothing needs doing
+            the position in a followed file is invalid, so that reading starts at its beginning: its lines count again, \
+            and the unread rest of a file that was rotated meanwhile is lost; no action is needed
             """,
             metadata: ["file": "\(path)"]
         )
@@ -193,5 +193,38 @@ struct SourcesService: Service {
         thread.start()
         try? await thread.runIfActive { watch.run() }
         try? await thread.shutdownGracefully()
+    }
+}
+
+extension LogDecoder {
+    /// A decoder with a saved state, or a new one where the state is invalid.
+    fileprivate static func resumed(
+        _ state: [UInt8]?,
+        _ options: LogDecoderOptions,
+        _ room: LedgerRoom,
+        _ gaps: Counter,
+        _ log: Logger,
+        _ source: String
+    ) -> LogDecoder {
+        if let state {
+            do throws(LogStateError) {
+                return try LogDecoder(
+                    restoring: state,
+                    options,
+                    pseudonyms: room.key,
+                    identityKey: room.identityKey
+                )
+            } catch {
+                gaps.add()
+                log.warning(
+                    """
+                    the saved state of a followed log's decoder is invalid (\(error)): events of cycles that began before \
+                    may be lost; no action is needed
+                    """,
+                    metadata: ["source": "\(source)"]
+                )
+            }
+        }
+        return LogDecoder(options, pseudonyms: room.key, identityKey: room.identityKey)
     }
 }

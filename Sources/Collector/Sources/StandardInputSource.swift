@@ -10,7 +10,7 @@ internal import NIOPosix
     internal import Darwin
 #endif
 
-/// Standard input as a source of lines, read until its end. Nothing more is read while the ledger stores what was.
+/// Standard input as a source of lines, read until its end; reading waits while the ledger stores.
 struct StandardInputSource: Sendable {
     private enum Piece: Sendable {
         case bytes([UInt8])
@@ -41,7 +41,9 @@ struct StandardInputSource: Sendable {
                     log.notice("standard input has ended; the service goes on")
                     break reading
                 case .failure(let code):
-                    log.error("cannot read standard input: \(unsafe String(cString: strerror(code))); it is given up")
+                    log.error(
+                        "cannot read standard input: \(unsafe String(cString: strerror(code))); it is not read any more"
+                    )
                     break reading
                 }
             }
@@ -54,7 +56,7 @@ struct StandardInputSource: Sendable {
         }
     }
 
-    /// Reads what there is, up to a limit, and waits a moment where there is nothing.
+    /// Reads what is available up to a limit, and waits briefly while nothing is.
     private static func read() -> Piece {
         guard isReadable(within: waitMilliseconds) else { return .nothingYet }
         var failure: Int32 = 0

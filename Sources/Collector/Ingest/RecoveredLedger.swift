@@ -6,7 +6,7 @@ internal import Logging
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The opened state directory: the ledger, the key and what recovery made of them.
+/// The ledger and the installation's key after recovery, with the lifecycle's state as of the ledger's end.
 struct LedgerRoom {
     let ledger: EventLedger
     let opening: LedgerOpening
@@ -14,10 +14,12 @@ struct LedgerRoom {
     let identityKey: IdentityKey
     let projection: LedgerProjection
 
-    /// Opens the ledger and folds it. Where its saved state cannot be read, it is folded anew from its first batch on; it is
-    /// set aside like a damaged one when that is no longer there.
+    /// Opens the state directory and recovers the lifecycle's state.
     ///
-    /// - Parameter onProgress: told how far the folding has come.
+    /// An unreadable checkpoint is replaced by folding the whole ledger; where batches were already deleted, the ledger is
+    /// set aside like a damaged one and a new one begins.
+    ///
+    /// - Parameter onProgress: Called with the progress of folding.
     init(
         directory: String,
         durability: LedgerDurability,
@@ -40,9 +42,9 @@ struct LedgerRoom {
             )
         } catch {
             guard error.isDamage else { throw error }
-            if let anew = try Self.foldedAnew(ledger, identityKey, limits, onProgress) {
-                log.error("the saved state cannot be read; all of the ledger was folded anew: \(error.description)")
-                recovered = anew
+            if let refolded = try Self.refolded(ledger, identityKey, limits, onProgress) {
+                log.error("the checkpoint cannot be read; the whole ledger was folded again: \(error.description)")
+                recovered = refolded
             } else {
                 let path = try ledger.setAside(now: now)
                 opening = .setAside(path: path, reason: error.description)
@@ -66,9 +68,8 @@ struct LedgerRoom {
         projection = recovered.0
     }
 
-    /// What the whole ledger comes to without its saved state, which is forgotten; nil when batches were deleted, or when
-    /// those cannot be read either.
-    private static func foldedAnew(
+    /// Folds the whole ledger and drops its checkpoint; nil when batches were deleted or are damaged, too.
+    private static func refolded(
         _ ledger: EventLedger,
         _ identityKey: IdentityKey,
         _ limits: LifecycleLimits,
@@ -76,7 +77,7 @@ struct LedgerRoom {
     ) throws(LedgerError) -> (LedgerProjection, LedgerProjection.Recovery)? {
         do throws(LedgerError) {
             guard try ledger.reader.statistics().pruned == .start else { return nil }
-            let anew = try LedgerProjection.recover(
+            let refolded = try LedgerProjection.recover(
                 from: ledger.reader,
                 identityKey: identityKey,
                 limits: limits,
@@ -84,7 +85,7 @@ struct LedgerRoom {
                 onProgress: onProgress
             )
             try ledger.forget(projection: LedgerProjection.name)
-            return anew
+            return refolded
         } catch {
             guard error.isDamage else { throw error }
             return nil
@@ -93,7 +94,7 @@ struct LedgerRoom {
 }
 
 extension LedgerError {
-    /// Whether the ledger's content is at fault, and not the moment or the machine.
+    /// Whether the ledger's content is damaged, as opposed to a failure that may pass.
     fileprivate var isDamage: Bool {
         switch self {
         case .corrupt, .damagedState: true
