@@ -3,6 +3,7 @@
 package import EventLedger
 package import PrefetchLifecycle
 package import TelemetryEvents
+internal import TextOutput
 
 /// Everything that is counted from the ledger, the lifecycle and the accounts, and where its sources are, with the position
 /// that they are true for.
@@ -149,5 +150,15 @@ extension LedgerProjection {
             }
             last = end.id
         }
+    }
+}
+
+/// How far a recovery has come: batches folded, and batches in all behind the checkpoint it began with.
+package struct RecoveryProgress: Hashable, Sendable, CustomStringConvertible {
+    package var done: Int64
+    package var total: Int64
+
+    package var description: String {
+        "recovering, \(done.grouped) of \(max(done, total).grouped) batches"
     }
 }

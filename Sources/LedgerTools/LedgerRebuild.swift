@@ -135,3 +135,138 @@ extension LedgerError {
         }
     }
 }
+
+extension LedgerRebuild {
+    /// Rebuilds, compares, and saves the rebuilt state as the checkpoint, all of it or nothing, for the end of the ledger.
+    ///
+    /// The service must be stopped. Nothing is saved while batches are damaged or missing that the saved state may
+    /// still count.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: the state directory.
+    ///   - now: the time, in microseconds since 1970 UTC.
+    ///   - progress: is told how far it has come.
+    package static func write(
+        stateDirectory: String,
+        now: Int64,
+        progress: (LedgerProgress) -> Void = { _ in }
+    ) throws(UnreadableLedger) -> RebuildReport {
+        let key = try identityKey(stateDirectory)
+        let ledger: EventLedger
+        do throws(LedgerError) {
+            ledger = try EventLedger.openExisting(directory: stateDirectory, durability: .power)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        let outcome = Result { () throws(UnreadableLedger) in
+            try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
+        }
+        do throws(LedgerError) {
+            try ledger.close()
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        return try outcome.get()
+    }
+
+    private func write(
+        to ledger: EventLedger,
+        now: Int64,
+        progress: (LedgerProgress) -> Void
+    ) throws(UnreadableLedger) -> RebuildReport {
+        var rebuilt = try rebuild(progress: progress)
+        if let problem = rebuilt.refold.problems.first {
+            throw UnreadableLedger("nothing was saved, since the saved state may count what cannot be read: \(problem)")
+        }
+        do throws(LedgerError) {
+            try rebuilt.refold.save(to: ledger, now: now)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        rebuilt.report.isWritten = true
+        return rebuilt.report
+    }
+}
+
+extension LedgerRefold {
+    /// Saves in parts, which count from the last, tiny transaction on: everything in place of what is saved, or what was
+    /// folded behind it.
+    fileprivate mutating func save(to ledger: EventLedger, now: Int64) throws(LedgerError) {
+        let name = LedgerProjection.name
+        while try !ledger.tidy(name) {}
+        if isFromBeginning {
+            var removal = StateChanges()
+            removal.removeAll(prefix: "")
+            try ledger.stage(removal, of: name)
+        }
+        var changes = projection.takeChanges(at: projection.position)
+        while let part = changes.takePart(bytes: CheckpointSchedule.partBytes) { try ledger.stage(part, of: name) }
+        try ledger.commitStage(of: name, at: projection.position, now: now)
+    }
+}
+
+/// Folds the batches of a ledger anew, from its first one or from the last checkpoint.
+struct LedgerRefold {
+    var projection: LedgerProjection
+    /// Whether it began with nothing, so that everything that was ever accepted is in it.
+    let isFromBeginning: Bool
+    private(set) var batches: UInt64 = 0
+    private(set) var events: UInt64 = 0
+    /// What could not be folded, and what the saved state may hold all the same.
+    private(set) var problems: [String] = []
+
+    /// Batches were deleted that it had not folded: the service went on meanwhile.
+    struct Overtaken: Error {}
+
+    /// - Parameter projection: the state to begin with.
+    init(_ projection: LedgerProjection) {
+        self.projection = projection
+        isFromBeginning = projection.position == .start
+    }
+
+    /// Goes on up to a position, or to the end of the ledger.
+    mutating func fold(
+        _ reader: LedgerReader,
+        upTo end: LedgerPosition? = nil,
+        progress: (LedgerProgress) -> Void
+    ) throws {
+        var reached = LedgerProgress()
+        var walk = try LedgerWalk(reader, after: projection.position)
+        while projection.position.batch < end?.batch ?? .max, let step = try walk.next() {
+            switch step {
+            case .batch(let stored):
+                if stored.id > end?.batch ?? .max { return }
+                apply(stored)
+                reached.events = events
+                progress(reached)
+            case .damaged(let batch, let detail):
+                problems.append("batch \(batch) is damaged and not in it: \(detail)")
+            case .gap(let last, let batch, _):
+                problems.append("batch \(batch) does not follow \(last): something between them is missing")
+            case .deleted: throw Overtaken()
+            }
+        }
+        if let end, walk.last.batch < end.batch {
+            problems.append("the ledger ends at \(walk.last), before \(end)")
+        }
+    }
+
+    /// Records that cannot be read are left out here as they were when they came.
+    private mutating func apply(_ stored: StoredBatch) {
+        batches += 1
+        events += UInt64(stored.batch.count)
+        try? projection.apply(stored.batch, at: stored.position)
+    }
+}
+
+extension LedgerProjection {
+    /// Hands every page of a checkpoint to `body`, of a projection from which nothing was taken and nothing loaded.
+    mutating func takeWholeState(_ body: (StateKey, [UInt8]) -> Void) {
+        body(IngestAccounts.stateKey, accounts.encoded)
+        for source in sources.sources {
+            if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }
+        }
+        var delta = fold.takeChanges()
+        while let page = delta.takePage() { body(StateKey("fold/" + page.key), page.value) }
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
 /// Reads the batches of a ledger in order, some megabytes at a time, also while a service writes and deletes some.
 struct LedgerWalk {
@@ -94,5 +95,50 @@ struct LedgerWalk {
         let pruned = try reader.statistics().pruned
         if before.batch < batch - 1, pruned.batch >= batch - 1 { return .deleted(last) }
         return .gap(after: before, batch: batch, firstSequence: firstSequence ?? before.sequence + 1)
+    }
+}
+
+/// How far a command has read the ledger.
+package struct LedgerProgress: Hashable, Sendable {
+    /// The events of the batches that were read.
+    package var events: UInt64 = 0
+    /// What is read now, such as "batches".
+    package var stage = "batches"
+
+    /// The progress as a line.
+    package func line(elapsedSeconds: Double) -> String {
+        let rate = elapsedSeconds > 0 ? ", \(UInt64(Double(events) / elapsedSeconds)) events/s" : ""
+        return "\(stage): \(events) events\(rate)"
+    }
+}
+
+/// A state directory that cannot be read, in words for the one who named it.
+package struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what to do.
+    package let description: String
+
+    /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM` and
+    /// `EACCES`, negative.
+    private static func isForbidden(_ code: Int32) -> Bool {
+        code == -1 || code == -13 || code > 0 && [8, 14].contains(code & 0xFF)
+    }
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    init(_ error: LedgerError) {
+        description =
+            switch error {
+            case .absent(let path): "there is no ledger at \(path); name the service's directory with --state-dir"
+            case .other(let code, let message) where Self.isForbidden(code):
+                "the ledger cannot be opened (\(message)); readers share the index of its write-ahead log: run this as "
+                    + "the service's user or as root"
+            default: error.description
+            }
+    }
+
+    init(_ error: InstallationKeyError) {
+        description = error.description
     }
 }

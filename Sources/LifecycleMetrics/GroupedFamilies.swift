@@ -2,6 +2,7 @@
 
 internal import MetricsRegistry
 internal import PrefetchLifecycle
+internal import TelemetryEvents
 
 /// Families whose series are told apart by what the groups of the fold's totals have for the chosen labels; groups that
 /// agree in all of them are one series. That of events which name neither platform nor version is there from the start.
@@ -68,5 +69,162 @@ struct GroupedFamilies: Sendable {
         placesOfSeries[values] = series.count
         series.append(families.series(values, created: created))
         return series.count - 1
+    }
+}
+
+/// Families of counters and histograms in a registry, with labels that tell groups of the fold's totals apart.
+struct LifecycleFamilies: Sendable {
+    /// How many combinations of platform and version the fold tells apart at most.
+    private static let groups = 128
+
+    private let counters: [(LifecycleCounterFamily, CounterFamily)]
+    private let histograms: [HistogramFamily]
+    private let counts: [@Sendable (LifecycleTotals) -> UInt64]
+    /// Where in `LifecycleSeries` the counter or histogram of an observation is.
+    private let places: [LifecycleObservation.Place: LifecycleSeries.Place]
+    private let observed: [@Sendable (LifecycleTotals) -> TimeHistogram]
+
+    /// - Parameter labels: the names of the labels that each family has besides its own.
+    init(
+        _ registry: MetricsRegistry,
+        counters: [LifecycleCounterFamily],
+        histograms: [LifecycleHistogramFamily],
+        labels: [String]
+    ) {
+        let groups = labels.isEmpty ? 1 : Self.groups
+        self.counters = counters.map { family in
+            let series = registry.counter(
+                family.name,
+                help: family.help,
+                labels: family.labels + labels,
+                maximumSeries: family.members.count * groups
+            )
+            return (family, series)
+        }
+        self.histograms = histograms.map { family in
+            registry.histogram(
+                family.name,
+                help: family.help,
+                unit: "seconds",
+                labels: labels,
+                buckets: family.measure.bounds,
+                maximumSeries: groups
+            )
+        }
+        let told = counters.flatMap(\.members).map(\.observed).enumerated().compactMap { place, observed in
+            observed.map { ($0, LifecycleSeries.Place.counter(place)) }
+        }
+        let timed = histograms.enumerated().map { place, family in
+            (LifecycleObservation.Place.time(family.measure), LifecycleSeries.Place.histogram(place))
+        }
+        places = Dictionary(told + timed) { first, _ in first }
+        counts = counters.flatMap { $0.members.map(\.count) }
+        observed = histograms.map(\.observed)
+    }
+
+    /// The instruments of some groups, with the values of the labels that these share.
+    func series(_ values: [String], created: Int64) -> LifecycleSeries {
+        LifecycleSeries(
+            counters: counters.flatMap { family, counters in
+                family.members.map { counters.with($0.labelValues + values, onceUsed: $0.isShownOnceUsed) }
+            },
+            histograms: histograms.map { $0.with(values) },
+            created: created
+        )
+    }
+
+    /// Where an observation was counted; nil where it is of another family.
+    func place(of observation: LifecycleObservation) -> LifecycleSeries.Place? { places[observation.place] }
+
+    /// What a group has counted, in the order of `LifecycleSeries`: a word for each counter, then for each histogram one
+    /// for each bucket and one for the sum in microseconds.
+    func words(of totals: LifecycleTotals) -> [UInt64] {
+        var words: [UInt64] = []
+        words.reserveCapacity(256)
+        for count in counts { words.append(count(totals)) }
+        for observed in observed {
+            let histogram = observed(totals)
+            words.append(contentsOf: histogram.counts)
+            words.append(histogram.microseconds)
+        }
+        return words
+    }
+}
+
+/// The instruments of one group of the fold's totals, or of several together, with what they show.
+///
+/// What a group has counted comes as words: one for each counter, then for each histogram one for each bucket and one for
+/// the sum in microseconds.
+struct LifecycleSeries: Sendable {
+    /// One of the instruments.
+    enum Place: Sendable {
+        case counter(Int)
+        case histogram(Int)
+    }
+
+    private let counters: [Counter]
+    private let histograms: [(histogram: Histogram, words: Range<Int>)]
+    private let created: Int64
+    private var sums: [UInt64]
+
+    /// - Parameter created: when counting began, in microseconds since 1970.
+    init(counters: [Counter], histograms: [Histogram], created: Int64) {
+        self.counters = counters
+        self.created = created
+        var end = counters.count
+        self.histograms = histograms.map { histogram in
+            let start = end
+            end += histogram.bounds.count + 2
+            return (histogram, start..<end)
+        }
+        sums = [UInt64](repeating: 0, count: end)
+        for counter in counters { counter.restore(to: 0, created: created) }
+        let nothing = [UInt64](repeating: 0, count: end)
+        for (histogram, range) in self.histograms {
+            try? histogram.restore(counts: Array(nothing[range.dropLast()]), sum: 0, created: created)
+        }
+    }
+
+    /// Adds what a group has counted since it was read before.
+    mutating func add(_ words: [UInt64], since earlier: [UInt64], in update: inout MetricsUpdate) {
+        for place in counters.indices where words[place] != earlier[place] {
+            sums[place] += words[place] - earlier[place]
+            update.raise(counters[place], to: sums[place], created: created)
+        }
+        for (histogram, range) in histograms where words[range] != earlier[range] {
+            for place in range { sums[place] &+= words[place] &- earlier[place] }
+            let seconds = Double(sums[range.upperBound - 1]) / 1e6
+            try? update.restore(histogram, counts: Array(sums[range.dropLast()]), sum: seconds, created: created)
+        }
+    }
+
+    /// Shows the last thing that was counted at a place.
+    func attach(_ exemplar: Exemplar, at place: Place) {
+        switch place {
+        case .counter(let place): counters[place].attach(exemplar)
+        case .histogram(let place): histograms[place].histogram.attach(exemplar)
+        }
+    }
+
+    /// As many zeros as there are words.
+    var nothing: [UInt64] { [UInt64](repeating: 0, count: sums.count) }
+}
+
+extension Exemplar {
+    /// The name of the only label.
+    private static let label = "schedule_id"
+
+    /// What was counted, with its schedule (SPEC 7), at the time when it was: that is when the counter moved. Nil where
+    /// the id is longer than exemplars may be.
+    init?(_ observation: LifecycleObservation) {
+        do throws(ExemplarError) {
+            self = try Exemplar(
+                labels: [(Self.label, observation.scheduleId)],
+                value: observation.value,
+                timestamp: observation.countedAt.microseconds
+            )
+        } catch {
+            return nil
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 package import MetricsRegistry
 package import PrefetchLifecycle
+internal import TelemetryEvents
 
 /// The families that are functions of the fold's totals alone, alike in the service and in `replay` (SPEC 6).
 ///
@@ -59,5 +60,65 @@ package struct LifecycleInstruments: Sendable {
     /// Shows which schedules were counted last, where that is shown.
     package func attach(_ observations: [LifecycleObservation]) {
         for observation in observations { cycles.attach(observation) }
+    }
+}
+
+/// A label that the families of the lifecycle may have besides their own (SPEC 6).
+package enum LifecycleLabel: String, CaseIterable, Sendable {
+    /// The platform of the app: `ios`, `android`, `other` or `unknown`.
+    case platform
+    /// The version of the app: the first 30 that are told, `other` or `unknown`.
+    case appVersion = "app_version"
+
+    /// Each of some labels once, in their own order.
+    package static func each(of labels: [LifecycleLabel]) -> [LifecycleLabel] {
+        allCases.filter(labels.contains)
+    }
+
+    /// What a group has for it.
+    package func value(of group: LifecycleGroup) -> String {
+        switch self {
+        case .platform: group.platform
+        case .appVersion: group.appVersion
+        }
+    }
+}
+
+/// When the latest event of each stage happened, so that an alert can tell when there was none for long.
+struct LatestEvents: Sendable {
+    private let gauges: [(stage: LifecycleStage, gauge: Gauge)]
+
+    init(_ registry: MetricsRegistry) {
+        gauges = LifecycleStage.allCases.map { stage in
+            let (name, event) = stage.latestEvent
+            let gauge = registry.gauge(
+                "\(name)_timestamp_seconds",
+                help: "When \(event) last, by the event's own time, in seconds since 1970; 0 while there was none.",
+                unit: "seconds"
+            )
+            return (stage, gauge)
+        }
+    }
+
+    /// Sets those that a group has later ones of.
+    func raise(to totals: LifecycleTotals, in update: inout MetricsUpdate) {
+        for (stage, gauge) in gauges {
+            guard let time = totals.latest(stage) else { continue }
+            update.raise(gauge, to: Double(time.microseconds) / 1e6)
+        }
+    }
+}
+
+extension LifecycleStage {
+    /// The name of what happened, and what happened, in the words of the gauge.
+    fileprivate var latestEvent: (name: String, event: String) {
+        switch self {
+        case .scheduled: ("dnp_prefetch_scheduled", "a prefetch task was scheduled")
+        case .executed: ("dnp_prefetch_executed", "a prefetch task was executed")
+        case .success: ("dnp_prefetch_success", "a prefetch attempt succeeded")
+        case .failure: ("dnp_prefetch_failure", "a prefetch attempt failed")
+        case .used: ("dnp_prefetch_used_for_notification", "a notification used prefetched content")
+        case .delivered: ("dnp_notification_delivered", "a notification was delivered")
+        }
     }
 }

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import Foundation
+internal import Synchronization
+internal import TextOutput
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
 
 /// An open input: a file, a pipe or standard input.
 package struct InputFile: ~Copyable {
@@ -94,4 +102,52 @@ package struct InputFile: ~Copyable {
         default: unsafe "it cannot be read: \(String(cString: strerror(number)))"
         }
     }
+}
+
+extension InputFile {
+    /// Whether opening it leaves it as it is. A pipe gives its content once, and opening one waits for who writes it.
+    package static func isReadTheSameTwice(_ path: String) -> Bool {
+        guard path != standardInput else { return true }
+        // What is missing is found when it is opened; links that only the kernel follows lead to pipes.
+        guard let resolved = unsafe realpath(path, nil) else { return unsafe access(path, F_OK) != 0 }
+        defer { unsafe free(resolved) }
+        let attributes = try? unsafe FileManager.default.attributesOfItem(atPath: String(cString: resolved))
+        let type = attributes?[.type] as? FileAttributeType
+        return type != .typeUnknown && type != .typeSocket && type != .typeCharacterSpecial
+    }
+}
+
+/// An input that cannot be read, in words for the one who named it.
+package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The input as it was named.
+    package let input: String
+    /// What is wrong with it, and what to do.
+    package let problem: String
+
+    package init(input: String, problem: String) {
+        self.input = input
+        self.problem = problem
+    }
+
+    /// The input and its problem.
+    package var description: String { "\(PlainText.line(input)): \(problem)" }
+}
+
+/// The first Ctrl-C (SIGINT) while a live input is read: it ends the input, so that what came is still judged. The
+/// second ends the process.
+package struct Interruption: Sendable {
+    /// How often it is looked for, in milliseconds.
+    package static let interval: Int32 = 100
+    private static let raised = Atomic(false)
+
+    /// Takes the signal over from now on.
+    package init() {
+        Self.raised.store(false, ordering: .relaxed)
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.raised.store(true, ordering: .relaxed) }
+        action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
+        unsafe sigaction(SIGINT, &action, nil)
+    }
+
+    package var isRaised: Bool { Self.raised.load(ordering: .relaxed) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 package import TelemetryEvents
 internal import TextOutput
 
@@ -46,5 +47,92 @@ package struct InvalidOption: Error, CustomStringConvertible {
 
     package init(_ description: String) {
         self.description = description
+    }
+}
+
+/// A time zone that nobody knows: one sentence for the operator.
+package struct UnknownZone: Error, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what may have been meant.
+    package let description: String
+}
+
+extension ZoneOffsets {
+    /// The years whose changes are looked up; outside of them the nearest offset holds.
+    private static let years: Range<Int64> = 946_684_800..<2_556_144_000
+
+    /// How far apart the zone's offset is looked at, in seconds; two changes are never nearer.
+    private static let step: Int64 = 3 * 86_400
+
+    /// A zone by its name in the time zone database (`Europe/Berlin`), or an offset (`+02:00`, `-0330`, `+2`, `UTC`).
+    ///
+    /// Changes of the offset are known from 2000 to 2050.
+    package init(named name: String) throws(UnknownZone) {
+        if let fixed = Self.fixedOffset(name) {
+            self.init(fixed: fixed)
+        } else if let zone = TimeZone(identifier: name) {
+            self.init(zone)
+        } else {
+            throw UnknownZone(
+                description: "expected a time zone such as Europe/Berlin or +02:00, found \"\(name.prefix(80))\""
+                    + (Self.suggestion(for: name).map { "; did you mean \($0)?" } ?? "")
+            )
+        }
+    }
+
+    /// The zone of the machine.
+    package static var machine: ZoneOffsets { ZoneOffsets(TimeZone.current) }
+
+    private init(_ zone: TimeZone) {
+        func offset(_ second: Int64) -> Int32 {
+            Int32(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(second))))
+        }
+        let before = offset(Self.years.lowerBound)
+        var transitions: [(utcSeconds: Int64, offset: Int32)] = []
+        var last = before
+        for next in stride(from: Self.years.lowerBound + Self.step, to: Self.years.upperBound, by: Int(Self.step)) {
+            let there = offset(next)
+            guard there != last else { continue }
+            var range = next - Self.step..<next
+            while range.count > 1 {
+                let middle = (range.lowerBound + range.upperBound) / 2
+                range = offset(middle) == last ? middle..<range.upperBound : range.lowerBound..<middle
+            }
+            transitions.append((range.upperBound, there))
+            last = there
+        }
+        self.init(transitions: transitions, before: before)
+    }
+
+    /// The seconds of `Z`, `UTC`, `+h`, `±hh`, `±hhmm` or `±hh:mm`; nil for anything else.
+    private static func fixedOffset(_ text: String) -> Int32? {
+        if ["Z", "UTC", "GMT"].contains(text.uppercased()) { return 0 }
+        guard let sign = text.first, sign == "+" || sign == "-" else { return nil }
+        let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+        let digits = parts.joined()
+        let isWellFormed =
+            switch (parts.count, digits.utf8.count) {
+            case (1, 1...2), (1, 4): true
+            case (2, 4): parts[0].utf8.count == 2
+            default: false
+            }
+        guard isWellFormed, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int32(digits) else {
+            return nil
+        }
+        let (hours, minutes) = digits.utf8.count == 4 ? (number / 100, number % 100) : (number, 0)
+        guard hours <= 18, minutes <= 59 else { return nil }
+        return (hours * 3_600 + minutes * 60) * (sign == "-" ? -1 : 1)
+    }
+
+    /// The known name that is nearest to what was given; nil when none is near.
+    private static func suggestion(for name: String) -> String? {
+        let given = Array(name.lowercased().replacing(" ", with: "_").utf8.prefix(NearestName.maximumLength))
+        guard given.count >= 3 else { return nil }
+        let candidates = TimeZone.knownTimeZoneIdentifiers.map { known in
+            let whole = Array(known.lowercased().utf8)
+            let city = whole.lastIndex(of: UInt8(ascii: "/")).map { Array(whole[($0 + 1)...]) } ?? whole
+            return (known, min(NearestName.distance(given, whole), NearestName.distance(given, city)))
+        }
+        guard let (nearest, distance) = candidates.min(by: { ($0.1, $0.0) < ($1.1, $1.0) }) else { return nil }
+        return distance <= max(1, given.count / 3) ? nearest : nil
     }
 }

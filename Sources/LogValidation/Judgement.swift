@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LifecycleMetrics
+internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
 /// What device logs or events come to: cycles, counters, lines and the verdict.
 package struct Judgement: Sendable {
@@ -86,4 +89,89 @@ struct UnexplainedLine: Sendable {
     var text: String
     /// What was expected.
     var why: String
+}
+
+/// What a judgement comes to (SPEC 10).
+package enum Verdict: String, Sendable {
+    /// No cycle breaks a rule that counts.
+    case coherent
+    /// A cycle breaks a rule of bucket A; in a strict judgement, of A or B.
+    case incoherent
+    /// The input holds no cycle.
+    case empty
+}
+
+extension Judgement {
+    /// The families of the lifecycle as a scrape of the service would show them (Prometheus text 0.0.4).
+    ///
+    /// - Parameter labels: what they are told apart by, besides their own labels.
+    package func exposition(labels: [LifecycleLabel] = []) -> [UInt8] {
+        let registry = MetricsRegistry(now: { 0 })
+        let own = Set(registry.descriptors.map(\.name))
+        var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
+        registry.update { metrics.set(groups, openCycles: 0, in: &$0) }
+        return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
+    }
+}
+
+/// What at least one cycle must have come to: a stage or an outcome.
+package enum Requirement: String, CaseIterable, Sendable {
+    /// A task was scheduled.
+    case scheduled
+    /// A task was executed.
+    case executed
+    /// A fetch succeeded.
+    case success
+    /// A fetch failed for good.
+    case failure
+    /// A notification used prefetched content.
+    case used
+    /// A notification was delivered.
+    case delivered
+    /// A cycle ended as `fallback`.
+    case fallback
+    /// A cycle ended as `failed`.
+    case failed
+    /// A cycle ended as `missed`.
+    case missed
+    /// A cycle ended as `incomplete`.
+    case incomplete
+
+    /// Reads names that are separated by commas; nil when one of them is none, or none is there.
+    package static func list(_ text: String) -> [Requirement]? {
+        var list: [Requirement] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let requirement = Requirement(rawValue: part.trimmed.lowercased()) else { return nil }
+            list.append(requirement)
+        }
+        return list
+    }
+
+    /// What is said when no cycle has come to it.
+    package var unmetSentence: String {
+        switch self {
+        case .scheduled: "no cycle was scheduled"
+        case .executed: "no cycle was executed"
+        case .success: "no cycle's fetch succeeded"
+        case .failure: "no cycle's fetch failed"
+        case .used: "no cycle's content was used for its notification"
+        case .delivered: "no cycle's notification was delivered"
+        case .fallback, .failed, .missed, .incomplete: "no cycle ended as \(rawValue)"
+        }
+    }
+
+    func isMet(by cycle: ClosedCycle) -> Bool {
+        switch self {
+        case .scheduled: cycle.stages.scheduled != nil
+        case .executed: cycle.stages.executed != nil
+        case .success: cycle.stages.success != nil
+        case .failure: cycle.stages.failure != nil
+        case .used: cycle.stages.used != nil || cycle.outcome == .used
+        case .delivered: cycle.stages.delivered != nil
+        case .fallback: cycle.outcome == .fallback
+        case .failed: cycle.outcome == .failed
+        case .missed: cycle.outcome == .missed
+        case .incomplete: cycle.outcome == .incomplete
+        }
+    }
 }

@@ -116,3 +116,160 @@ package struct JudgementRun: Sendable {
         Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
     }
 }
+
+/// How inputs are judged.
+package struct JudgementOptions: Sendable {
+    /// What is known of each cycle in the end.
+    package enum Detail: Sendable {
+        /// Counters only.
+        case counters
+        /// The cycles, the first 100,000 of them.
+        case cycles
+        /// One cycle, with everything that a test run's record holds: the latest, or the latest of a schedule.
+        case testRun(scheduleId: String?)
+    }
+
+    /// How many cycles are listed at most.
+    package static let listedCycles = 100_000
+    /// How many unrecognised lines of an input are explained at most.
+    package static let explainedLines = 1_000
+
+    /// What is known of each cycle in the end.
+    package var detail = Detail.cycles
+    /// Whether the first unrecognised lines are kept.
+    package var explains = false
+
+    let format: LineFormat
+
+    /// - Parameter format: the form of lines that do not say it themselves.
+    package init(_ format: LineFormat) {
+        self.format = format
+    }
+
+    /// How the lines of every input are read.
+    var lines: LogDecoderOptions {
+        var lines = format.decoderOptions
+        lines.reportsUntimedLines = detail.isTestRun
+        lines.unrecognisedLimit = explains ? Self.explainedLines : 0
+        return lines
+    }
+}
+
+/// Pseudonyms for one run: under a key that is made for it and forgotten with it.
+struct OneRunPseudonyms: Pseudonymising {
+    /// The key of identities and cycles in the run.
+    let identityKey: IdentityKey
+    private let high: IdentityKey
+    private let low: IdentityKey
+
+    init() {
+        var random = SystemRandomNumberGenerator()
+        identityKey = IdentityKey(random.next(), random.next())
+        high = IdentityKey(random.next(), random.next())
+        low = IdentityKey(random.next(), random.next())
+    }
+
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+        Pseudonym(high: high.batch(idempotencyKey: bytes), low: low.batch(idempotencyKey: bytes))
+    }
+}
+
+/// Reads one input from its first byte to its last, in pieces: the first of the two threads of a run. What the lines say is
+/// bound to cycles on the other one.
+struct InputDecoding {
+    let options: JudgementOptions
+    let pseudonyms: OneRunPseudonyms
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - emit: takes what was decoded, in order.
+    ///   - progress: is told after each piece how many bytes of the input and lines have been read.
+    /// - Returns: what the input held.
+    func decode(
+        _ input: consuming InputBytes,
+        named name: String,
+        emit: (InputPiece) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var chunks = LineChunks(input)
+        if options.format.wrapper == nil || options.format.wrapper == .events {
+            if try chunks.beginDocument() { return try decodeDocument(&chunks, named: name, emit: emit) }
+        }
+        return try decodeLines(&chunks, named: name, emit: emit, progress: progress)
+    }
+
+    private func decodeLines(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (InputPiece) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
+            progress(chunks.consumed, parser.counts.read)
+        }
+        return JudgedInput(parser, named: name)
+    }
+
+    /// Reads what began like a document and holds no event as lines; nil when the plugin wrote none of them.
+    private func decodeAsLines(_ bytes: [UInt8], named name: String, emit: (InputPiece) -> Void) -> JudgedInput? {
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        let parsed = parser.parse(bytes.span, readAt: now())
+        guard parser.counts.recognised > 0 else { return nil }
+        emit(.lines(parsed))
+        return JudgedInput(parser, named: name)
+    }
+
+    private func decodeDocument(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (InputPiece) -> Void
+    ) throws(InputError) -> JudgedInput {
+        guard let bytes = try chunks.whole(limit: JSONDocuments.limit) else {
+            throw InputError(
+                input: name,
+                problem: "a JSON document of more than \(JSONDocuments.limit >> 20) MiB; write one event on each line, "
+                    + "as `jq -c '.events[]? // .[]?'` does"
+            )
+        }
+        let decoded = JSONEventDecoder.decode(
+            bytes.span,
+            framing: .document,
+            receivedAt: now(),
+            pseudonyms: pseudonyms,
+            identityKey: pseudonyms.identityKey
+        )
+        if decoded.events.count == 0, let first = decoded.rejections.first {
+            if let judged = decodeAsLines(bytes, named: name, emit: emit) { return judged }
+            throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
+        }
+        emit(.events(decoded))
+        var judged = JudgedInput(name: name)
+        judged.lines.read = UInt64(decoded.received)
+        judged.lines.recognised = UInt64(decoded.events.count)
+        judged.lines.unrecognised = UInt64(decoded.rejected)
+        if options.explains {
+            judged.unrecognised = decoded.rejections.prefix(JudgementOptions.explainedLines).map {
+                UnexplainedLine(number: UInt64($0.index) + 1, text: "", why: $0.description)
+            }
+        }
+        return judged
+    }
+}
+
+/// A piece of an input.
+enum InputPiece: Sendable {
+    case lines(ParsedLog)
+    case events(DecodedEvents)
+    /// Nothing more comes of it.
+    case end(JudgedInput)
+}
+
+extension JudgedInput {
+    fileprivate init(_ parser: LogParser, named name: String) {
+        self.init(name: name, lines: parser.counts)
+        unrecognised = parser.unrecognised.map {
+            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
+        }
+    }
+}
