@@ -8,26 +8,29 @@ internal import CZlib
     internal import Darwin
 #endif
 
-/// Deflates pieces of pages, each on its own; used by one thread at a time.
+/// Deflates pieces of a page independently of each other; used by one thread at a time.
 ///
 /// The only place that touches zlib's pointers for writing.
 @safe
 package final class PageDeflater: @unchecked Sendable {
-    /// zlib's level. A page is text that repeats itself: higher levels take two to four times as long to save a third.
+    /// zlib's level. A page is repetitive text: higher levels take two to four times as long to save a third.
     private static let level: Int32 = 3
-    /// What zlib's bound does not hold for the end of a full flush.
+    /// The bytes of the end of a full flush, which zlib's bound leaves out.
     private static let flushRoom = 16
 
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Nil when there is no memory for it.
-    package init?() {
+    /// Nil when zlib has no memory.
+    package convenience init?() {
+        self.init(level: Self.level)
+    }
+
+    /// - Parameter level: 0 to 9; zlib fails to start with any other.
+    init?(level: Int32) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe dnp_deflate_raw_init(stream, Self.level) == Z_OK else {
-            unsafe stream.deallocate()
-            return nil
-        }
+        // `deinit` runs after a failed start too and frees the stream; `deflateEnd` ignores one that was not started.
+        guard unsafe dnp_deflate_raw_init(stream, level) == Z_OK else { return nil }
     }
 
     deinit {
@@ -35,7 +38,7 @@ package final class PageDeflater: @unchecked Sendable {
         unsafe stream.deallocate()
     }
 
-    /// The piece with its deflated form; nil when zlib fails.
+    /// Deflates a piece; nil when zlib fails.
     package func deflate(_ piece: Span<UInt8>) -> DeflatedChunk? {
         guard unsafe deflateReset(stream) == Z_OK else { return nil }
         let room = Int(unsafe deflateBound(stream, UInt(piece.count))) + Self.flushRoom
@@ -52,19 +55,19 @@ package final class PageDeflater: @unchecked Sendable {
             }
             guard isWhole else { return nil }
             let checksum = unsafe crc32(0, input.baseAddress, UInt32(clamping: input.count))
-            // A copy, since the array has room for far more than was written.
+            // A copy of the right size, since the array was allocated for the worst case.
             return unsafe DeflatedChunk(source: Array(input), deflated: Array(deflated[...]), checksum: checksum)
         }
     }
 }
 
-/// A piece of a page with its deflated form, which stands for itself and can be joined with others.
+/// A piece of a page with its deflated form, which can be joined with others.
 package final class DeflatedChunk: Sendable {
-    /// Of which bytes of the page it was made.
+    /// The bytes of the page.
     package let source: [UInt8]
     /// Deflate (RFC 1951) blocks that end at a whole byte, refer to nothing before them, and are not the last ones.
     package let deflated: [UInt8]
-    /// Of the source.
+    /// The CRC-32 of the source.
     package let checksum: UInt
 
     package init(source: [UInt8], deflated: [UInt8], checksum: UInt) {
@@ -73,10 +76,10 @@ package final class DeflatedChunk: Sendable {
         self.checksum = checksum
     }
 
-    /// The memory that it takes, in bytes.
+    /// The memory of both, in bytes.
     package var bytes: Int { source.count + deflated.count }
 
-    /// Whether the piece has just these bytes.
+    /// Whether the chunk was made of these bytes.
     package func isOf(_ piece: Span<UInt8>) -> Bool {
         guard piece.count == source.count else { return false }
         return unsafe piece.withUnsafeBytes { piece in
@@ -88,11 +91,11 @@ package final class DeflatedChunk: Sendable {
     }
 }
 
-/// One gzip member (RFC 1952) of deflated pieces.
+/// Joins deflated chunks into one gzip member (RFC 1952).
 package enum GzipMember {
-    /// Deflated by something unknown on something unknown, at no time.
+    /// Deflate, no flags, no time, unknown operating system.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
-    /// A last block that is empty.
+    /// An empty final block.
     private static let lastBlock: [UInt8] = [0x03, 0x00]
     private static let trailerBytes = 8
 
@@ -118,15 +121,15 @@ package enum GzipMember {
     }
 }
 
-/// A body as gzip, where that is worth it.
+/// Compresses a request body where that is worth it.
 package enum GzipBody {
-    /// Smaller bodies fit one packet anyway.
+    /// Smaller bodies fit one packet uncompressed.
     package static let least = 1_024
-    /// A collector takes what is compressed better for an attack (200 by default), unless it is small.
+    /// Below the ratio from which a collector suspects an attack (200 by default).
     private static let highestRatio = 150
     private static let piece = 1 << 20
 
-    /// Nil where the body should leave as it is.
+    /// Nil where the body should be sent uncompressed.
     package static func compress(_ body: [UInt8]) -> [UInt8]? {
         guard body.count >= least, let deflater = PageDeflater() else { return nil }
         var chunks: [DeflatedChunk] = []

@@ -4,12 +4,12 @@ internal import EventLedger
 internal import LedgerState
 internal import TelemetryEvents
 
-/// Reads every batch of a ledger once: are they sound, do their numbers follow, and what do the accounts come to.
+/// Reads every batch of a ledger once: checks the records and numbers, and sums up the accounts.
 struct BatchAudit {
     private(set) var check = LedgerCheck(.batches)
-    /// The accounts at the end; nil when something before it is missing, which the check then tells.
+    /// The accounts at the end; nil when batches are missing, which the check then reports.
     private(set) var accounts: SavedAccounts?
-    /// Where the ledger ends.
+    /// The end of the ledger.
     private(set) var end: LedgerPosition
     private var batches: UInt64 = 0
     private var events: UInt64 = 0
@@ -96,14 +96,14 @@ struct BatchAudit {
     }
 }
 
-/// The accounts of a checkpoint, with the position that they are true for.
+/// The accounts of a checkpoint, with the position they are valid for.
 struct SavedAccounts: Equatable {
     var accounts = IngestAccounts()
     var position = LedgerPosition.start
 
     init() {}
 
-    /// Loads that page alone; before the first checkpoint everything is zero.
+    /// Loads only that page; before the first checkpoint all counts are zero.
     init(from reader: LedgerReader) throws(LedgerError) {
         var page: [UInt8]?
         let saved = try reader.loadState(LedgerProjection.name, keyPrefix: IngestAccounts.stateKey) {
@@ -118,7 +118,7 @@ struct SavedAccounts: Equatable {
         self.accounts = accounts
     }
 
-    /// Goes on by a batch; one that the checkpoint knows changes nothing.
+    /// Adds a batch; ignores one that the checkpoint includes.
     mutating func add(_ stored: StoredBatch, _ receipt: IngestReceipt) {
         guard stored.id > position.batch else { return }
         accounts.add(receipt, accepted: UInt64(stored.batch.count), origin: stored.batch.origin)
@@ -126,16 +126,16 @@ struct SavedAccounts: Equatable {
     }
 }
 
-/// The sums of SPEC 4.5: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, and that the
-/// last sequence number is the count of what was accepted.
+/// Checks the sums: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, and that the last
+/// sequence number is the count of accepted events.
 struct SumsCheck {
     private(set) var check = LedgerCheck(.sums)
     private let journal: JournalProgress.Reached?
 
     /// - Parameters:
     ///   - saved: the accounts at the checkpoint; nil when they cannot be read.
-    ///   - end: the accounts at the end of the ledger; nil when they are not known.
-    ///   - journal: how far the journal has come; nil when there never was one.
+    ///   - end: the accounts at the end of the ledger; nil when unknown.
+    ///   - journal: the journal's position; nil when there never was one.
     init(at saved: SavedAccounts?, end: SavedAccounts?, journal: JournalProgress.Reached?) {
         self.journal = journal
         if let saved {

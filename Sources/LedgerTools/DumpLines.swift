@@ -5,9 +5,10 @@ internal import EventLedger
 internal import LedgerState
 internal import TelemetryEvents
 
-/// One line of JSON about a row of the ledger: a batch with its receipt, or a tick of the clock.
+/// One line of JSON about a row of the ledger: a batch with its receipt, or a tick.
 enum RowLine {
-    static func append(_ stored: StoredBatch, to output: inout [UInt8]) {
+    /// - Parameter receipt: the row's receipt; nil where it cannot be read.
+    static func append(_ stored: StoredBatch, _ receipt: IngestReceipt?, to output: inout [UInt8]) {
         let batch = stored.batch
         let origin = EventOrigin(rawValue: batch.origin)
         var json = JSONWriter()
@@ -27,7 +28,7 @@ enum RowLine {
             json.name("bytes")
             json.value(UInt64(batch.events.count))
             json.name("receipt")
-            if let receipt = IngestReceipt(encoded: batch.receipt) {
+            if let receipt {
                 append(receipt, to: &json)
             } else {
                 json.value(nil as String?)
@@ -73,14 +74,13 @@ enum RowLine {
         }
     }
 
-    /// The first 64 bits of SHA-256: a position may hold the beginning of a line, which is nobody's business.
+    /// The first 64 bits of SHA-256; the position itself may hold the beginning of a line, which is not disclosed.
     private static func hash(_ bytes: [UInt8]) -> String {
         hexadecimal(SHA256.hash(data: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     private static func hexadecimal(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(decoding: [UInt8](hexadecimal: word), as: UTF8.self)
     }
 }
 

@@ -3,9 +3,9 @@
 internal import TelemetryEvents
 package import TextOutput
 
-/// What was looked at, and what was found.
+/// One check of a ledger and its result.
 package struct LedgerCheck: Hashable, Sendable {
-    /// The checks, in the order in which they are told.
+    /// The checks, in the order of the output.
     package enum Name: String, Sendable, CaseIterable {
         /// The key of the installations can be read.
         case key
@@ -13,13 +13,13 @@ package struct LedgerCheck: Hashable, Sendable {
         case database
         /// Checksums, numbers and records of every batch.
         case batches
-        /// Every page of the saved state can be read back.
+        /// Every page of the checkpoint can be read.
         case checkpoint
-        /// The sums of SPEC 4.5, at the checkpoint and at the end.
+        /// The sums of the accounts, at the checkpoint and at the end.
         case sums
-        /// No projection is ahead of the ledger, and none has lost what it needs.
+        /// No projection is ahead of the ledger or behind what was deleted.
         case positions
-        /// Every confirmed event stands in the journal once.
+        /// The journal holds every confirmed event once.
         case journal
     }
 
@@ -28,32 +28,32 @@ package struct LedgerCheck: Hashable, Sendable {
         case ok, failed, skipped
     }
 
-    /// A number that the check came upon.
-    struct Figure: Hashable, Sendable {
+    /// A number that the check found.
+    fileprivate struct Figure: Hashable, Sendable {
         let name: String
         let value: UInt64
     }
 
     /// The most findings that one check lists.
-    static let maximumFindings = 20
+    private static let maximumFindings = 20
 
-    /// What was looked at.
+    /// The check.
     package let name: Name
-    /// How it ended.
+    /// Its result.
     package internal(set) var result = Result.ok
-    /// What was seen, in one sentence.
+    /// What was checked, in one sentence.
     package internal(set) var sentence = ""
     /// What is wrong, one sentence each; the first 20.
     package private(set) var findings: [String] = []
-    /// How many more there are.
-    package private(set) var furtherFindings = 0
-    var figures: [Figure] = []
+    /// The number of unlisted findings.
+    fileprivate private(set) var furtherFindings = 0
+    fileprivate private(set) var figures: [Figure] = []
 
     init(_ name: Name) {
         self.name = name
     }
 
-    /// Tells of something that is wrong.
+    /// Adds a finding, which fails the check.
     mutating func fail(_ finding: String) {
         result = .failed
         if findings.count < Self.maximumFindings { findings.append(finding) } else { furtherFindings += 1 }
@@ -64,7 +64,7 @@ package struct LedgerCheck: Hashable, Sendable {
     }
 }
 
-/// What all checks of a ledger came to.
+/// The results of all checks of a ledger.
 package struct LedgerVerdict: Hashable, Sendable {
     /// The ledger's id.
     package let ledger: String
@@ -76,9 +76,9 @@ package struct LedgerVerdict: Hashable, Sendable {
 }
 
 extension LedgerVerdict {
-    /// One line a check, what is wrong below it, and the verdict at the end.
+    /// One line for each check with its findings below, and the verdict last.
     ///
-    /// - Parameter isBrief: whether only what failed is listed.
+    /// - Parameter isBrief: whether to list only failed checks.
     package func text(style: TextStyle, isBrief: Bool = false) -> String {
         var text = ""
         for check in checks where !isBrief || check.result == .failed {

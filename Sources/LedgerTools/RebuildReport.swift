@@ -7,18 +7,18 @@ internal import MetricsRegistry
 internal import TelemetryEvents
 package import TextOutput
 
-/// What a rebuild of the projections came to.
+/// The result of rebuilding the projections and comparing them with the checkpoint.
 package struct RebuildReport: Hashable, Sendable {
-    /// What there was to compare.
+    /// The result of the comparison.
     package enum Result: String, Sendable {
-        /// The rebuilt state is the saved one, byte by byte.
+        /// The rebuilt state equals the saved one byte by byte.
         case equal
         case different
-        /// Batches are gone that the saved state was made of; it can only be gone on from.
+        /// Batches that the saved state counts were deleted, so it can only be continued.
         case notComparable = "not_comparable"
     }
 
-    /// A page that is not the same on both sides.
+    /// A page that differs.
     struct Page: Hashable, Sendable {
         enum Difference: String, Sendable {
             case content
@@ -30,27 +30,27 @@ package struct RebuildReport: Hashable, Sendable {
         let difference: Difference
     }
 
-    /// A sample of the metrics page that is not the same on both sides.
+    /// A sample of the metrics page that differs.
     struct Counter: Hashable, Sendable {
         let name: String
         let saved: String?
         let rebuilt: String?
     }
 
-    /// How the comparison went.
+    /// The result of the comparison.
     package internal(set) var result: Result
     /// Whether the rebuilt state was saved.
     package internal(set) var isWritten = false
-    /// The position that the saved state is true for; nil when none was ever saved.
+    /// The position of the saved state; nil when none was ever saved.
     var saved: LedgerPosition?
-    /// Up to where batches were deleted.
+    /// The position up to which batches were deleted.
     var pruned: LedgerPosition
-    /// Where the ledger ends.
+    /// The end of the ledger.
     var end: LedgerPosition
-    /// The batches and events that were folded.
+    /// The folded batches and events.
     var batches: UInt64 = 0
     var events: UInt64 = 0
-    /// How many pages are saved.
+    /// The number of saved pages.
     var savedPages = 0
     var pages: [Page] = []
     var counters: [Counter] = []
@@ -59,12 +59,12 @@ package struct RebuildReport: Hashable, Sendable {
 }
 
 extension RebuildReport {
-    /// How many pages and counters are listed; there may be tens of thousands.
+    /// The most pages and counters listed; there may be tens of thousands.
     private static let listed = 100
 
-    /// What differs, one line each, and the result at the end.
+    /// One line for each difference, and the result last.
     ///
-    /// - Parameter isBrief: whether only the result is told.
+    /// - Parameter isBrief: whether to print only the result.
     package func text(style: TextStyle, isBrief: Bool = false) -> String {
         var text = ""
         if !isBrief {
@@ -202,12 +202,12 @@ struct StateComparison {
 
     private var differences: [StateKey: RebuildReport.Page.Difference] = [:]
 
-    /// Takes in a saved page.
+    /// Adds a saved page.
     mutating func add(saved key: StateKey, _ value: [UInt8]) {
         saved[key] = SHA256.hash(data: value)
     }
 
-    /// How many pages were saved; before any is compared.
+    /// The number of saved pages, before any is compared.
     var savedPages: Int { saved.count }
 
     /// Compares a rebuilt page, once.
@@ -218,16 +218,16 @@ struct StateComparison {
         }
     }
 
-    /// What differs, by name, after every rebuilt page was compared.
+    /// The differences by name, after every rebuilt page was compared.
     var pages: [RebuildReport.Page] {
         let all = differences.merging(saved.mapValues { _ in .savedOnly }) { first, _ in first }
         return all.sorted { $0.key < $1.key }.map { RebuildReport.Page(name: "\($0.key)", difference: $0.value) }
     }
 }
 
-/// The samples that a projection comes to on the metrics page, by name and labels.
+/// The samples of a projection on the metrics page, by name and labels.
 struct CounterValues: Equatable {
-    /// Memory depends on how a table came to its content.
+    /// Memory depends on the history of a table, not only on its content.
     private static let unstable: Set<String> = ["dnp_telemetry_remembered_identities_bytes"]
 
     private var samples: [String: String] = [:]
@@ -244,7 +244,7 @@ struct CounterValues: Equatable {
         }
     }
 
-    /// What differs, by name; what one side does not have is nothing there.
+    /// The differences by name; nil for a sample that one side lacks.
     func differences(from rebuilt: CounterValues) -> [RebuildReport.Counter] {
         Set(samples.keys).union(rebuilt.samples.keys).sorted().compactMap { name in
             let saved = samples[name]

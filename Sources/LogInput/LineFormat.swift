@@ -4,19 +4,19 @@ internal import Foundation
 package import TelemetryEvents
 internal import TextOutput
 
-/// The form of a log's lines and the zone of their stamps, where the lines themselves say neither.
+/// The format of a log's lines and the time zone of their timestamps, for lines that carry neither.
 package struct LineFormat: Sendable {
-    /// The accepted names of a form.
+    /// The accepted names of a format.
     package static let names = LogWrapper.allCases.map(\.rawValue)
 
-    /// The form; nil: detected line by line.
+    /// The format; nil: detected line by line.
     package let wrapper: LogWrapper?
-    /// The zone of stamps that name none.
+    /// The zone of timestamps without one.
     package let zone: ZoneOffsets
 
     /// - Parameters:
     ///   - name: one of `names`; nil: detected line by line.
-    ///   - timezone: the zone of stamps that name none, as in "Europe/Berlin"; nil: the machine's.
+    ///   - timezone: the zone of timestamps without one, as in "Europe/Berlin"; nil: the machine's.
     package init(named name: String? = nil, timezone: String? = nil) throws(InvalidOption) {
         do throws(UnknownChoice) {
             wrapper = try name.map { name throws(UnknownChoice) in try UnknownChoice.check(name, LogWrapper.allCases) }
@@ -30,7 +30,7 @@ package struct LineFormat: Sendable {
         }
     }
 
-    /// How a decoder reads such lines: no identities, and no account of unrecognised lines.
+    /// The decoder's options for such lines: without identities and without unrecognised lines.
     package var decoderOptions: LogDecoderOptions {
         var options = LogDecoderOptions(wrapper: wrapper, zone: zone)
         options.identifies = false
@@ -40,7 +40,7 @@ package struct LineFormat: Sendable {
     }
 }
 
-/// An option whose value is not valid.
+/// An option with an invalid value.
 package struct InvalidOption: Error, CustomStringConvertible {
     /// What was expected and what was found.
     package let description: String
@@ -50,22 +50,22 @@ package struct InvalidOption: Error, CustomStringConvertible {
     }
 }
 
-/// A time zone that nobody knows: one sentence for the operator.
+/// A time zone that is unknown, as a sentence for the operator.
 package struct UnknownZone: Error, Sendable, CustomStringConvertible {
     /// What was expected, what was found and what may have been meant.
     package let description: String
 }
 
 extension ZoneOffsets {
-    /// The years whose changes are looked up; outside of them the nearest offset holds.
+    /// The years (2000 to 2050) whose transitions are looked up; outside them the nearest offset applies.
     private static let years: Range<Int64> = 946_684_800..<2_556_144_000
 
-    /// How far apart the zone's offset is looked at, in seconds; two changes are never nearer.
+    /// The sampling step in seconds; two transitions are never closer.
     private static let step: Int64 = 3 * 86_400
 
     /// A zone by its name in the time zone database (`Europe/Berlin`), or an offset (`+02:00`, `-0330`, `+2`, `UTC`).
     ///
-    /// Changes of the offset are known from 2000 to 2050.
+    /// Transitions are known from 2000 to 2050.
     package init(named name: String) throws(UnknownZone) {
         if let fixed = Self.fixedOffset(name) {
             self.init(fixed: fixed)
@@ -123,7 +123,7 @@ extension ZoneOffsets {
         return (hours * 3_600 + minutes * 60) * (sign == "-" ? -1 : 1)
     }
 
-    /// The known name that is nearest to what was given; nil when none is near.
+    /// The known name that is nearest by edit distance; nil when none is near.
     private static func suggestion(for name: String) -> String? {
         let given = Array(name.lowercased().replacing(" ", with: "_").utf8.prefix(NearestName.maximumLength))
         guard given.count >= 3 else { return nil }

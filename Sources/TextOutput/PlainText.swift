@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of an input as it may go to a terminal or a document: nothing in it moves a cursor, changes a colour or the
-/// direction of writing, or begins a line.
+/// Sanitises text of an input for a terminal or a document: control and format characters, which could move a cursor,
+/// change a colour or the writing direction, or begin a line, are replaced by U+FFFD.
 package enum PlainText {
     package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
@@ -20,7 +20,7 @@ package enum PlainText {
 }
 
 extension StringProtocol {
-    /// Without the spaces and tabs around it (RFC 9110, optional white space).
+    /// The text without leading and trailing spaces and tabs (RFC 9110, optional white space).
     package var trimmed: String {
         var text = Substring(self)
         while text.first == " " || text.first == "\t" { text.removeFirst() }
@@ -42,7 +42,7 @@ extension BinaryInteger {
     }
 }
 
-/// How text for people is coloured.
+/// The colours of text for a terminal.
 package struct TextStyle: Sendable {
     package enum Colour: String {
         case good = "32"
@@ -52,13 +52,13 @@ package struct TextStyle: Sendable {
         case strong = "1"
     }
 
-    /// Whether there are colours at all.
+    /// Whether text is coloured at all.
     package let isColoured: Bool
 
-    /// Text without a colour.
+    /// Text without colours.
     package static let plain = TextStyle(isColoured: false)
 
-    /// - Parameter isColoured: whether there are colours.
+    /// - Parameter isColoured: whether text is coloured.
     package init(isColoured: Bool) {
         self.isColoured = isColoured
     }

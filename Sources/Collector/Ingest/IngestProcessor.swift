@@ -136,7 +136,7 @@ struct IngestProcessor: CommitProcessor {
         case .nothing: return .committed(accepted: 0, duplicates: 0)
         case .stored(let batch, let duplicates):
             guard let placement else { return .committed(accepted: 0, duplicates: 0) }
-            do throws(EventRecordError) {
+            do throws(DamagedRowError) {
                 try projection.apply(batch, at: placement.position)
             } catch {
                 metrics.unreadableRecords.add()
