@@ -3,7 +3,7 @@
 package import EventLedger
 package import TelemetryEvents
 
-/// The accounts of everything that was ever received (SPEC 4.5): a fold over the ledger like the lifecycle's.
+/// The accounts of everything ever received: a fold over the ledger.
 ///
 /// `received = accepted + duplicates + rejected` at every position.
 package struct IngestAccounts: Equatable, Sendable {
@@ -31,7 +31,7 @@ package struct IngestAccounts: Equatable, Sendable {
 
     package static let stateKey: StateKey = "accounts"
 
-    /// In the list of origins, the lines stand behind the numbers that an origin can have.
+    /// In the list of origins, the lines have the numbers above those of origins.
     private static let linesOrigin = UInt64(UInt16.max) + 1
 
     package var encoded: [UInt8] {
@@ -46,7 +46,7 @@ package struct IngestAccounts: Equatable, Sendable {
 }
 
 extension IngestAccounts {
-    /// Reads the accounts of a checkpoint back; nil for bytes that are none.
+    /// Decodes the accounts of a checkpoint; nil for invalid bytes.
     package init?(encoded: [UInt8]) {
         self.init()
         guard var words = LittleEndianWords.words(encoded)?[...], words.count >= 4 else { return nil }
@@ -69,11 +69,12 @@ extension IngestAccounts {
     }
 }
 
-/// What the ledger keeps of a submission beside its events, so that the accounts of SPEC 4.5 are a function of the
-/// ledger: what was a duplicate, what was refused and why, by which key the batch is known again, what lines a log had,
-/// and how far its source has been read with it.
+/// What a row of the ledger records besides its events: duplicates, rejections by reason, the identities of the batch,
+/// lines, and the read position of the source.
+///
+/// With it the accounts are a function of the ledger.
 package struct IngestReceipt: Equatable, Sendable {
-    /// What follows the batch identities in a row that tells of lines or of a source.
+    /// The version of what follows the batch identities in a receipt with lines or a source.
     private static let linesVersion: UInt64 = 1
 
     package var duplicates: UInt64 = 0
@@ -85,7 +86,7 @@ package struct IngestReceipt: Equatable, Sendable {
     package var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
     package var position: SourcePosition?
 
-    /// The receipt of a submission of which nothing but its events is kept.
+    /// The empty receipt.
     package init() {}
 
     package var rejectedTotal: UInt64 { rejected.reduce(0, +) }
@@ -93,7 +94,7 @@ package struct IngestReceipt: Equatable, Sendable {
 
     /// Eight bytes each, little-endian: duplicates, unknown fields, the count of reasons and each reason's rejections,
     /// the count of batch identities and these; then, where there are any, a version, the lines by result, and the
-    /// source with its position, whose bytes are filled up to eight.
+    /// source with its position, padded to a multiple of eight bytes.
     package var encoded: [UInt8] {
         if isEmpty { return [] }
         var words = [duplicates, unknownFields, UInt64(rejected.count)]
@@ -111,7 +112,7 @@ package struct IngestReceipt: Equatable, Sendable {
 }
 
 extension IngestReceipt {
-    /// The receipt of lines, and of how far they were read.
+    /// The receipt of lines and of the source's position after them.
     package init(_ counts: LogLineCounts, _ position: SourcePosition? = nil) {
         self.position = position
         lines[LineResult.recognised.rawValue] = counts.recognised
@@ -119,7 +120,7 @@ extension IngestReceipt {
         lines[LineResult.unrecognised.rawValue] = counts.unrecognised
     }
 
-    /// Reads a receipt back; nil for bytes that are none.
+    /// Decodes a receipt; nil for invalid bytes.
     package init?(encoded: [UInt8]) {
         self.init()
         if encoded.isEmpty { return }
@@ -146,7 +147,7 @@ extension IngestReceipt {
     }
 }
 
-/// Numbers of eight bytes, little-endian.
+/// Encodes 64-bit words in little-endian order.
 package enum LittleEndianWords {
     package static func bytes(_ words: [UInt64]) -> [UInt8] {
         var bytes: [UInt8] = []

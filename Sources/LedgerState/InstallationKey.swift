@@ -10,16 +10,17 @@ public import TelemetryEvents
     internal import Darwin
 #endif
 
-/// The key under which installations get their pseudonyms (SPEC 4.7): 32 random bytes in a file of mode 0600, made on
-/// the first start and never changed.
+/// The key of the installations' pseudonyms: 32 random bytes in a file of mode 0600 (docs/security.md).
+///
+/// It is created on the first start and never changed.
 public struct InstallationKey: Sendable {
     /// The file's name in the state directory.
     public static let fileName = "installation.key"
     private let key: SymmetricKey
 
-    /// Loads the key, or makes one where there is none.
+    /// Loads the key, or creates it.
     ///
-    /// - Parameter mayCreate: whether there is nothing yet that was made under another key.
+    /// - Parameter mayCreate: false beside a ledger that was written under a key.
     public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
@@ -58,8 +59,10 @@ extension InstallationKey: Pseudonymising {
     }
 }
 
-/// A key of the installations that cannot be used. Going on without it would give every installation a new pseudonym
-/// and let every remembered event count again, so the service does not start.
+/// An unusable installation key.
+///
+/// Starting with another key would give every installation a new pseudonym and count every remembered event again, so the
+/// service does not start.
 public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
     /// The key's file.
     public let path: String
@@ -74,12 +77,12 @@ public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
 }
 
 /// A file of 32 secret bytes that only its owner may read.
-struct KeyFile {
+private struct KeyFile {
     private static let size = 32
 
     let path: String
 
-    /// The key, or nil where there is no file.
+    /// The key; nil where the file does not exist.
     func load() throws(InstallationKeyError) -> [UInt8]? {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
@@ -99,7 +102,7 @@ struct KeyFile {
         return Array(bytes.prefix(Self.size))
     }
 
-    /// Writes the key beside its place and renames it, so that a crash leaves a whole key or none.
+    /// Writes a temporary file and renames it, so that a crash leaves a whole key or none.
     func create(_ bytes: [UInt8]) throws(InstallationKeyError) {
         let temporary = path + ".new"
         unsafe unlink(temporary)

@@ -3,7 +3,7 @@
 internal import PrefetchLifecycle
 package import TelemetryEvents
 
-/// What has a number in the ledger: an event that was sent, or the verdict on a cycle that broke a rule.
+/// A numbered record of the ledger: a received event, or the verdict on a cycle that broke a rule.
 package enum LedgerRecord {
     case event(Event)
     case verdict(CycleVerdict)
@@ -24,7 +24,7 @@ extension LedgerRecordError: CustomStringConvertible {
     }
 }
 
-/// Reads the records of a row one after the other: of a tick the verdicts, else events.
+/// Reads the records of a row in order: the verdicts of a tick, else events.
 package struct LedgerRecordCursor {
     private enum Cursor {
         case events(EventCursor)
@@ -33,14 +33,14 @@ package struct LedgerRecordCursor {
 
     private var cursor: Cursor
 
-    /// - Parameter origin: the row's.
+    /// - Parameter origin: the origin of the row.
     package init(origin: UInt16) {
         cursor = origin == EventOrigin.tick.rawValue ? .verdicts(VerdictCursor()) : .events(EventCursor())
     }
 
     /// The next record; nil at the end.
     ///
-    /// - Parameter bytes: the records of the row, always the same ones.
+    /// - Parameter bytes: the records of the row, the same in every call.
     package mutating func next(in bytes: Span<UInt8>) throws(LedgerRecordError) -> LedgerRecord? {
         switch cursor {
         case .events(var events):
@@ -63,14 +63,14 @@ package struct LedgerRecordCursor {
     }
 }
 
-/// The form in which verdicts stand in a row of the ledger, one behind the other. Numbers are little-endian.
+/// The encoding of verdicts in a row of the ledger. Numbers are little-endian.
 ///
 /// | bytes | what |
 /// | --- | --- |
 /// | 1 | version, 1 |
 /// | 2 | how many bytes of the record follow |
 /// | 8 | when the cycle was closed, in microseconds since 1970 |
-/// | 1 | what is there: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason |
+/// | 1 | presence: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason |
 /// | 8 | the notification time, in microseconds since 1970 |
 /// | 8 | the hash of the schedule |
 /// | 1 | outcome, by its raw value |
@@ -79,9 +79,9 @@ package struct LedgerRecordCursor {
 /// | 1, 1, n | of each the rule by its raw value, the length of its sentence, and the sentence in UTF-8 |
 enum VerdictRecord {
     static let version: UInt8 = 1
-    /// The largest record that is written: 17 rules, each with the longest sentence.
+    /// The largest record in bytes: every rule, each with the longest sentence.
     static let maximumBytes = 31 + ViolationKind.allCases.count * (2 + maximumDetailBytes)
-    /// The longest sentence that is kept; the fold's own are shorter.
+    /// The longest sentence in bytes; the fold's own are shorter.
     static let maximumDetailBytes = 255
 
     struct Presence: OptionSet {
@@ -131,7 +131,7 @@ enum VerdictRecord {
 }
 
 extension String {
-    /// As much of its UTF-8 as the limit has room for, without a part of a character.
+    /// The longest prefix of whole characters within `limit` bytes of UTF-8.
     fileprivate func utf8Prefix(_ limit: Int) -> [UInt8] {
         let bytes = Array(utf8)
         guard bytes.count > limit else { return bytes }
@@ -141,7 +141,7 @@ extension String {
     }
 }
 
-/// Bytes that should be a record of a verdict and are not: damage, or a newer format.
+/// An invalid record of a verdict: damage, or a newer format.
 package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     enum Problem: Equatable {
         case cutShort
@@ -155,7 +155,7 @@ package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
         case wrongLength
     }
 
-    /// Where in the row the record begins.
+    /// The offset of the record in the row.
     let offset: Int
     let problem: Problem
 
@@ -179,12 +179,12 @@ package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Reads the verdicts of a row one after the other. Total: any bytes give verdicts, an end or an error.
+/// Reads the verdicts of a row in order. Total: any bytes give verdicts, the end or an error.
 struct VerdictCursor {
-    /// Where the next record begins.
+    /// The offset of the next record.
     private(set) var offset = 0
 
-    /// The next verdict; nil at the end. After an error the cursor stays where it is.
+    /// The next verdict; nil at the end. An error does not advance the cursor.
     mutating func next(in bytes: Span<UInt8>) throws(VerdictRecordError) -> CycleVerdict? {
         guard offset < bytes.count else { return nil }
         var reader = VerdictReader(start: offset)
@@ -235,7 +235,7 @@ struct VerdictCursor {
     }
 }
 
-/// Reads the parts of a record; every read is checked against the end.
+/// Reads the fields of a record with bounds checks.
 private struct VerdictReader {
     private let start: Int
     private(set) var position: Int
@@ -261,7 +261,7 @@ private struct VerdictReader {
         return word
     }
 
-    /// A time of the years 1970 to 9999, which are the ones that RFC 3339 can write.
+    /// A time of the years 1970 to 9999, the range of RFC 3339.
     mutating func time(_ bytes: Span<UInt8>) throws(VerdictRecordError) -> Timestamp {
         let microseconds = Int64(bitPattern: try integer(bytes, size: 8))
         guard 0..<253_402_300_800_000_000 ~= microseconds else { throw error(.timeOutOfRange) }

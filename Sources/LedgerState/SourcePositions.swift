@@ -2,10 +2,11 @@
 
 package import EventLedger
 
-/// How far a source has been read, in bytes of its own; it stands in the row of what was read up to there, so that both
-/// are committed or neither.
+/// The read position of a source, in an encoding of the source's own.
+///
+/// It is committed in the same row as the events read up to it.
 package struct SourcePosition: Hashable, Sendable {
-    /// Which source: a hash of its name.
+    /// The hash of the source's name.
     package var source: UInt64
     package var bytes: [UInt8]
 
@@ -17,7 +18,7 @@ package struct SourcePosition: Hashable, Sendable {
 
 /// The last position of every source: a fold over the ledger.
 package struct SourcePositions: Equatable, Sendable {
-    /// The most sources that are remembered; the one that was silent for longest is forgotten for a new one.
+    /// The maximum number of sources; above it the least recently read one is evicted.
     package static let maximum = 1_024
 
     private struct Entry: Equatable, Sendable {
@@ -26,7 +27,7 @@ package struct SourcePositions: Equatable, Sendable {
     }
 
     private var entries: [UInt64: Entry] = [:]
-    package var changed: Set<UInt64> = []
+    private var changed: Set<UInt64> = []
 
     package init() {}
 
@@ -34,7 +35,7 @@ package struct SourcePositions: Equatable, Sendable {
 
     package func position(of source: UInt64) -> [UInt8]? { entries[source]?.position.bytes }
 
-    /// Notes where a source was when a batch was committed.
+    /// Records the position of a source as of a batch.
     package mutating func note(_ position: SourcePosition, batch: Int64) {
         if entries[position.source] == nil, entries.count >= Self.maximum,
             let oldest = entries.min(by: { ($0.value.batch, $0.key) < ($1.value.batch, $1.key) })?.key
@@ -46,26 +47,26 @@ package struct SourcePositions: Equatable, Sendable {
         changed.insert(position.source)
     }
 
-    /// A source's page: the batch and the position.
+    /// The page of a source: the batch and the position.
     package func page(of source: UInt64) -> [UInt8]? {
         entries[source].map { LittleEndianWords.bytes([UInt64(bitPattern: $0.batch)]) + $0.position.bytes }
     }
 
-    package mutating func restore(_ position: SourcePosition, batch: Int64) {
+    private mutating func restore(_ position: SourcePosition, batch: Int64) {
         entries[position.source] = Entry(position: position, batch: batch)
     }
 
     package static func == (left: SourcePositions, right: SourcePositions) -> Bool { left.entries == right.entries }
 }
 
-/// The positions as pages of a checkpoint: one a source, its batch in eight bytes and the position behind it.
+/// The pages of a checkpoint: one for each source, its batch in eight bytes and then the position.
 extension SourcePositions {
     private static let prefix: StateKey = "source/"
 
-    /// The name of a source's page.
+    /// The key of a source's page.
     package static func key(of source: UInt64) -> StateKey { prefix.appending(source) }
 
-    /// Records what has changed since the last call.
+    /// Adds the changes since the last call.
     package mutating func takeChanges(into changes: inout StateChanges) {
         for source in changed.sorted() {
             let key = Self.key(of: source)
@@ -74,7 +75,7 @@ extension SourcePositions {
         changed = []
     }
 
-    /// Takes a page of a checkpoint back; false for a page that is none of these.
+    /// Restores a page of a checkpoint; false for a page of something else.
     package mutating func restore(_ key: StateKey, _ value: [UInt8]) -> Bool {
         let start = Self.prefix.bytes.count
         guard

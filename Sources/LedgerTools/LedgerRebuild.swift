@@ -267,7 +267,7 @@ extension LedgerProjection {
     /// Calls `body` with every page of a checkpoint.
     ///
     /// Only for a projection that was not loaded and of which no changes were taken.
-    fileprivate mutating func takeWholeState(_ body: (StateKey, [UInt8]) -> Void) {
+    mutating func takeWholeState(_ body: (StateKey, [UInt8]) -> Void) {
         body(IngestAccounts.stateKey, accounts.encoded)
         for source in sources.sources {
             if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }

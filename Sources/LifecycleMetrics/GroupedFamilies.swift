@@ -4,13 +4,14 @@ internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Families whose series are told apart by what the groups of the fold's totals have for the chosen labels; groups that
-/// agree in all of them are one series. That of events which name neither platform nor version is there from the start.
+/// Families with a series for each combination of the chosen labels; groups of the fold with equal values share a series.
+///
+/// The series of events without platform and version exists from the start.
 struct GroupedFamilies: Sendable {
     private struct Group: Sendable {
-        /// Where its series is.
+        /// The index of its series.
         let series: Int
-        /// What was last read of it.
+        /// The last values read of it.
         var words: [UInt64]
     }
 
@@ -19,12 +20,12 @@ struct GroupedFamilies: Sendable {
     private let created: Int64
     private var series: [LifecycleSeries] = []
     private var placesOfSeries: [[String]: Int] = [:]
-    /// By the place of the group in the fold.
+    /// The groups, by their index in the fold.
     private var groups: [Group] = []
 
     /// - Parameters:
-    ///   - labels: those that tell groups apart; none makes all of them one.
-    ///   - created: when counting began, in microseconds since 1970.
+    ///   - labels: the labels that distinguish groups; without any, all groups share one series.
+    ///   - created: the begin of counting, in microseconds since 1970.
     init(
         _ registry: MetricsRegistry,
         counters: [LifecycleCounterFamily],
@@ -43,9 +44,9 @@ struct GroupedFamilies: Sendable {
         _ = placeOfSeries(labels.map { $0.value(of: .unknown) })
     }
 
-    /// Shows what a group has counted.
+    /// Publishes the totals of a group.
     ///
-    /// - Parameter place: the place of the group in the fold; new ones come in their order.
+    /// - Parameter place: the index of the group in the fold; new groups come in order.
     mutating func set(_ group: LifecycleGroup, at place: Int, in update: inout MetricsUpdate) {
         if place == groups.count {
             let series = placeOfSeries(labels.map { $0.value(of: group) })
@@ -56,7 +57,7 @@ struct GroupedFamilies: Sendable {
         groups[place].words = words
     }
 
-    /// Shows which schedule was counted last, of an observation in a group that has been shown.
+    /// Attaches an exemplar of an observation in a published group.
     func attach(_ observation: LifecycleObservation) {
         guard groups.indices.contains(observation.group), let place = families.place(of: observation),
             let exemplar = Exemplar(observation)
@@ -72,19 +73,19 @@ struct GroupedFamilies: Sendable {
     }
 }
 
-/// Families of counters and histograms in a registry, with labels that tell groups of the fold's totals apart.
-struct LifecycleFamilies: Sendable {
-    /// How many combinations of platform and version the fold tells apart at most.
+/// Counter and histogram families in a registry, with labels that distinguish groups of the fold.
+private struct LifecycleFamilies: Sendable {
+    /// The maximum number of combinations of platform and version in the fold.
     private static let groups = 128
 
     private let counters: [(LifecycleCounterFamily, CounterFamily)]
     private let histograms: [HistogramFamily]
     private let counts: [@Sendable (LifecycleTotals) -> UInt64]
-    /// Where in `LifecycleSeries` the counter or histogram of an observation is.
+    /// The index in `LifecycleSeries` of the counter or histogram of an observation.
     private let places: [LifecycleObservation.Place: LifecycleSeries.Place]
     private let observed: [@Sendable (LifecycleTotals) -> TimeHistogram]
 
-    /// - Parameter labels: the names of the labels that each family has besides its own.
+    /// - Parameter labels: label names to add to each family's own.
     init(
         _ registry: MetricsRegistry,
         counters: [LifecycleCounterFamily],
@@ -122,7 +123,7 @@ struct LifecycleFamilies: Sendable {
         observed = histograms.map(\.observed)
     }
 
-    /// The instruments of some groups, with the values of the labels that these share.
+    /// The instruments for one combination of label values.
     func series(_ values: [String], created: Int64) -> LifecycleSeries {
         LifecycleSeries(
             counters: counters.flatMap { family, counters in
@@ -133,11 +134,10 @@ struct LifecycleFamilies: Sendable {
         )
     }
 
-    /// Where an observation was counted; nil where it is of another family.
+    /// The place where an observation was counted; nil for another family.
     func place(of observation: LifecycleObservation) -> LifecycleSeries.Place? { places[observation.place] }
 
-    /// What a group has counted, in the order of `LifecycleSeries`: a word for each counter, then for each histogram one
-    /// for each bucket and one for the sum in microseconds.
+    /// The totals of a group as words, in the order that `LifecycleSeries` expects.
     func words(of totals: LifecycleTotals) -> [UInt64] {
         var words: [UInt64] = []
         words.reserveCapacity(256)
@@ -151,11 +151,11 @@ struct LifecycleFamilies: Sendable {
     }
 }
 
-/// The instruments of one group of the fold's totals, or of several together, with what they show.
+/// The instruments of one series with their values, the sum of one or more groups.
 ///
-/// What a group has counted comes as words: one for each counter, then for each histogram one for each bucket and one for
-/// the sum in microseconds.
-struct LifecycleSeries: Sendable {
+/// The totals of a group come as words: one for each counter, then for each histogram one for each bucket and one for the
+/// sum in microseconds.
+private struct LifecycleSeries: Sendable {
     /// One of the instruments.
     enum Place: Sendable {
         case counter(Int)
@@ -167,7 +167,7 @@ struct LifecycleSeries: Sendable {
     private let created: Int64
     private var sums: [UInt64]
 
-    /// - Parameter created: when counting began, in microseconds since 1970.
+    /// - Parameter created: the begin of counting, in microseconds since 1970.
     init(counters: [Counter], histograms: [Histogram], created: Int64) {
         self.counters = counters
         self.created = created
@@ -185,7 +185,7 @@ struct LifecycleSeries: Sendable {
         }
     }
 
-    /// Adds what a group has counted since it was read before.
+    /// Adds the difference of a group's words since the last read.
     mutating func add(_ words: [UInt64], since earlier: [UInt64], in update: inout MetricsUpdate) {
         for place in counters.indices where words[place] != earlier[place] {
             sums[place] += words[place] - earlier[place]
@@ -198,7 +198,7 @@ struct LifecycleSeries: Sendable {
         }
     }
 
-    /// Shows the last thing that was counted at a place.
+    /// Attaches an exemplar at a place.
     func attach(_ exemplar: Exemplar, at place: Place) {
         switch place {
         case .counter(let place): counters[place].attach(exemplar)
@@ -206,7 +206,7 @@ struct LifecycleSeries: Sendable {
         }
     }
 
-    /// As many zeros as there are words.
+    /// Zero words.
     var nothing: [UInt64] { [UInt64](repeating: 0, count: sums.count) }
 }
 
@@ -214,9 +214,8 @@ extension Exemplar {
     /// The name of the only label.
     private static let label = "schedule_id"
 
-    /// What was counted, with its schedule (SPEC 7), at the time when it was: that is when the counter moved. Nil where
-    /// the id is longer than exemplars may be.
-    init?(_ observation: LifecycleObservation) {
+    /// An exemplar with the schedule's id and the time of counting; nil where the id exceeds the limit of OpenMetrics.
+    fileprivate init?(_ observation: LifecycleObservation) {
         do throws(ExemplarError) {
             self = try Exemplar(
                 labels: [(Self.label, observation.scheduleId)],

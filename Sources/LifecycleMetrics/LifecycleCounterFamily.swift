@@ -3,14 +3,14 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// A family of counters that the fold's totals tell: its name, meaning and labels, and what each of its series counts.
+/// The description of a counter family over the fold's totals: name, help, labels, and how to read each series.
 struct LifecycleCounterFamily: Sendable {
-    /// One series: the values of the family's labels, and where its count is.
+    /// One series: its label values, and how to read its count.
     struct Member: Sendable {
         let labelValues: [String]
-        /// Whether pages leave it out while it is at 0.
+        /// Whether it is omitted from the exposition while 0.
         let isShownOnceUsed: Bool
-        /// As what the fold tells of the last thing that was counted here, where it does.
+        /// The fold's observations that give its exemplars, if any.
         var observed: LifecycleObservation.Place?
         let count: @Sendable (LifecycleTotals) -> UInt64
     }
@@ -28,13 +28,13 @@ struct LifecycleCounterFamily: Sendable {
         members = [Member(labelValues: [], isShownOnceUsed: false, count: count)]
     }
 
-    /// A family with a label that takes its values from a closed set.
+    /// A family with a label of a closed set of values.
     ///
     /// - Parameters:
     ///   - cases: the closed set.
-    ///   - onceUsed: the case that pages leave out while it is at 0.
+    ///   - onceUsed: the case that is omitted from the exposition while 0.
     ///   - value: the label value of a case.
-    ///   - observed: as what the fold tells of the last thing that was counted of a case.
+    ///   - observed: the fold's observations that give the exemplars of a case.
     init<Case: Equatable & Sendable>(
         _ name: String,
         help: String,
@@ -77,7 +77,7 @@ struct LifecycleCounterFamily: Sendable {
 }
 
 extension LifecycleCounterFamily {
-    /// What prefetch tasks and their cycles came to.
+    /// Prefetch tasks and their cycles.
     static let ofPrefetch: [LifecycleCounterFamily] = [
         .init("dnp_prefetch_scheduled_total", help: "Prefetch tasks that were scheduled.") { $0.scheduled },
         .init("dnp_prefetch_executed_total", help: "Prefetch tasks that the system executed.") { $0.executed },
@@ -130,7 +130,7 @@ extension LifecycleCounterFamily {
 }
 
 extension LifecycleCounterFamily {
-    /// What notifications and their content came to, and what the plugin itself got wrong.
+    /// Notifications, their content, and errors of the plugin.
     static let ofDelivery: [LifecycleCounterFamily] = [
         .init(
             "dnp_notification_delivered_total",
@@ -162,7 +162,7 @@ extension LifecycleCounterFamily {
 }
 
 extension LifecycleCounterFamily {
-    /// How whole what is known of the lifecycle is.
+    /// The completeness of the telemetry.
     static let ofTelemetry: [LifecycleCounterFamily] = [
         .init(
             "dnp_telemetry_implied_stages_total",

@@ -7,7 +7,7 @@ extension Judgement {
     /// The judgement as a JUnit report: a suite for each input with a case for each cycle, and one for the requirements.
     ///
     /// - Parameters:
-    ///   - requirements: what at least one cycle must have come to.
+    ///   - requirements: the stages and outcomes that at least one cycle must have reached.
     ///   - strict: whether rules of bucket B count like those of bucket A.
     package func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
         var suites = inputs.map { JUnitSuite(name: $0.name) }
@@ -114,10 +114,9 @@ private struct JUnitCase {
     }
 }
 
-/// Writes the text of XML 1.0 documents.
-enum XMLText {
-    /// Text as it may stand in an attribute or an element; characters that XML 1.0 (section 2.2) has no place for, and
-    /// control characters, are left out.
+/// Escapes text for XML 1.0 documents.
+private enum XMLText {
+    /// Escapes text for an attribute or an element; drops control characters and those that XML 1.0 does not allow.
     static func escaped(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

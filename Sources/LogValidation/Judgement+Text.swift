@@ -5,13 +5,12 @@ internal import TelemetryEvents
 package import TextOutput
 
 extension Judgement {
-    /// The judgement for people: a table of the cycles with what each broke, the counters, the lines; the verdict is the
-    /// last line.
+    /// The judgement as text: a table of the cycles with their violations, the counters, the lines, and the verdict last.
     ///
     /// - Parameters:
-    ///   - style: whether there are colours.
+    ///   - style: whether text is coloured.
     ///   - strict: whether rules of bucket B count like those of bucket A.
-    ///   - explains: whether the lines that nothing recognised are listed.
+    ///   - explains: whether to list unrecognised lines.
     package func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
         var text = ""
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
@@ -145,20 +144,20 @@ private struct CycleColumns {
 }
 
 extension String {
-    /// With spaces behind, as wide as so many characters at least.
-    func padded(to width: Int) -> String {
+    /// Pads with spaces on the right to at least `width` characters.
+    fileprivate func padded(to width: Int) -> String {
         let missing = width - count
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
     }
 }
 
-/// Whether a cycle reached a stage: what the table of `validate` shows.
+/// Whether a cycle reached a stage, as the table shows it.
 enum StageMark: String {
-    /// It did.
+    /// The stage was reached.
     case reached = "✓"
-    /// It did not, and should have.
+    /// It was not reached, although a later stage presupposes it.
     case missing = "✗"
-    /// It did not, or nothing tells.
+    /// It was not reached, or that is unknown.
     case open = "·"
 
     var colour: TextStyle.Colour {
@@ -172,12 +171,12 @@ enum StageMark: String {
 
 extension ClosedCycle {
     /// The columns of the marks.
-    static let stageColumns = ["scheduled", "executed", "success", "used", "delivered"]
+    fileprivate static let stageColumns = ["scheduled", "executed", "success", "used", "delivered"]
 
     /// A mark for each column.
     ///
-    /// A stage that a later one presupposes is missing when it was not told of; so are the success of a failed fetch, the
-    /// execution of a missed one, and the use where something else was delivered.
+    /// A stage without an event counts as missing when a later one presupposes it; so do the success of a failed fetch,
+    /// the execution of a missed one, and the use where other content was delivered.
     var stageMarks: [StageMark] {
         let hasResult = stages.success != nil || stages.failure != nil
         let isUsed = stages.used != nil || outcome == .used

@@ -3,7 +3,7 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Binds lines to cycles and folds the events into a judgement: the second of the two threads of a run.
+/// Binds lines to cycles and folds the events into a judgement, on the calling thread of a run.
 struct JudgementFolding {
     /// More cycles than one piece of an input can hold.
     private static let cyclesOfAPiece = 32_768
@@ -11,7 +11,7 @@ struct JudgementFolding {
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
     private let unbound: LogBinder
-    /// Of the input that is being read.
+    /// The binder of the current input.
     private var binder: LogBinder
     private let listedCycles: Int
     private var fold: LifecycleFold
@@ -19,8 +19,8 @@ struct JudgementFolding {
     private var judgement = Judgement()
 
     /// - Parameters:
-    ///   - openCycles: how many cycles are open at most.
-    ///   - listedCycles: how many of the closed ones are listed at most.
+    ///   - openCycles: the maximum number of open cycles.
+    ///   - listedCycles: the maximum number of listed cycles.
     init(
         _ options: JudgementOptions,
         _ pseudonyms: OneRunPseudonyms,
@@ -41,7 +41,7 @@ struct JudgementFolding {
             deduplicates: false,
             isReceiver: false
         )
-        // The cycles that one piece closes are still noted while its events are.
+        // The notes of the cycles that a piece closes are still kept while its own events are noted.
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }
 
@@ -125,16 +125,16 @@ extension JudgementOptions.Detail {
     }
 }
 
-/// What the fold does not keep of open cycles: the texts, and which input told of them first.
+/// What the fold does not keep of open cycles: the texts, and the input with their first event.
 ///
-/// Bounded: past the limit nothing new is noted, and such a cycle is listed without its id.
-struct CycleNotes {
-    /// What is noted of a cycle.
+/// Bounded: above the limit new cycles are not noted and are listed without their id.
+private struct CycleNotes {
+    /// The notes of one cycle.
     struct Note {
         var scheduleId: String?
         var input: Int
         var details: CycleDetails?
-        /// Whether its cycle has been closed; another one of the same schedule may follow.
+        /// Whether the cycle was closed; another one of the same schedule may follow.
         fileprivate var isTaken = false
     }
 
@@ -148,14 +148,14 @@ struct CycleNotes {
     private var lastSchedule: UInt64?
 
     /// - Parameters:
-    ///   - limit: how many cycles are noted at most.
-    ///   - hasDetails: whether everything that a test run's record holds is noted.
+    ///   - limit: the maximum number of noted cycles.
+    ///   - hasDetails: whether to note the details of a test run's record.
     init(limit: Int, hasDetails: Bool) {
         self.limit = limit
         self.hasDetails = hasDetails
     }
 
-    /// - Parameter untimedLines: where the lines of the events without a time stand, as far as that is known.
+    /// - Parameter untimedLines: the line numbers of the events without a time, as far as they are known.
     mutating func note(_ events: EventBatch, untimedLines: [Int] = [], input: Int, key: IdentityKey) {
         let bytes = events.bytes.span
         var cursor = EventCursor()
@@ -166,7 +166,7 @@ struct CycleNotes {
         }
     }
 
-    /// Gives out what is known of a closed cycle.
+    /// Takes the notes of a closed cycle.
     mutating func take(_ cycle: ClosedCycle) -> Note? {
         lastSchedule = nil
         if let schedule = cycle.schedule, let note = bySchedule[schedule] {
@@ -184,29 +184,27 @@ struct CycleNotes {
             guard hasDetails || schedule != lastSchedule else { return }
             lastSchedule = schedule
             if bySchedule[schedule] == nil {
-                guard Self.hasRoom(&bySchedule, limit) else { return }
+                guard Self.dropTaken(&bySchedule, limit) else { return }
                 bySchedule[schedule] = newNote(bytes.text(event.scheduleId), input)
             }
             bySchedule[schedule]?.isTaken = false
             if hasDetails { bySchedule[schedule]?.details?.add(event, bytes, line: line) }
         } else if let time = event.scheduledFor {
             if byNotification[time] == nil {
-                guard Self.hasRoom(&byNotification, limit) else { return }
+                guard Self.dropTaken(&byNotification, limit) else { return }
                 byNotification[time] = newNote(nil, input)
             }
             byNotification[time]?.isTaken = false
             if hasDetails { byNotification[time]?.details?.add(event, bytes, line: line) }
         }
     }
-}
 
-extension CycleNotes {
     private func newNote(_ scheduleId: String?, _ input: Int) -> Note {
         Note(scheduleId: scheduleId, input: input, details: hasDetails ? CycleDetails() : nil)
     }
 
-    /// Whether one more can be noted, once those of closed cycles are gone.
-    private static func hasRoom<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
+    /// Drops the notes of closed cycles when full; false when it is still full.
+    private static func dropTaken<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
         if notes.count >= limit { notes = notes.filter { !$0.value.isTaken } }
         return notes.count < limit
     }
@@ -220,13 +218,13 @@ extension CycleNotes.Note {
 }
 
 extension CycleDetails {
-    /// How many failures of a cycle are kept.
+    /// The maximum number of failures kept of a cycle.
     private static let keptFailures = 16
 
     fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
         earliestBeginDate = event.earliestBeginDate ?? earliestBeginDate
         device = DeviceNames(event, bytes).completed(by: device)
-        guard event.kind.tellsOfFailure else { return }
+        guard event.kind.isFailure else { return }
         failureCount += 1
         if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes, line: line)) }
     }
@@ -261,8 +259,8 @@ extension Span<UInt8> {
 }
 
 extension EventKind {
-    /// Whether an event of this kind says that something went wrong.
-    fileprivate var tellsOfFailure: Bool {
+    /// Whether events of this kind report a failure.
+    fileprivate var isFailure: Bool {
         switch self {
         case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
             .contentMissing, .notificationDenied, .notificationDrift:

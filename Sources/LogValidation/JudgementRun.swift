@@ -5,13 +5,13 @@ package import LogInput
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Judges inputs in constant memory: one thread reads and parses, the caller's binds and folds.
+/// Judges inputs in constant memory: one thread reads and parses, the calling one binds and folds.
 ///
 /// Each input is a log of its own; the cycles of all of them are judged together.
 package struct JudgementRun: Sendable {
-    /// How many cycles are open at most; past it those that came first are judged early.
+    /// The maximum number of open cycles; beyond it the oldest are closed and judged early.
     private static let openCycles = 65_536
-    /// How many decoded pieces wait for the fold at most.
+    /// The maximum number of decoded pieces waiting for the fold.
     private static let depth = 4
 
     private let options: JudgementOptions
@@ -19,7 +19,7 @@ package struct JudgementRun: Sendable {
 
     /// - Parameters:
     ///   - options: how the inputs are read and what is kept.
-    ///   - interruption: what ends standard input early.
+    ///   - interruption: ends standard input early.
     package init(_ options: JudgementOptions, interruption: Interruption? = nil) {
         self.options = options
         self.interruption = interruption
@@ -35,7 +35,7 @@ package struct JudgementRun: Sendable {
     ///
     /// - Parameters:
     ///   - paths: files; `-` is standard input.
-    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    ///   - progress: called after every piece, on the reading thread.
     /// - Throws: `InputError` for the first input that cannot be read.
     package func judge(
         _ paths: [String],
@@ -96,9 +96,9 @@ package struct JudgementRun: Sendable {
         }
     }
 
-    /// The size of all inputs together; also the check that all of them are there before the first is read.
+    /// The total size of the inputs; fails early when one of them is missing.
     ///
-    /// Only regular files are opened: a pipe gives its content once, and waits for who writes it.
+    /// Opens only regular files: a pipe gives its content once, and opening it blocks until it has a writer.
     private static func totalSize(of paths: [String]) throws(InputError) -> Int? {
         var total: Int? = 0
         for path in paths {
@@ -119,34 +119,34 @@ package struct JudgementRun: Sendable {
 
 /// How inputs are judged.
 package struct JudgementOptions: Sendable {
-    /// What is known of each cycle in the end.
+    /// What is kept of each cycle.
     package enum Detail: Sendable {
         /// Counters only.
         case counters
         /// The cycles, the first 100,000 of them.
         case cycles
-        /// One cycle, with everything that a test run's record holds: the latest, or the latest of a schedule.
+        /// One cycle with the details of a test run's record: the latest, or the latest of a schedule.
         case testRun(scheduleId: String?)
     }
 
-    /// How many cycles are listed at most.
-    package static let listedCycles = 100_000
-    /// How many unrecognised lines of an input are explained at most.
-    package static let explainedLines = 1_000
+    /// The maximum number of listed cycles.
+    static let listedCycles = 100_000
+    /// The maximum number of explained lines of an input.
+    static let explainedLines = 1_000
 
-    /// What is known of each cycle in the end.
+    /// What is kept of each cycle.
     package var detail = Detail.cycles
-    /// Whether the first unrecognised lines are kept.
+    /// Whether to keep the first unrecognised lines.
     package var explains = false
 
     let format: LineFormat
 
-    /// - Parameter format: the form of lines that do not say it themselves.
+    /// - Parameter format: the format of lines that do not identify it themselves.
     package init(_ format: LineFormat) {
         self.format = format
     }
 
-    /// How the lines of every input are read.
+    /// The decoder's options for every input.
     var lines: LogDecoderOptions {
         var lines = format.decoderOptions
         lines.reportsUntimedLines = detail.isTestRun
@@ -155,7 +155,7 @@ package struct JudgementOptions: Sendable {
     }
 }
 
-/// Pseudonyms for one run: under a key that is made for it and forgotten with it.
+/// Pseudonyms under random keys that live as long as one run.
 struct OneRunPseudonyms: Pseudonymising {
     /// The key of identities and cycles in the run.
     let identityKey: IdentityKey
@@ -174,16 +174,15 @@ struct OneRunPseudonyms: Pseudonymising {
     }
 }
 
-/// Reads one input from its first byte to its last, in pieces: the first of the two threads of a run. What the lines say is
-/// bound to cycles on the other one.
-struct InputDecoding {
+/// Decodes inputs in pieces, on the reading thread; the other thread binds their lines to cycles.
+private struct InputDecoding: Sendable {
     let options: JudgementOptions
     let pseudonyms: OneRunPseudonyms
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - emit: takes what was decoded, in order.
-    ///   - progress: is told after each piece how many bytes of the input and lines have been read.
+    ///   - emit: called with the decoded pieces in order.
+    ///   - progress: called after each piece with the bytes and lines of the input read so far.
     /// - Returns: what the input held.
     func decode(
         _ input: consuming InputBytes,
@@ -211,7 +210,7 @@ struct InputDecoding {
         return JudgedInput(parser, named: name)
     }
 
-    /// Reads what began like a document and holds no event as lines; nil when the plugin wrote none of them.
+    /// Decodes a supposed document without events as lines; nil when none of them is recognised.
     private func decodeAsLines(_ bytes: [UInt8], named name: String, emit: (InputPiece) -> Void) -> JudgedInput? {
         var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
         let parsed = parser.parse(bytes.span, readAt: now())
@@ -261,7 +260,7 @@ struct InputDecoding {
 enum InputPiece: Sendable {
     case lines(ParsedLog)
     case events(DecodedEvents)
-    /// Nothing more comes of it.
+    /// The end of the input.
     case end(JudgedInput)
 }
 
