@@ -4,27 +4,27 @@ internal import CZlib
 
 /// Why a gzip body cannot be read.
 package enum GzipError: Error, Equatable {
-    /// The bytes are no gzip (RFC 1952), or their checksum is wrong.
+    /// The bytes are not gzip (RFC 1952), or their checksum is wrong.
     case damaged
     /// The bytes end before the stream does.
     case truncated
     /// The content is larger than allowed.
     case tooLarge
-    /// The content is so many times larger than its compressed form that it is taken for an attack.
+    /// The compression ratio is so high that the body is refused as a decompression bomb.
     case suspiciousRatio
-    /// There was no memory for it.
+    /// Memory was not available or not granted.
     case outOfMemory
 }
 
 /// Decompresses a gzip body of one or more members, within limits.
 ///
-/// The only place that touches zlib's pointers; every input ends in bytes or in an error.
+/// Total: every input gives bytes or an error.
 package enum GzipDecoder {
-    /// Bodies smaller than this are never suspicious, whatever their ratio.
+    /// Content below this size in bytes is accepted at any ratio.
     package static let unsuspiciousBytes = 1 << 20
     private static let chunk = 64 << 10
 
-    /// - Parameter mayGrow: asked before each piece of content is kept, with its size.
+    /// - Parameter mayGrow: whether so many more bytes of content may be kept.
     package static func decode(
         _ body: Span<UInt8>,
         maximumBytes: Int,

@@ -2,7 +2,7 @@
 
 internal import CZlib
 
-/// Decompresses gzip of one or more members (RFC 1952) piece by piece, in constant memory.
+/// Decompresses a stream of one or more gzip members (RFC 1952) in constant memory.
 @safe
 package struct GzipStream: ~Copyable {
     private let stream: UnsafeMutablePointer<z_stream>
@@ -22,14 +22,14 @@ package struct GzipStream: ~Copyable {
         unsafe input.deallocate()
     }
 
-    /// Takes bytes that were read already; at most 256 KiB.
+    /// Sets compressed bytes that were read already; at most 256 KiB.
     package mutating func prime(_ bytes: UnsafeRawBufferPointer) {
         unsafe input.copyMemory(from: bytes)
         unsafe stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_in = UInt32(bytes.count)
     }
 
-    /// Fills the buffer as far as one piece of input does, and at least by a byte; 0 at the end.
+    /// Writes at least one byte into the buffer, as far as one refill reaches; 0 at the end.
     ///
     /// - Parameter refill: reads more compressed bytes; 0 at their end.
     package mutating func read<Failure: Error>(

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
+internal import PrefetchLifecycle
 
-/// When the projections are saved: so often that a recovery has little to fold, so seldom that saving costs little; and in
-/// steps that are each so small that no commit waits for long.
+/// Decides when to write checkpoints of the projections, and in which steps.
 ///
-/// A checkpoint is true for the position at which it began. Until its last step has succeeded, the one before it counts.
+/// They are frequent enough that a recovery has little to fold, and rare enough to cost little; the steps are so small that
+/// no commit waits long. A checkpoint is valid for the position at which it began; until it is committed, the one before it
+/// is in force.
 package struct CheckpointSchedule: Sendable {
-    /// What is to be done next.
+    /// The next step to take.
     package enum Step {
-        /// Delete a part of what the last checkpoint, or one that was cut off, has left behind.
+        /// Delete a part of what the last checkpoint, or an interrupted one, has left over.
         case tidy
         /// Take the changes of the projections.
         case begin
@@ -21,34 +23,34 @@ package struct CheckpointSchedule: Sendable {
     private static let microseconds: Int64 = 10_000_000
     private static let pauseAfterFailure: Int64 = 1_000_000
 
-    /// How many bytes of pages one step writes, about.
+    /// The approximate number of bytes of pages that one step writes.
     package static let partBytes = 256 << 10
 
-    /// The position that the last checkpoint is true for.
+    /// The position of the last checkpoint.
     package private(set) var last = LedgerPosition.start
     private var isTidy = false
     private var savedAt: Int64?
     private var retryAt: Int64?
-    /// What was taken and is not committed yet, and the part of it that is being written.
+    /// The changes taken and not committed yet, and the part of them that is being written.
     private var changes: ProjectionChanges?
     private var part: StateChanges?
 
     package init() {}
 
-    /// The next step; it is told below how that went.
+    /// The next step, or nil; the caller reports its result with the methods below.
     package mutating func next(at position: LedgerPosition, now: Int64) -> Step? {
         guard wantsStep(at: position, now: now) else { return nil }
         if !isTidy { return .tidy }
         return nextOfCheckpoint()
     }
 
-    /// The next step on the way to a checkpoint of the very end, whenever the last one was and whatever has failed.
+    /// The next step of the final checkpoint at shutdown, regardless of the interval and of failures.
     package mutating func last(at position: LedgerPosition) -> Step? {
         guard changes != nil || position.batch > last.batch else { return nil }
         return isTidy ? nextOfCheckpoint() : .tidy
     }
 
-    /// Whether there is a step to take.
+    /// Whether a step is due.
     package func wantsStep(at position: LedgerPosition, now: Int64) -> Bool {
         if let retryAt, now < retryAt, now >= retryAt - 2 * Self.pauseAfterFailure { return false }
         return changes != nil || !isTidy || isDue(at: position, now: now)
@@ -88,8 +90,39 @@ package struct CheckpointSchedule: Sendable {
         retryAt = nil
     }
 
-    /// The step could not be taken; after a pause it is the next one again.
+    /// Reports a failed step, which is retried after a pause.
     package mutating func failed(now: Int64) {
         retryAt = now + Self.pauseAfterFailure
+    }
+}
+
+/// The changes of the projections since the last checkpoint, as of one position, to be written in parts.
+package struct ProjectionChanges: Sendable {
+    /// The cost of a deleted prefix, counted in bytes of a part.
+    private static let deletionBytes = 16 << 10
+
+    /// The position for which the state with these changes is valid.
+    let position: LedgerPosition
+    private var small: StateChanges?
+    private var fold: StateDelta
+
+    /// - Parameters:
+    ///   - small: changes that fit into one part.
+    ///   - fold: the changes of the fold.
+    init(at position: LedgerPosition, small: StateChanges, fold: StateDelta) {
+        self.position = position
+        self.small = small
+        self.fold = fold
+    }
+
+    /// The next part of about `bytes` bytes, at most a page more; nil after the last.
+    package mutating func takePart(bytes: Int) -> StateChanges? {
+        var part = small ?? StateChanges()
+        small = nil
+        let deleted = fold.takeDeletedPrefixes(max(0, bytes - part.bytes) / Self.deletionBytes + 1)
+        for prefix in deleted { part.removeAll(prefix: StateKey("fold/" + prefix)) }
+        let rest = bytes - deleted.count * Self.deletionBytes
+        while part.bytes < rest, let page = fold.takePage() { part.put(StateKey("fold/" + page.key), page.value) }
+        return part.isEmpty ? nil : part
     }
 }

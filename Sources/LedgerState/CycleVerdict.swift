@@ -3,23 +3,24 @@
 package import PrefetchLifecycle
 package import TelemetryEvents
 
-/// What the ledger and the journal say of a cycle that broke a rule, once it is closed and judged. It holds no id and no
-/// text of a client.
+/// The record of a closed cycle that broke a rule, in the ledger and the journal.
+///
+/// It holds no id and no text of a client.
 package struct CycleVerdict: Equatable, Sendable {
-    /// How an entry and a line of JSON name it, as an event is named by its kind.
+    /// The name in entries and in JSON, like the kind of an event.
     package static let event: StaticString = "cycle_closed"
 
-    /// When it was closed, by the ledger's clock.
+    /// The time of closing, by the ledger's clock.
     package var closedAt: Timestamp
-    /// When the notification was due, where that is known.
+    /// The notification time, where it is known.
     package var notificationTime: Timestamp?
-    /// The hash of installation and schedule id, by which the cycle's events are found; nil where no id was told.
+    /// The hash of installation and schedule id, which finds the cycle's events; nil without an id.
     package var schedule: UInt64?
-    /// How it ended.
+    /// The outcome of the cycle.
     package var outcome: CycleOutcome
-    /// Why its last failed attempt failed; nil without a failure.
+    /// The reason of the last failed attempt; nil without a failure.
     package var failureReason: FailureReason?
-    /// The rules that it broke, each once.
+    /// The broken rules, each once.
     package var violations: [CycleViolation]
 
     /// The syslog priority of its entry: 3 (error) when what was used is not what was stored, else 4 (warning).
@@ -39,7 +40,7 @@ extension CycleVerdict {
         violations = cycle.violations
     }
 
-    /// The verdict as one line of JSON without a line end, absent members left out.
+    /// The verdict as one line of JSON without a line feed and without absent members.
     package var json: [UInt8] {
         var text = JSONWriter()
         text.object { text in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where bytes came from; a label of `dnp_telemetry_events_received_total` and, with the format, the ledger's origin.
+/// The source of events: a label of `dnp_telemetry_events_received_total` and, with the format, the ledger's origin.
 /// Raw values are stored in the ledger.
 package enum EventSource: UInt8, CaseIterable, Sendable {
-    /// Nobody sent it: the service itself says it.
+    /// The service itself.
     case collector = 0
     case http = 1
     case stdin = 2
@@ -24,7 +24,7 @@ package enum EventSource: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// In which form the bytes came.
+/// The format of received events.
 package enum EventFormat: UInt8, CaseIterable, Sendable {
     /// The verdicts on closed cycles, which no sender can make.
     case verdict = 0
@@ -47,10 +47,10 @@ package struct EventOrigin: Hashable, Sendable {
     package var source: EventSource
     package var format: EventFormat
 
-    /// The origin of a tick, which tells that time has passed and holds the verdicts on the cycles that it closes.
+    /// The origin of a tick, which advances the fold's clock and holds the verdicts on the cycles that it closes.
     package static let tick = EventOrigin(.collector, .verdict)
 
-    /// Those that there are: lines come from everywhere, JSON over HTTP, verdicts from ticks.
+    /// The combinations in use: lines from every source, JSON over HTTP, verdicts from ticks.
     package static let allCases = [
         EventOrigin(.http, .json), EventOrigin(.http, .ndjson), EventOrigin(.http, .log), EventOrigin(.stdin, .log),
         EventOrigin(.file, .log), EventOrigin(.journal, .log), EventOrigin(.socket, .log), .tick,
@@ -72,7 +72,7 @@ package struct EventOrigin: Hashable, Sendable {
     package var rawValue: UInt16 { UInt16(source.rawValue) << 8 | UInt16(format.rawValue) }
 }
 
-/// What became of a line of a log; a label of `dnp_telemetry_log_lines_total`. Raw values are stored in the ledger.
+/// The classification of a log line; a label of `dnp_telemetry_log_lines_total`. Raw values are stored in the ledger.
 package enum LineResult: Int, CaseIterable, Sendable {
     case recognised = 0
     case foreign = 1

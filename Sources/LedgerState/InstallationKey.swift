@@ -4,16 +4,23 @@ internal import Crypto
 internal import Foundation
 public import TelemetryEvents
 
-/// The key under which installations get their pseudonyms (SPEC 4.7): 32 random bytes in a file of mode 0600, made on
-/// the first start and never changed.
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The key of the installations' pseudonyms: 32 random bytes in a file of mode 0600 (docs/security.md).
+///
+/// It is created on the first start and never changed.
 public struct InstallationKey: Sendable {
     /// The file's name in the state directory.
     public static let fileName = "installation.key"
     private let key: SymmetricKey
 
-    /// Loads the key, or makes one where there is none.
+    /// Loads the key, or creates it.
     ///
-    /// - Parameter mayCreate: whether there is nothing yet that was made under another key.
+    /// - Parameter mayCreate: false beside a ledger that was written under a key.
     public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
@@ -49,5 +56,74 @@ extension InstallationKey: Pseudonymising {
             if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
         }
         return Pseudonym(high: high, low: low)
+    }
+}
+
+/// An unusable installation key.
+///
+/// Starting with another key would give every installation a new pseudonym and count every remembered event again, so the
+/// service does not start.
+public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
+    /// The key's file.
+    public let path: String
+    /// What is wrong with it.
+    public let problem: String
+
+    /// What was expected, what was found and what to do.
+    public var description: String {
+        "expected the key of the installations in \(path), but \(problem); restore the file, or move the whole state "
+            + "directory away to begin anew with other pseudonyms"
+    }
+}
+
+/// A file of 32 secret bytes that only its owner may read.
+private struct KeyFile {
+    private static let size = 32
+
+    let path: String
+
+    /// The key; nil where the file does not exist.
+    func load() throws(InstallationKeyError) -> [UInt8]? {
+        let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            if errno == ENOENT { return nil }
+            throw InstallationKeyError(path: path, problem: "it cannot be opened (errno \(errno))")
+        }
+        defer { close(file) }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let mode = attributes?[.posixPermissions] as? Int, mode & 0o077 == 0 else {
+            throw InstallationKeyError(path: path, problem: "others may read or write it; expected mode 0600")
+        }
+        var bytes = [UInt8](repeating: 0, count: Self.size + 1)
+        let count = unsafe read(file, &bytes, bytes.count)
+        guard count == Self.size else {
+            throw InstallationKeyError(path: path, problem: "it holds \(max(count, 0)) bytes; expected \(Self.size)")
+        }
+        return Array(bytes.prefix(Self.size))
+    }
+
+    /// Writes a temporary file and renames it, so that a crash leaves a whole key or none.
+    func create(_ bytes: [UInt8]) throws(InstallationKeyError) {
+        let temporary = path + ".new"
+        unsafe unlink(temporary)
+        let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else {
+            throw InstallationKeyError(path: path, problem: "it cannot be made (errno \(errno))")
+        }
+        let written = unsafe write(file, bytes, bytes.count)
+        let synced = fsync(file)
+        close(file)
+        guard written == bytes.count, synced == 0, unsafe rename(temporary, path) == 0 else {
+            throw InstallationKeyError(path: path, problem: "it cannot be written (errno \(errno))")
+        }
+        syncDirectory()
+    }
+    /// Makes the new name durable, so that a loss of power cannot keep the ledger and lose its key.
+    private func syncDirectory() {
+        let directory = path.split(separator: "/").dropLast().joined(separator: "/")
+        let file = unsafe open("/" + directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard file >= 0 else { return }
+        fsync(file)
+        close(file)
     }
 }

@@ -4,10 +4,10 @@ package import EventLedger
 package import Journald
 internal import Synchronization
 
-/// How far the events of the ledger have come in the journal: what is confirmed, and what of that is saved.
+/// The delivery position in the journal: confirmed, and of that saved in the ledger.
 ///
-/// `accepted = confirmed + skipped + pending` (SPEC 4.5): `skipped` are the events that were accepted while there was no
-/// journal to write to and had left the ledger before there was one.
+/// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there was
+/// a journal to write to.
 package final class JournalProgress: Sendable {
     /// The name of the journal's position in the ledger.
     package static let projection = "journal"
@@ -16,13 +16,13 @@ package final class JournalProgress: Sendable {
     /// The field of an entry that holds its number in the ledger.
     package static let sequenceField: JournalField = "DNP_SEQ"
 
-    /// A position with what a restart needs beside it.
+    /// A position with what a restart needs besides it.
     package struct Reached: Equatable, Sendable {
         package var position: LedgerPosition
         package var cursor: String?
         package var skipped: UInt64
 
-        /// The note beside the position in the ledger: the skipped events and the journal's cursor.
+        /// The note saved with the position: the skipped events and the journal's cursor.
         package var note: String { "\(skipped) \(cursor ?? "")" }
 
         package init(position: LedgerPosition, cursor: String?, skipped: UInt64) {
@@ -42,7 +42,7 @@ package final class JournalProgress: Sendable {
     private struct State {
         var reached: Reached
         var saved: Reached
-        /// The ends of batches that were read and are not confirmed whole.
+        /// The ends of the batches that were read and not yet confirmed completely.
         var batchEnds: [LedgerPosition] = []
         var lag: JournalLag
     }
@@ -50,31 +50,31 @@ package final class JournalProgress: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - start: from where the journal goes on.
-    ///   - oldest: when the first event behind it was received, in microseconds; nil when there is none.
+    ///   - start: the position to resume from.
+    ///   - oldest: the receive time of the first event after it, in microseconds since 1970; nil without one.
     package init(_ start: Reached, end: LedgerPosition, oldest: Int64?) {
         var lag = JournalLag()
         if let oldest, end.sequence > start.position.sequence { lag.committed(end.sequence, at: oldest) }
         state = Mutex(State(reached: start, saved: start, lag: lag))
     }
 
-    /// What is saved in the ledger, and so is shown as confirmed.
+    /// The saved position, which the metrics show as confirmed.
     package var saved: Reached { state.withLock { $0.saved } }
 
-    /// What has been reached and not saved, or nil.
+    /// The position reached and not saved yet, or nil.
     package var unsaved: Reached? { state.withLock { $0.reached == $0.saved ? nil : $0.reached } }
 
-    /// Tells that the ledger has grown.
+    /// Reports a commit to the ledger.
     package func committed(_ sequence: UInt64, at time: Int64) {
         state.withLock { $0.lag.committed(sequence, at: time) }
     }
 
-    /// The age of the oldest event that is not confirmed, in microseconds.
+    /// The age of the oldest unconfirmed event, in microseconds.
     package func lag(now: Int64) -> Int64 {
         state.withLock { $0.lag.age(behind: $0.reached.position.sequence, now: now) }
     }
 
-    /// Tells where a batch ends that is about to be written.
+    /// Reports the end of a batch that is about to be written.
     package func willWrite(batchEndingAt end: LedgerPosition) {
         state.withLock { state in
             let last = state.batchEnds.last ?? state.reached.position
@@ -82,8 +82,7 @@ package final class JournalProgress: Sendable {
         }
     }
 
-    /// Tells that all events up to a number stand in the journal.
-    ///
+    /// Reports that the journal holds all events up to a number.
     package func confirmed(_ sequence: UInt64) {
         state.withLock { state in
             let whole = state.batchEnds.prefix { $0.sequence <= sequence }
@@ -93,12 +92,12 @@ package final class JournalProgress: Sendable {
         }
     }
 
-    /// Tells that events which cannot be read will never be written.
+    /// Counts unreadable events, which are never written, as skipped.
     package func passOver(_ events: UInt64) {
         state.withLock { $0.reached.skipped += events }
     }
 
-    /// Tells where in the journal to look behind after a restart; it may be old.
+    /// Reports the journal cursor after which a restart searches; it may be old.
     package func passed(cursor: String?) {
         guard let cursor else { return }
         state.withLock { $0.reached.cursor = cursor }
@@ -107,14 +106,14 @@ package final class JournalProgress: Sendable {
     /// The last confirmed event.
     package var latest: UInt64 { state.withLock { $0.reached.position.sequence } }
 
-    /// Tells that a position is durable.
+    /// Reports that a position is durable.
     package func saved(_ reached: Reached) {
         state.withLock { $0.saved = reached }
     }
 }
 
 extension JournalProgress {
-    /// From where the journal goes on.
+    /// The progress from which delivery resumes.
     package static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
         let saved = try ledger.reader.position(of: JournalProgress.projection)
@@ -124,7 +123,7 @@ extension JournalProgress {
 }
 
 extension JournalProgress.Reached {
-    /// Behind what was saved, or behind what has left the ledger meanwhile.
+    /// The saved position, or the end of what was deleted since.
     package static func resuming(_ saved: ProjectionPosition?, pruned: LedgerPosition) -> JournalProgress.Reached {
         var start = saved.map { Self($0) } ?? Self(position: .start, cursor: nil, skipped: 0)
         if start.position.sequence < pruned.sequence {
@@ -132,5 +131,27 @@ extension JournalProgress.Reached {
             start.position = pruned
         }
         return start
+    }
+}
+
+/// The commit times of unconfirmed events, at one second's resolution and in bounded memory.
+struct JournalLag: Sendable {
+    private static let resolution: Int64 = 1_000_000
+    private static let samples = 4_096
+
+    private var commits: [(sequence: UInt64, at: Int64)] = []
+
+    mutating func committed(_ sequence: UInt64, at time: Int64) {
+        if let last = commits.last, time - last.at < Self.resolution || commits.count >= Self.samples {
+            commits[commits.count - 1].sequence = max(last.sequence, sequence)
+        } else {
+            commits.append((sequence, time))
+        }
+    }
+
+    /// The age of the oldest commit with an event after `confirmed`, in microseconds.
+    mutating func age(behind confirmed: UInt64, now: Int64) -> Int64 {
+        commits.removeFirst(commits.prefix { $0.sequence <= confirmed }.count)
+        return commits.first.map { max(now - $0.at, 0) } ?? 0
     }
 }

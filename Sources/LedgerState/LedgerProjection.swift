@@ -3,17 +3,18 @@
 package import EventLedger
 package import PrefetchLifecycle
 package import TelemetryEvents
+internal import TextOutput
 
-/// Everything that is counted from the ledger, the lifecycle and the accounts, and where its sources are, with the position
-/// that they are true for.
+/// The state folded from the ledger: lifecycle, accounts and source positions, with the ledger position they are valid
+/// for.
 ///
-/// The live service, the recovery and a rebuild use it alike.
+/// The live service, recovery and rebuild share it.
 package struct LedgerProjection: Sendable {
     package static let name = "lifecycle"
 
     package var fold: LifecycleFold
     package private(set) var accounts = IngestAccounts()
-    /// How far every source has been read.
+    /// The read position of every source.
     package private(set) var sources = SourcePositions()
     package private(set) var position = LedgerPosition.start
     private let identityKey: IdentityKey
@@ -25,23 +26,30 @@ package struct LedgerProjection: Sendable {
 
     /// Applies a batch of the ledger.
     ///
-    /// - Throws: `EventRecordError` when its events cannot be read; those before the damage are counted.
-    package mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(EventRecordError) {
+    /// - Throws: `DamagedRowError` when a part of it cannot be read; the readable parts are counted all the same.
+    package mutating func apply(_ batch: LedgerBatch, at position: LedgerPosition) throws(DamagedRowError) {
         self.position = position
         let receivedAt = Timestamp(microseconds: batch.receivedAt)
-        let receipt = IngestReceipt(encoded: batch.receipt) ?? IngestReceipt()
+        let readableReceipt = IngestReceipt(encoded: batch.receipt)
+        let receipt = readableReceipt ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
         if let read = receipt.position { sources.note(read, batch: position.batch) }
         if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
         } else {
             fold.remember(receipt.batchIdentities, receivedAt: receivedAt)
-            try fold.apply(batch.events.span, receivedAt: receivedAt)
+            do throws(EventRecordError) {
+                try fold.apply(batch.events.span, receivedAt: receivedAt)
+            } catch {
+                throw .events(error)
+            }
         }
+        if readableReceipt == nil { throw .receipt }
     }
 
-    /// The records of the verdicts on the cycles that a tick received at this time closes and that break a rule.
-    /// Nothing is closed or counted.
+    /// The encoded verdicts on the cycles that break a rule and that a tick received at this time closes.
+    ///
+    /// Closes and counts nothing.
     package mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
         let now = max(fold.clock, Timestamp(microseconds: receivedAt))
         var records: [UInt8] = []
@@ -50,9 +58,9 @@ package struct LedgerProjection: Sendable {
         return (cycles.count, records)
     }
 
-    /// What has changed since the last call, for the ledger; cheap, see `LifecycleFold`.
+    /// The changes since the last call, for a checkpoint; cheap, see `LifecycleFold`.
     ///
-    /// - Parameter position: where the ledger ends, which is behind a last batch that is damaged.
+    /// - Parameter position: the end of the ledger, which lies behind a damaged last batch.
     package mutating func takeChanges(at position: LedgerPosition) -> ProjectionChanges {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
@@ -60,7 +68,7 @@ package struct LedgerProjection: Sendable {
         return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
     }
 
-    /// Takes in a page of a checkpoint; pages come in the order of their keys, before anything is applied.
+    /// Restores a page of a checkpoint; pages come in the order of their keys, before any batch is applied.
     private mutating func restore(_ key: StateKey, _ value: [UInt8]) throws(LedgerError) {
         if key == IngestAccounts.stateKey, let accounts = IngestAccounts(encoded: value) {
             self.accounts = accounts
@@ -78,17 +86,18 @@ package struct LedgerProjection: Sendable {
 }
 
 extension LedgerProjection {
-    /// What a recovery found.
+    /// The result of a recovery.
     package struct Recovery: Sendable {
         package var batches = 0
+        /// The batches that cannot be read, or of which events or receipt cannot be read.
         package var damagedBatches: [Int64] = []
 
         package init() {}
     }
 
-    /// Takes in the last checkpoint, and the position that it is true for; false when there is none.
+    /// Restores the last checkpoint and its position; false when there is none.
     ///
-    /// - Parameter observe: sees every page, also behind one that cannot be taken in.
+    /// - Parameter observe: called with every page, also after one that cannot be restored.
     @discardableResult
     package mutating func load(
         from reader: LedgerReader,
@@ -106,11 +115,13 @@ extension LedgerProjection {
         return true
     }
 
-    /// Loads the last checkpoint and folds what the ledger holds behind it. A damaged batch is skipped and named.
+    /// Loads the last checkpoint and folds the batches after it.
+    ///
+    /// Of a damaged batch the readable parts are folded, and its number is returned.
     ///
     /// - Parameters:
-    ///   - isFromStart: whether the checkpoint is left alone and every batch is folded.
-    ///   - onProgress: called at the beginning and behind every read.
+    ///   - isFromStart: whether to ignore the checkpoint and fold every batch.
+    ///   - onProgress: called at the beginning and after every read.
     package static func recover(
         from reader: LedgerReader,
         identityKey: IdentityKey,
@@ -140,7 +151,7 @@ extension LedgerProjection {
             }
             guard let end = batches.last else { return (projection, recovery) }
             for stored in batches {
-                do throws(EventRecordError) {
+                do throws(DamagedRowError) {
                     try projection.apply(stored.batch, at: stored.position)
                 } catch {
                     recovery.damagedBatches.append(stored.id)
@@ -149,5 +160,30 @@ extension LedgerProjection {
             }
             last = end.id
         }
+    }
+}
+
+/// A row of the ledger of which a part cannot be read: it is damaged, or was written by a newer version.
+package enum DamagedRowError: Error, CustomStringConvertible {
+    /// The receipt: the events are counted; duplicates, rejections, lines and the source's position are not.
+    case receipt
+    /// The events: those before the damage are counted.
+    case events(EventRecordError)
+
+    package var description: String {
+        switch self {
+        case .receipt: "its receipt cannot be read"
+        case .events(let error): error.description
+        }
+    }
+}
+
+/// The progress of a recovery: folded batches, of all batches after the checkpoint.
+package struct RecoveryProgress: Hashable, Sendable, CustomStringConvertible {
+    package var done: Int64
+    package var total: Int64
+
+    package var description: String {
+        "recovering, \(done.grouped) of \(max(done, total).grouped) batches"
     }
 }

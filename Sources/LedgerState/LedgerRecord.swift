@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PrefetchLifecycle
 package import TelemetryEvents
 
-/// What has a number in the ledger: an event that was sent, or the verdict on a cycle that broke a rule.
+/// A numbered record of the ledger: a received event, or the verdict on a cycle that broke a rule.
 package enum LedgerRecord {
     case event(Event)
     case verdict(CycleVerdict)
@@ -23,7 +24,7 @@ extension LedgerRecordError: CustomStringConvertible {
     }
 }
 
-/// Reads the records of a row one after the other: of a tick the verdicts, else events.
+/// Reads the records of a row in order: the verdicts of a tick, else events.
 package struct LedgerRecordCursor {
     private enum Cursor {
         case events(EventCursor)
@@ -32,14 +33,14 @@ package struct LedgerRecordCursor {
 
     private var cursor: Cursor
 
-    /// - Parameter origin: the row's.
+    /// - Parameter origin: the origin of the row.
     package init(origin: UInt16) {
         cursor = origin == EventOrigin.tick.rawValue ? .verdicts(VerdictCursor()) : .events(EventCursor())
     }
 
     /// The next record; nil at the end.
     ///
-    /// - Parameter bytes: the records of the row, always the same ones.
+    /// - Parameter bytes: the records of the row, the same in every call.
     package mutating func next(in bytes: Span<UInt8>) throws(LedgerRecordError) -> LedgerRecord? {
         switch cursor {
         case .events(var events):
@@ -59,5 +60,220 @@ package struct LedgerRecordCursor {
                 throw .verdict(error)
             }
         }
+    }
+}
+
+/// The encoding of verdicts in a row of the ledger. Numbers are little-endian.
+///
+/// | bytes | what |
+/// | --- | --- |
+/// | 1 | version, 1 |
+/// | 2 | how many bytes of the record follow |
+/// | 8 | when the cycle was closed, in microseconds since 1970 |
+/// | 1 | presence: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason |
+/// | 8 | the notification time, in microseconds since 1970 |
+/// | 8 | the hash of the schedule |
+/// | 1 | outcome, by its raw value |
+/// | 1 | failure reason, by its raw value |
+/// | 1 | how many violations follow |
+/// | 1, 1, n | of each the rule by its raw value, the length of its sentence, and the sentence in UTF-8 |
+enum VerdictRecord {
+    static let version: UInt8 = 1
+    /// The largest record in bytes: every rule, each with the longest sentence.
+    static let maximumBytes = 31 + ViolationKind.allCases.count * (2 + maximumDetailBytes)
+    /// The longest sentence in bytes; the fold's own are shorter.
+    static let maximumDetailBytes = 255
+
+    struct Presence: OptionSet {
+        var rawValue: UInt8
+        static let notificationTime = Presence(rawValue: 1 << 0)
+        static let schedule = Presence(rawValue: 1 << 1)
+        static let failureReason = Presence(rawValue: 1 << 2)
+        static let known: Presence = [.notificationTime, .schedule, .failureReason]
+    }
+
+    static func append(_ verdict: CycleVerdict, to output: inout [UInt8]) {
+        let start = output.count
+        output += [version, 0, 0]
+        append(UInt64(bitPattern: verdict.closedAt.microseconds), to: &output)
+        let presence = output.count
+        var present: Presence = []
+        output.append(0)
+        if let due = verdict.notificationTime {
+            present.insert(.notificationTime)
+            append(UInt64(bitPattern: due.microseconds), to: &output)
+        }
+        if let schedule = verdict.schedule {
+            present.insert(.schedule)
+            append(schedule, to: &output)
+        }
+        output.append(verdict.outcome.rawValue)
+        if let reason = verdict.failureReason {
+            present.insert(.failureReason)
+            output.append(reason.rawValue)
+        }
+        output[presence] = present.rawValue
+        let violations = verdict.violations.prefix(ViolationKind.allCases.count)
+        output.append(UInt8(violations.count))
+        for violation in violations {
+            let detail = violation.detail.utf8Prefix(maximumDetailBytes)
+            output += [violation.kind.rawValue, UInt8(detail.count)]
+            output += detail
+        }
+        let length = output.count - start - 3
+        output[start + 1] = UInt8(truncatingIfNeeded: length)
+        output[start + 2] = UInt8(truncatingIfNeeded: length >> 8)
+    }
+
+    private static func append(_ word: UInt64, to output: inout [UInt8]) {
+        for shift in stride(from: 0, to: 64, by: 8) { output.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+    }
+}
+
+extension String {
+    /// The longest prefix of whole characters within `limit` bytes of UTF-8.
+    fileprivate func utf8Prefix(_ limit: Int) -> [UInt8] {
+        let bytes = Array(utf8)
+        guard bytes.count > limit else { return bytes }
+        var end = limit
+        while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        return Array(bytes[..<end])
+    }
+}
+
+/// An invalid record of a verdict: damage, or a newer format.
+package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
+    enum Problem: Equatable {
+        case cutShort
+        case newerVersion(UInt8)
+        case unknownFields
+        case timeOutOfRange
+        case unknownOutcome(UInt8)
+        case unknownReason(UInt8)
+        case unknownRule(UInt8)
+        case brokenText
+        case wrongLength
+    }
+
+    /// The offset of the record in the row.
+    let offset: Int
+    let problem: Problem
+
+    package var description: String {
+        "expected the record of a verdict at byte \(offset) of the row, found \(found); "
+            + "the ledger is damaged or was written by a newer version"
+    }
+
+    private var found: String {
+        switch problem {
+        case .cutShort: "one cut short"
+        case .newerVersion(let version): "version \(version)"
+        case .unknownFields: "fields of a newer format"
+        case .timeOutOfRange: "a time out of range"
+        case .unknownOutcome(let code): "the unknown outcome \(code)"
+        case .unknownReason(let code): "the unknown failure reason \(code)"
+        case .unknownRule(let code): "the unknown rule \(code)"
+        case .brokenText: "a sentence that is no UTF-8"
+        case .wrongLength: "another length than it tells"
+        }
+    }
+}
+
+/// Reads the verdicts of a row in order. Total: any bytes give verdicts, the end or an error.
+struct VerdictCursor {
+    /// The offset of the next record.
+    private(set) var offset = 0
+
+    /// The next verdict; nil at the end. An error does not advance the cursor.
+    mutating func next(in bytes: Span<UInt8>) throws(VerdictRecordError) -> CycleVerdict? {
+        guard offset < bytes.count else { return nil }
+        var reader = VerdictReader(start: offset)
+        let version = try reader.byte(bytes)
+        guard version == VerdictRecord.version else { throw reader.error(.newerVersion(version)) }
+        let length = Int(try reader.integer(bytes, size: 2))
+        let end = reader.position + length
+        guard end <= bytes.count else { throw reader.error(.cutShort) }
+        let verdict = try Self.verdict(&reader, bytes)
+        guard reader.position == end else { throw reader.error(.wrongLength) }
+        offset = end
+        return verdict
+    }
+
+    private static func verdict(
+        _ reader: inout VerdictReader,
+        _ bytes: Span<UInt8>
+    ) throws(VerdictRecordError) -> CycleVerdict {
+        let closedAt = try reader.time(bytes)
+        let present = VerdictRecord.Presence(rawValue: try reader.byte(bytes))
+        guard present.isSubset(of: .known) else { throw reader.error(.unknownFields) }
+        var due: Timestamp?
+        if present.contains(.notificationTime) { due = try reader.time(bytes) }
+        var schedule: UInt64?
+        if present.contains(.schedule) { schedule = try reader.integer(bytes, size: 8) }
+        let outcomeCode = try reader.byte(bytes)
+        guard let outcome = CycleOutcome(rawValue: outcomeCode) else {
+            throw reader.error(.unknownOutcome(outcomeCode))
+        }
+        var verdict = CycleVerdict(
+            closedAt: closedAt,
+            notificationTime: due,
+            schedule: schedule,
+            outcome: outcome,
+            violations: []
+        )
+        if present.contains(.failureReason) {
+            let code = try reader.byte(bytes)
+            guard let reason = FailureReason(rawValue: code) else { throw reader.error(.unknownReason(code)) }
+            verdict.failureReason = reason
+        }
+        for _ in 0..<(try reader.byte(bytes)) {
+            let code = try reader.byte(bytes)
+            guard let kind = ViolationKind(rawValue: code) else { throw reader.error(.unknownRule(code)) }
+            verdict.violations.append(CycleViolation(kind: kind, detail: try reader.text(bytes)))
+        }
+        return verdict
+    }
+}
+
+/// Reads the fields of a record with bounds checks.
+private struct VerdictReader {
+    private let start: Int
+    private(set) var position: Int
+
+    init(start: Int) {
+        self.start = start
+        position = start
+    }
+
+    func error(_ problem: VerdictRecordError.Problem) -> VerdictRecordError {
+        VerdictRecordError(offset: start, problem: problem)
+    }
+
+    mutating func byte(_ bytes: Span<UInt8>) throws(VerdictRecordError) -> UInt8 {
+        UInt8(truncatingIfNeeded: try integer(bytes, size: 1))
+    }
+
+    mutating func integer(_ bytes: Span<UInt8>, size: Int) throws(VerdictRecordError) -> UInt64 {
+        guard position + size <= bytes.count else { throw error(.cutShort) }
+        var word: UInt64 = 0
+        for index in (0..<size).reversed() { word = word << 8 | UInt64(bytes[position + index]) }
+        position += size
+        return word
+    }
+
+    /// A time of the years 1970 to 9999, the range of RFC 3339.
+    mutating func time(_ bytes: Span<UInt8>) throws(VerdictRecordError) -> Timestamp {
+        let microseconds = Int64(bitPattern: try integer(bytes, size: 8))
+        guard 0..<253_402_300_800_000_000 ~= microseconds else { throw error(.timeOutOfRange) }
+        return Timestamp(microseconds: microseconds)
+    }
+
+    mutating func text(_ bytes: Span<UInt8>) throws(VerdictRecordError) -> String {
+        let count = Int(try byte(bytes))
+        guard position + count <= bytes.count else { throw error(.cutShort) }
+        let text = (position..<position + count).map { bytes[$0] }
+        guard let string = String(validating: text, as: UTF8.self) else { throw error(.brokenText) }
+        position += count
+        return string
     }
 }

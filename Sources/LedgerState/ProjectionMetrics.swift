@@ -6,9 +6,9 @@ package import MetricsRegistry
 package import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The families that are functions of the ledger, so that they go on after every restart (SPEC 4.3, 4.5, 6).
+/// The metrics that are functions of the ledger, so that they continue after every restart (docs/metrics.md).
 ///
-/// `publish(_:)` sets all of them as of one position in one update, which no scrape sees half of.
+/// `publish(_:)` sets all of them as of one position in one atomic update.
 package struct ProjectionMetrics: Sendable {
     private let registry: MetricsRegistry
     private let created: Int64
@@ -24,18 +24,17 @@ package struct ProjectionMetrics: Sendable {
     private let sequence: Gauge
     private let journal: JournalSums?
 
-    /// Deletions of what is no longer needed that failed.
+    /// Failed deletions of old batches.
     package let retentionFailures: Counter
-    /// Checkpoints that could not be saved.
+    /// Failed checkpoints.
     package let checkpointFailures: Counter
-    /// Batches whose records could not be read.
+    /// Batches of which events or receipt could not be read.
     package let unreadableRecords: Counter
 
     /// - Parameters:
-    ///   - registry: where the families stand.
-    ///   - created: when the ledger was made, in microseconds since 1970.
-    ///   - journal: how far the journal has come, where there is one.
-    ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
+    ///   - created: the creation time of the ledger, in microseconds since 1970.
+    ///   - journal: the journal's progress; nil without a journal.
+    ///   - labels: labels to add to the lifecycle's families.
     package init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?, labels: [LifecycleLabel] = [])
     {
         self.journal = journal.map { JournalSums(registry, $0) }
@@ -104,7 +103,7 @@ package struct ProjectionMetrics: Sendable {
         registry.update { set(projection, in: &$0) }
     }
 
-    /// Shows which schedules were counted last; of a projection that has been published.
+    /// Attaches exemplars of the last observations, after their projection was published.
     package func attach(_ observations: [LifecycleObservation]) {
         lifecycle.attach(observations)
     }
@@ -129,5 +128,41 @@ package struct ProjectionMetrics: Sendable {
         }
         update.set(sequence, to: projection.position.sequence)
         journal?.set(accepted: accounts.accepted, created: created, in: &update)
+    }
+}
+
+/// The journal's metrics, set in the same update as the accounts: `accepted = confirmed + skipped + pending` holds in
+/// every scrape.
+///
+/// Only what is saved in the ledger counts as confirmed, so that the counter does not decrease after a kill.
+private struct JournalSums: Sendable {
+    private let progress: JournalProgress
+    private let confirmed: Counter
+    private let skipped: Counter
+    private let pending: Gauge
+
+    init(_ registry: MetricsRegistry, _ progress: JournalProgress) {
+        self.progress = progress
+        confirmed = registry.counter(
+            "dnp_telemetry_journal_entries_confirmed_total",
+            help: "Events that were read back from the journal."
+        )
+        skipped = registry.counter(
+            "dnp_telemetry_journal_entries_skipped_total",
+            help: "Events that left the ledger while no journal was written."
+        )
+        pending = registry.gauge(
+            "dnp_telemetry_journal_pending_entries",
+            help: "Events in the ledger that are not confirmed in the journal yet."
+        )
+    }
+
+    func set(accepted: UInt64, created: Int64, in update: inout MetricsUpdate) {
+        let saved = progress.saved
+        let done = min(saved.position.sequence, accepted)
+        let passed = min(saved.skipped, done)
+        update.raise(confirmed, to: done - passed, created: created)
+        update.raise(skipped, to: passed, created: created)
+        update.set(pending, to: accepted - done)
     }
 }

@@ -4,12 +4,12 @@ internal import EventLedger
 internal import LedgerState
 internal import TelemetryEvents
 
-/// Reads every batch of a ledger once: are they sound, do their numbers follow, and what do the accounts come to.
+/// Reads every batch of a ledger once: checks the records and numbers, and sums up the accounts.
 struct BatchAudit {
     private(set) var check = LedgerCheck(.batches)
-    /// The accounts at the end; nil when something before it is missing, which the check then tells.
+    /// The accounts at the end; nil when batches are missing, which the check then reports.
     private(set) var accounts: SavedAccounts?
-    /// Where the ledger ends.
+    /// The end of the ledger.
     private(set) var end: LedgerPosition
     private var batches: UInt64 = 0
     private var events: UInt64 = 0
@@ -93,5 +93,109 @@ struct BatchAudit {
         }
         let numbers = first.map { ", numbers \($0) to \(end.sequence)" } ?? ""
         check.sentence = "\(batches) batches with \(events) events\(numbers)\(deleted)"
+    }
+}
+
+/// The accounts of a checkpoint, with the position they are valid for.
+struct SavedAccounts: Equatable {
+    var accounts = IngestAccounts()
+    var position = LedgerPosition.start
+
+    init() {}
+
+    /// Loads only that page; before the first checkpoint all counts are zero.
+    init(from reader: LedgerReader) throws(LedgerError) {
+        var page: [UInt8]?
+        let saved = try reader.loadState(LedgerProjection.name, keyPrefix: IngestAccounts.stateKey) {
+            (key, value) throws(LedgerError) in
+            if key == IngestAccounts.stateKey { page = value }
+        }
+        guard let saved else { return }
+        position = saved.position
+        guard let page, let accounts = IngestAccounts(encoded: page) else {
+            throw .damagedState(projection: LedgerProjection.name, key: IngestAccounts.stateKey)
+        }
+        self.accounts = accounts
+    }
+
+    /// Adds a batch; ignores one that the checkpoint includes.
+    mutating func add(_ stored: StoredBatch, _ receipt: IngestReceipt) {
+        guard stored.id > position.batch else { return }
+        accounts.add(receipt, accepted: UInt64(stored.batch.count), origin: stored.batch.origin)
+        position = stored.position
+    }
+}
+
+/// Checks the sums: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, and that the last
+/// sequence number is the count of accepted events.
+struct SumsCheck {
+    private(set) var check = LedgerCheck(.sums)
+    private let journal: JournalProgress.Reached?
+
+    /// - Parameters:
+    ///   - saved: the accounts at the checkpoint; nil when they cannot be read.
+    ///   - end: the accounts at the end of the ledger; nil when unknown.
+    ///   - journal: the journal's position; nil when there never was one.
+    init(at saved: SavedAccounts?, end: SavedAccounts?, journal: JournalProgress.Reached?) {
+        self.journal = journal
+        if let saved {
+            add(saved, "at the checkpoint")
+        } else {
+            check.fail("the accounts of the checkpoint cannot be read")
+        }
+        if let end {
+            add(end, "at the end")
+            conclude(end)
+        } else if saved != nil {
+            check.fail("at the end, nothing is known: batches behind the checkpoint cannot be read")
+        }
+    }
+
+    private mutating func add(_ sums: SavedAccounts, _ place: String) {
+        let accounts = sums.accounts
+        let rejected = accounts.rejected.reduce(0, &+)
+        let received = accounts.received.values.reduce(0, &+)
+        if received != accounts.accepted &+ accounts.duplicates &+ rejected {
+            check.fail(
+                "\(place), received \(received) is not accepted \(accounts.accepted) + duplicate "
+                    + "\(accounts.duplicates) + rejected \(rejected)"
+            )
+        }
+        if accounts.accepted != sums.position.sequence {
+            check.fail(
+                "\(place), accepted is \(accounts.accepted) and the last event has number \(sums.position.sequence)"
+            )
+        }
+        guard let journal else { return }
+        let reached = min(journal.position.sequence, sums.position.sequence)
+        let pending = sums.position.sequence - reached
+        if accounts.accepted != reached &+ pending {
+            check.fail("\(place), accepted \(accounts.accepted) is not journaled \(reached) + pending \(pending)")
+        }
+    }
+
+    private mutating func conclude(_ end: SavedAccounts) {
+        let accounts = end.accounts
+        let rejected = accounts.rejected.reduce(0, &+)
+        let received = accounts.received.values.reduce(0, &+)
+        check.add("received", received)
+        check.add("accepted", accounts.accepted)
+        check.add("duplicate", accounts.duplicates)
+        check.add("rejected", rejected)
+        check.sentence =
+            "received \(received), accepted \(accounts.accepted), duplicate \(accounts.duplicates), rejected \(rejected)"
+        guard let journal else { return }
+        let reached = min(journal.position.sequence, end.position.sequence)
+        if journal.skipped > reached {
+            check.fail(
+                "\(journal.skipped) events are said to be skipped by the journal, of \(reached) that it has passed"
+            )
+        }
+        let confirmed = reached - min(reached, journal.skipped)
+        check.add("journaled", confirmed)
+        check.add("skipped", journal.skipped)
+        check.add("pending", end.position.sequence - reached)
+        let skipped = journal.skipped > 0 ? ", skipped by the journal \(journal.skipped)" : ""
+        check.sentence += "; journaled \(confirmed)\(skipped), pending \(end.position.sequence - reached)"
     }
 }

@@ -4,7 +4,7 @@ internal import EventLedger
 internal import Journald
 internal import LedgerState
 
-/// Whether the journal holds every confirmed event once, as far back as it goes.
+/// Checks that the journal holds every confirmed event once, as far back as it goes.
 struct JournalCheck {
     private(set) var check = LedgerCheck(.journal)
     private let confirmed: UInt64
@@ -13,8 +13,8 @@ struct JournalCheck {
     /// - Parameters:
     ///   - reader: the ledger.
     ///   - ledger: its id.
-    ///   - reached: how far the journal had come before it is read here.
-    ///   - location: which journal.
+    ///   - reached: the journal's position before it is read here.
+    ///   - location: the journal to read.
     init(
         of reader: LedgerReader,
         id ledger: String,
@@ -41,7 +41,7 @@ struct JournalCheck {
         }
     }
 
-    /// Looks again at every entry when some are not found by the index.
+    /// Reads every entry when some are not found by the index.
     private static func census(
         of ledger: String,
         upTo confirmed: UInt64,
@@ -53,7 +53,7 @@ struct JournalCheck {
         return try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
     }
 
-    /// What is told where no journal is looked at.
+    /// The result where no journal is read.
     static func skipped(_ why: String) -> LedgerCheck {
         var check = LedgerCheck(.journal)
         check.result = .skipped
@@ -86,7 +86,7 @@ struct JournalCheck {
         }
     }
 
-    /// Events that were passed over are missing rightly; how many they are is known, not which.
+    /// Skipped events are missing legitimately; their number is known, but not which they are.
     private mutating func addMissing(_ missing: [ClosedRange<UInt64>]) {
         let count = missing.reduce(0) { $0 + $1.upperBound - $1.lowerBound + 1 }
         guard count > 0 else { return }
@@ -101,5 +101,67 @@ struct JournalCheck {
     private static func text(_ range: ClosedRange<UInt64>) -> String {
         range.count == 1
             ? "number \(range.lowerBound) is" : "numbers \(range.lowerBound) to \(range.upperBound) are"
+    }
+}
+
+/// The sequence numbers of a ledger that a journal holds.
+struct JournalCensus {
+    /// The counted entries.
+    private(set) var entries: UInt64 = 0
+    /// The numbers found.
+    private(set) var present = SequenceRanges()
+    private var repeated = SequenceRanges()
+    /// Whether all numbers fitted into the bounded ranges, which only a very unusual order of entries prevents.
+    private(set) var isComplete = true
+
+    mutating func note(_ sequence: UInt64) {
+        entries += 1
+        let isNew = !present.contains(sequence)
+        if isNew {
+            if !present.insert(sequence...sequence) { isComplete = false }
+        } else if !repeated.insert(sequence...sequence) {
+            isComplete = false
+        }
+    }
+
+    /// The numbers found more than once.
+    var repetitions: [ClosedRange<UInt64>] { Array(repeated.elements) }
+
+    /// The numbers not found, from the first found one up to `last`.
+    func missing(upTo last: UInt64) -> [ClosedRange<UInt64>] {
+        var missing: [ClosedRange<UInt64>] = []
+        guard var end = present.first?.upperBound else { return [] }
+        for range in present.elements.dropFirst() where end < last {
+            missing.append(end + 1...min(range.lowerBound - 1, last))
+            end = range.upperBound
+        }
+        if end < last { missing.append(end + 1...last) }
+        return missing
+    }
+}
+
+extension JournalCensus {
+    /// Counts the entries of a ledger.
+    ///
+    /// - Parameter usesIndex: whether to look them up in the journal's index. A journald killed while appending can leave
+    ///   an entry readable but not indexed; without the index every entry of the journal is read.
+    init(
+        of ledger: String,
+        in location: JournalLocation,
+        usesIndex: Bool,
+        progress: (LedgerProgress) -> Void
+    ) throws(JournalReaderError) {
+        let reader = try JournalReader(location, scope: [.localOnly])
+        let id = Array(ledger.utf8)
+        if usesIndex { try reader.setMatches([.equal(JournalProgress.ledgerField, id)]) }
+        try reader.seekToHead()
+        var reached = LedgerProgress()
+        reached.stage = usesIndex ? "journal" : "journal, every entry"
+        while try reader.next() {
+            reached.events += 1
+            if reached.events.isMultiple(of: 1_024) { progress(reached) }
+            if !usesIndex, try reader.value(of: JournalProgress.ledgerField) != id { continue }
+            if let sequence = try reader.number(of: JournalProgress.sequenceField) { note(sequence) }
+        }
     }
 }

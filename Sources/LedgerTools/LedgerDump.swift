@@ -5,22 +5,28 @@ internal import LedgerState
 package import LogInput
 internal import TelemetryEvents
 
-/// Prints what the ledger holds as lines of JSON, also beside a running service, in memory that does not grow with it.
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Prints the ledger as lines of JSON in constant memory, also beside a running service.
 package struct LedgerDump: Sendable {
-    /// What a line tells of.
+    /// What each line describes.
     package enum Content: Hashable, Sendable {
-        /// An event or a verdict, of one kind when one is given.
+        /// An event or a verdict, optionally of one kind.
         case events(Kind?)
-        /// A row: the batch and its receipt, ticks included.
+        /// A row: a batch with its receipt, or a tick.
         case rows
     }
 
-    /// What has a number in the ledger, by its name in JSON and in the journal.
+    /// A kind of numbered record, by its name in JSON and in the journal.
     package struct Kind: Hashable, Sendable {
         /// Nil for the verdict on a cycle.
         fileprivate let event: EventKind?
 
-        /// Every name.
+        /// All names.
         package static let names = EventKind.allCases.map { "\($0.name)" } + ["\(CycleVerdict.event)"]
 
         /// - Parameter name: one of the names; nil for any other.
@@ -30,13 +36,13 @@ package struct LedgerDump: Sendable {
         }
     }
 
-    /// How it ended.
+    /// How a dump ended.
     package struct Outcome: Hashable, Sendable {
-        /// Whether everything that was asked for could be read.
+        /// Whether everything requested could be read.
         package var isWhole = true
         /// Whether Ctrl-C ended it.
         package var isInterrupted = false
-        /// The number of the error that ended the output, 0 for none; a reader that has gone away is none.
+        /// The `errno` that ended the output, 0 for none; a closed pipe (EPIPE) counts as none.
         package var outputProblem: Int32 = 0
     }
 
@@ -48,8 +54,8 @@ package struct LedgerDump: Sendable {
     /// Opens the ledger of a state directory.
     ///
     /// - Parameters:
-    ///   - after: events up to this number are left out.
-    ///   - limit: how many lines are printed at most.
+    ///   - after: skips the events up to this number.
+    ///   - limit: the maximum number of lines.
     package init(
         stateDirectory: String,
         _ content: Content,
@@ -62,12 +68,12 @@ package struct LedgerDump: Sendable {
         reader = try LedgerReader.reading(stateDirectory)
     }
 
-    /// Prints to a descriptor.
+    /// Prints to a file descriptor.
     ///
     /// - Parameters:
-    ///   - interruption: ends the output in good order.
-    ///   - warn: is told what cannot be read.
-    ///   - note: is told what is worth knowing.
+    ///   - interruption: ends the output behind a whole line.
+    ///   - warn: called with what cannot be read.
+    ///   - note: called with information for the user.
     package func print(
         to descriptor: Int32,
         interruption: Interruption? = nil,
@@ -85,11 +91,11 @@ package struct LedgerDump: Sendable {
         do throws(LedgerError) {
             let pruned = try reader.statistics().pruned
             noteBeginning(pruned, note)
-            // Rows without events lie behind the number that they follow.
+            // Rows without events have the number of the event before them.
             var walk =
                 try after <= pruned.sequence
                 ? LedgerWalk(reader, after: pruned) : LedgerWalk(reader, afterSequence: after)
-            while printing.goesOn, let step = try walk.next() {
+            while printing.isActive, let step = try walk.next() {
                 switch step {
                 case .batch(let stored):
                     if let damage = printing.add(stored) { warn(damage) }
@@ -124,7 +130,7 @@ package struct LedgerDump: Sendable {
     }
 }
 
-/// A dump under way.
+/// The state of a running dump.
 private struct Printing {
     let content: LedgerDump.Content
     let after: UInt64
@@ -132,7 +138,7 @@ private struct Printing {
     var output: LineOutput
     var isWhole = true
 
-    var goesOn: Bool { limit > 0 && output.end == nil }
+    var isActive: Bool { limit > 0 && output.end == nil }
 
     var outcome: LedgerDump.Outcome {
         var outcome = LedgerDump.Outcome(isWhole: isWhole)
@@ -144,13 +150,16 @@ private struct Printing {
         return outcome
     }
 
-    /// Prints what is asked for of a batch; returns what cannot be read of it.
+    /// Prints the requested lines of a batch; returns what cannot be read of it.
     mutating func add(_ stored: StoredBatch) -> String? {
         guard case .events(let kind) = content else {
-            RowLine.append(stored, to: &output.buffer)
+            let receipt = IngestReceipt(encoded: stored.batch.receipt)
+            RowLine.append(stored, receipt, to: &output.buffer)
             limit -= 1
-            _ = output.settle()
-            return nil
+            _ = output.flushIfFull()
+            if receipt != nil { return nil }
+            isWhole = false
+            return "batch \(stored.id): its receipt cannot be read"
         }
         let envelope = EventEnvelope(stored)
         let records = stored.batch.events
@@ -161,7 +170,7 @@ private struct Printing {
                 if sequence > after, kind?.matches(record) ?? true {
                     envelope.append(record, in: records.span, sequence: sequence, to: &output.buffer)
                     limit -= 1
-                    guard output.settle(), limit > 0 else { return nil }
+                    guard output.flushIfFull(), limit > 0 else { return nil }
                 }
                 sequence += 1
             }
@@ -183,12 +192,77 @@ extension LedgerDump.Kind {
 }
 
 extension LedgerReader {
-    /// Opens the ledger of a state directory for reading alone.
+    /// Opens the ledger of a state directory read-only.
     static func reading(_ stateDirectory: String) throws(UnreadableLedger) -> LedgerReader {
         do throws(LedgerError) {
             return try LedgerReader.open(directory: stateDirectory)
         } catch {
             throw UnreadableLedger(error)
         }
+    }
+}
+
+/// Buffered output to a file descriptor, such as a pipe whose reader may be slow or close it.
+private struct LineOutput {
+    /// Why the output ended.
+    enum End: Hashable {
+        /// The reader closed the pipe.
+        case closed
+        case interrupted
+        case failed(errno: Int32)
+    }
+
+    /// The buffer's size in bytes.
+    private static let bufferBytes = 256 << 10
+    /// The timeout of one poll of a full pipe, in milliseconds.
+    private static let interval: Int32 = 100
+
+    private let descriptor: Int32
+    private let interruption: Interruption?
+    private(set) var end: End?
+    /// The lines not written yet.
+    var buffer: [UInt8] = []
+
+    init(_ descriptor: Int32, interruption: Interruption?) {
+        self.descriptor = descriptor
+        self.interruption = interruption
+        buffer.reserveCapacity(Self.bufferBytes + 4_096)
+    }
+
+    /// Flushes a full buffer; false when no more can be written.
+    mutating func flushIfFull() -> Bool {
+        if interruption?.isRaised == true {
+            flush()
+            end = end ?? .interrupted
+        }
+        guard end == nil else { return false }
+        if buffer.count >= Self.bufferBytes { flush() }
+        return end == nil
+    }
+
+    /// Writes the buffer in pieces of PIPE_BUF, which never block after a successful poll, so that an interruption is
+    /// noticed while the reader is slow.
+    mutating func flush() {
+        guard end == nil else { return }
+        end = unsafe buffer.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                let ready = unsafe poll(&output, 1, Self.interval)
+                if ready == 0 || (ready < 0 && errno == EINTR) {
+                    if interruption?.isRaised == true { return .interrupted }
+                    continue
+                }
+                let piece = min(bytes.count - offset, Int(PIPE_BUF))
+                let count = unsafe write(descriptor, bytes.baseAddress?.advanced(by: offset), piece)
+                if count < 0 {
+                    if errno == EINTR || errno == EAGAIN { continue }
+                    return errno == EPIPE ? .closed : .failed(errno: errno)
+                }
+                offset += count
+            }
+            return nil
+        }
+        buffer.removeAll(keepingCapacity: true)
     }
 }

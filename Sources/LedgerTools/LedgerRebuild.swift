@@ -5,12 +5,12 @@ internal import LedgerState
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Computes the projections anew from the ledger and compares them with the saved ones (SPEC 4.3).
+/// Folds the ledger again and compares the result with the saved checkpoint (docs/ledger.md).
 ///
-/// While the ledger still holds its first batch, everything is rebuilt from nothing. Otherwise the last checkpoint is
-/// all that is left of what was deleted, and only what follows it can be folded.
+/// While the ledger still holds its first batch, everything is rebuilt. Otherwise the checkpoint is all that is left of
+/// the deleted batches, and only the batches after it are folded.
 package struct LedgerRebuild: Sendable {
-    /// How often it is begun anew because a running service deleted what was not read yet.
+    /// How often a rebuild starts over because a running service deleted batches that were not read yet.
     private static let maximumAttempts = 5
 
     private let reader: LedgerReader
@@ -27,7 +27,7 @@ package struct LedgerRebuild: Sendable {
         self.identityKey = identityKey
     }
 
-    static func identityKey(_ directory: String) throws(UnreadableLedger) -> IdentityKey {
+    private static func identityKey(_ directory: String) throws(UnreadableLedger) -> IdentityKey {
         do throws(InstallationKeyError) {
             return try InstallationKey(directory: directory, mayCreate: false).identityKey
         } catch {
@@ -35,20 +35,20 @@ package struct LedgerRebuild: Sendable {
         }
     }
 
-    /// Rebuilds and compares; nothing is changed.
+    /// Rebuilds and compares without changing anything.
     package func report(
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> RebuildReport {
         try rebuild(progress: progress).report
     }
 
-    /// What a rebuild leaves: the report, and what is to be saved at the end of the ledger.
-    struct Rebuilt {
+    /// The result of a rebuild: the report, and the state to save.
+    private struct Rebuilt {
         var report: RebuildReport
         var refold: LedgerRefold
     }
 
-    func rebuild(progress: (LedgerProgress) -> Void) throws(UnreadableLedger) -> Rebuilt {
+    private func rebuild(progress: (LedgerProgress) -> Void) throws(UnreadableLedger) -> Rebuilt {
         for _ in 0..<Self.maximumAttempts {
             do {
                 return try attempt(progress: progress)
@@ -77,7 +77,7 @@ package struct LedgerRebuild: Sendable {
             report.saved = try reader.position(of: LedgerProjection.name)?.position
         }
         report.savedPages = comparison.savedPages
-        guard statistics.pruned == .start else { return try goOn(from: loaded, report, progress) }
+        guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
@@ -94,8 +94,8 @@ package struct LedgerRebuild: Sendable {
         return Rebuilt(report: report, refold: refold)
     }
 
-    /// From the last checkpoint on, because what it was made of is not there any more.
-    private func goOn(
+    /// Folds from the last checkpoint on, because the batches before it were deleted.
+    private func resume(
         from loaded: LedgerProjection,
         _ report: RebuildReport,
         _ progress: (LedgerProgress) -> Void
@@ -126,12 +126,153 @@ package struct LedgerRebuild: Sendable {
 }
 
 extension LedgerError {
-    /// What is wrong with a saved state; nil for an error of the moment or the machine.
-    var stateDetail: String? {
+    /// What is wrong with a saved state; nil for a transient or system error.
+    fileprivate var stateDetail: String? {
         switch self {
         case .corrupt(let detail): detail
         case .damagedState(_, let key): "the checksum of page \(key) is wrong; the pages behind it were not compared"
         default: nil
         }
+    }
+}
+
+extension LedgerRebuild {
+    /// Rebuilds, compares, and saves the rebuilt state atomically as the checkpoint of the ledger's end.
+    ///
+    /// The service must be stopped. Nothing is saved while batches are damaged or missing that the saved state may
+    /// still count.
+    ///
+    /// - Parameters:
+    ///   - stateDirectory: the state directory.
+    ///   - now: the time, in microseconds since 1970 UTC.
+    ///   - progress: called after every batch.
+    package static func write(
+        stateDirectory: String,
+        now: Int64,
+        progress: (LedgerProgress) -> Void = { _ in }
+    ) throws(UnreadableLedger) -> RebuildReport {
+        let key = try identityKey(stateDirectory)
+        let ledger: EventLedger
+        do throws(LedgerError) {
+            ledger = try EventLedger.openExisting(directory: stateDirectory, durability: .power)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        let outcome = Result { () throws(UnreadableLedger) in
+            try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
+        }
+        do throws(LedgerError) {
+            try ledger.close()
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        return try outcome.get()
+    }
+
+    private func write(
+        to ledger: EventLedger,
+        now: Int64,
+        progress: (LedgerProgress) -> Void
+    ) throws(UnreadableLedger) -> RebuildReport {
+        var rebuilt = try rebuild(progress: progress)
+        if let problem = rebuilt.refold.problems.first {
+            throw UnreadableLedger("nothing was saved, since the saved state may count what cannot be read: \(problem)")
+        }
+        do throws(LedgerError) {
+            try rebuilt.refold.save(to: ledger, now: now)
+        } catch {
+            throw UnreadableLedger(error)
+        }
+        rebuilt.report.isWritten = true
+        return rebuilt.report
+    }
+}
+
+extension LedgerRefold {
+    /// Stages the state in parts and commits them in one small transaction: all of it, or the changes since the
+    /// checkpoint.
+    fileprivate mutating func save(to ledger: EventLedger, now: Int64) throws(LedgerError) {
+        let name = LedgerProjection.name
+        while try !ledger.tidy(name) {}
+        if isFromBeginning {
+            var removal = StateChanges()
+            removal.removeAll(prefix: "")
+            try ledger.stage(removal, of: name)
+        }
+        var changes = projection.takeChanges(at: projection.position)
+        while let part = changes.takePart(bytes: CheckpointSchedule.partBytes) { try ledger.stage(part, of: name) }
+        try ledger.commitStage(of: name, at: projection.position, now: now)
+    }
+}
+
+/// Folds the batches of a ledger again, from its first one or from the last checkpoint.
+private struct LedgerRefold {
+    var projection: LedgerProjection
+    /// Whether it began with an empty state, so that it holds everything that was ever accepted.
+    let isFromBeginning: Bool
+    private(set) var batches: UInt64 = 0
+    private(set) var events: UInt64 = 0
+    /// What could not be folded, although the saved state may count it.
+    private(set) var problems: [String] = []
+
+    /// The running service deleted batches before they were folded.
+    struct Overtaken: Error {}
+
+    /// - Parameter projection: the state to begin with.
+    init(_ projection: LedgerProjection) {
+        self.projection = projection
+        isFromBeginning = projection.position == .start
+    }
+
+    /// Folds up to a position, or to the end of the ledger.
+    mutating func fold(
+        _ reader: LedgerReader,
+        upTo end: LedgerPosition? = nil,
+        progress: (LedgerProgress) -> Void
+    ) throws {
+        var reached = LedgerProgress()
+        var walk = try LedgerWalk(reader, after: projection.position)
+        while projection.position.batch < end?.batch ?? .max, let step = try walk.next() {
+            switch step {
+            case .batch(let stored):
+                if stored.id > end?.batch ?? .max { return }
+                apply(stored)
+                reached.events = events
+                progress(reached)
+            case .damaged(let batch, let detail):
+                problems.append("batch \(batch) is damaged and not in it: \(detail)")
+            case .gap(let last, let batch, _):
+                problems.append("batch \(batch) does not follow \(last): something between them is missing")
+            case .deleted: throw Overtaken()
+            }
+        }
+        if let end, walk.last.batch < end.batch {
+            problems.append("the ledger ends at \(walk.last), before \(end)")
+        }
+    }
+
+    /// Of a damaged batch the readable parts are folded, as in a recovery; the saved state may count the others too.
+    private mutating func apply(_ stored: StoredBatch) {
+        batches += 1
+        events += UInt64(stored.batch.count)
+        do throws(DamagedRowError) {
+            try projection.apply(stored.batch, at: stored.position)
+        } catch {
+            problems.append("batch \(stored.id) is damaged and only partly in it: \(error)")
+        }
+    }
+}
+
+extension LedgerProjection {
+    /// Calls `body` with every page of a checkpoint.
+    ///
+    /// Only for a projection that was not loaded and of which no changes were taken.
+    mutating func takeWholeState(_ body: (StateKey, [UInt8]) -> Void) {
+        body(IngestAccounts.stateKey, accounts.encoded)
+        for source in sources.sources {
+            if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }
+        }
+        var delta = fold.takeChanges()
+        while let page = delta.takePage() { body(StateKey("fold/" + page.key), page.value) }
     }
 }

@@ -7,9 +7,9 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 internal import TextOutput
 
-/// Checks whether a ledger is sound and everything adds up (SPEC 4.3, 4.4, 4.5), also beside a running service.
+/// Checks whether a ledger is sound and its sums add up (docs/ledger.md), also beside a running service.
 package struct LedgerVerify: Sendable {
-    /// Which journal is compared.
+    /// The journal to compare with.
     package enum Journal: Hashable, Sendable {
         case machine
         /// The files in a directory, such as a copy.
@@ -38,7 +38,7 @@ package struct LedgerVerify: Sendable {
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> LedgerVerdict {
         do throws(LedgerError) {
-            // Before anything else is read: what was reached then is there now.
+            // Read first, so that everything confirmed by then is in the journal when it is read.
             let positions = try reader.positions()
             let saved = positions.first { $0.projection == JournalProgress.projection }
             let reached = try saved.map { (saved) throws(LedgerError) in
@@ -85,7 +85,7 @@ package struct LedgerVerify: Sendable {
 
     private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?) {
         var check = LedgerCheck(.checkpoint)
-        // What is hashed under the key is only looked up, so that any key reads the state back.
+        // Hashes under the key are only compared, so any key can read the state.
         var projection = LedgerProjection(identityKey: IdentityKey(0, 0), limits: LifecycleLimits())
         var pages: UInt64 = 0
         var bytes: UInt64 = 0
@@ -110,7 +110,7 @@ package struct LedgerVerify: Sendable {
         }
     }
 
-    /// What is wrong with the ledger; an error of the moment or the machine is thrown on.
+    /// What is wrong with the ledger; rethrows transient and system errors.
     private func detail(of error: LedgerError) throws(LedgerError) -> String {
         switch error {
         case .corrupt(let detail): return detail

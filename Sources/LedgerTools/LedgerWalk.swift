@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import LedgerState
 
-/// Reads the batches of a ledger in order, some megabytes at a time, also while a service writes and deletes some.
+/// Reads the batches of a ledger in order, some megabytes at a time, also beside a service that appends and deletes.
 struct LedgerWalk {
-    /// What comes next.
+    /// One step of the walk.
     enum Step {
         case batch(StoredBatch)
-        /// The batch cannot be read; how many events it held is not known.
+        /// The batch cannot be read; its number of events is unknown.
         case damaged(batch: Int64, detail: String)
-        /// The service deleted batches before they were read: nothing up to here comes any more.
+        /// The service deleted the batches up to here before they were read.
         case deleted(LedgerPosition)
-        /// Batches are not there, or numbers are left out or given twice, before the batch that comes next.
+        /// Batches are missing, or numbers are missing or repeated, before the next batch.
         case gap(after: LedgerPosition, batch: Int64, firstSequence: UInt64)
     }
 
     private let reader: LedgerReader
-    /// Where the ledger ended at the start; what a service writes later is not walked.
+    /// The end of the ledger at the start of the walk; later batches are not read.
     private let end: LedgerPosition
     private let limit: ReadLimit
     private var loaded: ArraySlice<StoredBatch>
     private var isSequenceKnown: Bool
-    /// Everything up to here was read or told.
+    /// The position up to which everything was read or reported.
     private(set) var last: LedgerPosition
 
-    /// Starts behind a position.
+    /// Starts after a position.
     init(
         _ reader: LedgerReader,
         after start: LedgerPosition,
@@ -38,7 +39,7 @@ struct LedgerWalk {
         isSequenceKnown = true
     }
 
-    /// Starts with the batch that holds the event behind a number, or with the first one behind it.
+    /// Starts with the batch that holds the event after a number, or else with the next batch.
     init(_ reader: LedgerReader, afterSequence sequence: UInt64, limit: ReadLimit = ReadLimit()) throws(LedgerError) {
         try self.init(reader, after: .start, limit: limit)
         do throws(LedgerError) {
@@ -50,13 +51,13 @@ struct LedgerWalk {
             }
         } catch {
             guard case .damagedBatch(let id, _) = error else { throw error }
-            // It is read, and told, once more.
+            // `next()` reads and reports it.
             last = LedgerPosition(batch: id - 1, sequence: sequence)
             isSequenceKnown = false
         }
     }
 
-    /// The next step; nil where the ledger ended at the start.
+    /// The next step; nil at the end.
     mutating func next() throws(LedgerError) -> Step? {
         guard last.batch < end.batch else { return nil }
         if loaded.isEmpty {
@@ -86,7 +87,7 @@ struct LedgerWalk {
         return .batch(stored)
     }
 
-    /// Goes to the place in front of a batch, and tells what lies between.
+    /// Moves to the position before a batch and reports what is missing in between.
     private mutating func passGap(to batch: Int64, firstSequence: UInt64?) throws(LedgerError) -> Step {
         let before = last
         last = LedgerPosition(batch: batch - 1, sequence: firstSequence.map { $0 - 1 } ?? last.sequence)
@@ -94,5 +95,50 @@ struct LedgerWalk {
         let pruned = try reader.statistics().pruned
         if before.batch < batch - 1, pruned.batch >= batch - 1 { return .deleted(last) }
         return .gap(after: before, batch: batch, firstSequence: firstSequence ?? before.sequence + 1)
+    }
+}
+
+/// The progress of reading the ledger.
+package struct LedgerProgress: Hashable, Sendable {
+    /// The events of the batches read so far.
+    package var events: UInt64 = 0
+    /// What is being read, such as "batches".
+    package var stage = "batches"
+
+    /// A line for the terminal.
+    package func line(elapsedSeconds: Double) -> String {
+        let rate = elapsedSeconds > 0 ? ", \(UInt64(Double(events) / elapsedSeconds)) events/s" : ""
+        return "\(stage): \(events) events\(rate)"
+    }
+}
+
+/// A state directory that cannot be read, as a sentence for the user.
+package struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what to do.
+    package let description: String
+
+    /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM` and
+    /// `EACCES`, negative.
+    private static func isForbidden(_ code: Int32) -> Bool {
+        code == -1 || code == -13 || code > 0 && [8, 14].contains(code & 0xFF)
+    }
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    init(_ error: LedgerError) {
+        description =
+            switch error {
+            case .absent(let path): "there is no ledger at \(path); name the service's directory with --state-dir"
+            case .other(let code, let message) where Self.isForbidden(code):
+                "the ledger cannot be opened (\(message)); readers share the index of its write-ahead log: run this as "
+                    + "the service's user or as root"
+            default: error.description
+            }
+    }
+
+    init(_ error: InstallationKeyError) {
+        description = error.description
     }
 }

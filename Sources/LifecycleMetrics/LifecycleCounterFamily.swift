@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import TelemetryEvents
 
-/// A family of counters that the fold's totals tell: its name, meaning and labels, and what each of its series counts.
+/// The description of a counter family over the fold's totals: name, help, labels, and how to read each series.
 struct LifecycleCounterFamily: Sendable {
-    /// One series: the values of the family's labels, and where its count is.
+    /// One series: its label values, and how to read its count.
     struct Member: Sendable {
         let labelValues: [String]
-        /// Whether pages leave it out while it is at 0.
+        /// Whether it is omitted from the exposition while 0.
         let isShownOnceUsed: Bool
-        /// As what the fold tells of the last thing that was counted here, where it does.
+        /// The fold's observations that give its exemplars, if any.
         var observed: LifecycleObservation.Place?
         let count: @Sendable (LifecycleTotals) -> UInt64
     }
@@ -27,13 +28,13 @@ struct LifecycleCounterFamily: Sendable {
         members = [Member(labelValues: [], isShownOnceUsed: false, count: count)]
     }
 
-    /// A family with a label that takes its values from a closed set.
+    /// A family with a label of a closed set of values.
     ///
     /// - Parameters:
     ///   - cases: the closed set.
-    ///   - onceUsed: the case that pages leave out while it is at 0.
+    ///   - onceUsed: the case that is omitted from the exposition while 0.
     ///   - value: the label value of a case.
-    ///   - observed: as what the fold tells of the last thing that was counted of a case.
+    ///   - observed: the fold's observations that give the exemplars of a case.
     init<Case: Equatable & Sendable>(
         _ name: String,
         help: String,
@@ -73,4 +74,136 @@ struct LifecycleCounterFamily: Sendable {
             }
         }
     }
+}
+
+extension LifecycleCounterFamily {
+    /// Prefetch tasks and their cycles.
+    static let ofPrefetch: [LifecycleCounterFamily] = [
+        .init("dnp_prefetch_scheduled_total", help: "Prefetch tasks that were scheduled.") { $0.scheduled },
+        .init("dnp_prefetch_executed_total", help: "Prefetch tasks that the system executed.") { $0.executed },
+        .init("dnp_prefetch_success_total", help: "Prefetch attempts that ended in success.") { $0.success },
+        .init(
+            "dnp_prefetch_failure_total",
+            help: "Prefetch attempts that ended in failure, by reason.",
+            label: "reason",
+            of: FailureReason.allCases,
+            onceUsed: .other,
+            value: \.name,
+            observed: { .failure($0) }
+        ) { $0.failure($1) },
+        .init("dnp_prefetch_used_for_notification_total", help: "Notifications that used prefetched content.") {
+            $0.used
+        },
+        .init("dnp_prefetch_expired_total", help: "Prefetch attempts that the system ended before they were done.") {
+            $0.expired
+        },
+        .init(
+            "dnp_prefetch_missed_window_total",
+            help: "Prefetch tasks that missed their window, as the plugin told."
+        ) { $0.missedWindow },
+        .init(
+            "dnp_prefetch_fallback_total",
+            help: "Cycles without cached content when it was needed, so that it had to be fetched on demand."
+        ) { $0.fallbacks },
+        .init(
+            "dnp_prefetch_lead_capped_total",
+            help: "Leads between prefetch and notification that the plugin raised to the minimum of 60 s."
+        ) { $0.leadCapped },
+        .init("dnp_prefetch_retries_total", help: "Failures that were tried again in the same prefetch attempt.") {
+            $0.retries
+        },
+        .init(
+            "dnp_prefetch_cycles_total",
+            help: "Cycles that were closed, by their outcome.",
+            label: "outcome",
+            of: CycleOutcome.allCases,
+            value: \.name
+        ) { $0.cycles($1) },
+        .init(
+            "dnp_prefetch_sequence_violations_total",
+            help: "Closed cycles that broke a rule of the lifecycle, by rule.",
+            label: "violation",
+            of: ViolationKind.allCases,
+            value: \.name
+        ) { $0.violations($1) },
+    ]
+}
+
+extension LifecycleCounterFamily {
+    /// Notifications, their content, and errors of the plugin.
+    static let ofDelivery: [LifecycleCounterFamily] = [
+        .init(
+            "dnp_notification_delivered_total",
+            help: "Notifications that were delivered, by what they showed; none where nothing tells of their content.",
+            label: "content",
+            of: DeliveredContent.allCases,
+            value: \.name
+        ) { $0.delivered($1) },
+        .init(
+            "dnp_notification_drift_exceeded_total",
+            help: "Notifications that were delivered more than 180 s from their time."
+        ) { $0.driftExceeded },
+        .init("dnp_content_cache_failures_total", help: "Writes of content to the cache that failed.") {
+            $0.cacheFailures
+        },
+        .init(
+            "dnp_plugin_errors_total",
+            help: "Errors of the plugin, by their code.",
+            label: "code",
+            of: PluginErrorCode.allCases,
+            value: \.name
+        ) { $0.pluginErrors($1) },
+        .init(
+            "dnp_integrity_checks_total",
+            help: "Closed cycles whose hashes of content or schedule were compared, by result; MD5 finds corruption, "
+                + "not tampering."
+        ) { $0.checks($1, $2) },
+    ]
+}
+
+extension LifecycleCounterFamily {
+    /// The completeness of the telemetry.
+    static let ofTelemetry: [LifecycleCounterFamily] = [
+        .init(
+            "dnp_telemetry_implied_stages_total",
+            help: "Stages that only the summary of a cycle told of.",
+            label: "stage",
+            of: [LifecycleStage.success, .used],
+            value: \.name
+        ) { $1 == .success ? $0.impliedSuccess : $0.impliedUsed },
+        .init(
+            "dnp_telemetry_recovered_events_total",
+            help: "Events that were lost on the way and are counted from the clients' own counters, by stage.",
+            label: "stage",
+            of: LifecycleStage.recoverable,
+            value: \.name
+        ) { $0.recovered($1) },
+        .init(
+            "dnp_telemetry_client_snapshots_total",
+            help: "Cumulative counters that clients sent, by what became of them.",
+            label: "result",
+            of: SnapshotResult.allCases,
+            value: \.name
+        ) { $0.snapshots($1) },
+        .init(
+            "dnp_telemetry_integrity_unchecked_total",
+            help: "Closed cycles that used content or executed a schedule without telling the hashes to check it, by "
+                + "check.",
+            label: "check",
+            of: IntegrityCheck.allCases,
+            value: \.name
+        ) { $0.unchecked($1) },
+        .init(
+            "dnp_telemetry_evicted_cycles_total",
+            help: "Cycles that were closed early: too many were open, or they could not take another event."
+        ) { $0.evictedCycles },
+        .init(
+            "dnp_telemetry_evicted_installations_total",
+            help: "Installations that were forgotten because too many were remembered."
+        ) { $0.evictedInstallations },
+        .init(
+            "dnp_telemetry_evicted_identities_total",
+            help: "Identities that were forgotten early because too many were remembered."
+        ) { $0.evictedIdentities },
+    ]
 }

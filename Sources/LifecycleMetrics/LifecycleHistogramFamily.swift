@@ -2,7 +2,7 @@
 
 internal import PrefetchLifecycle
 
-/// A family of histograms that the fold's totals tell, in seconds.
+/// The description of a histogram family over the fold's totals, in seconds.
 struct LifecycleHistogramFamily: Sendable {
     let name: String
     let help: String
@@ -47,7 +47,7 @@ extension LifecycleHistogramFamily {
         ) { $0.drift },
     ]
 
-    /// The times between senders and a receiver.
+    /// The times between senders and the receiver.
     static let ofReceiving: [LifecycleHistogramFamily] = [
         .init(
             "dnp_telemetry_clock_skew_seconds",

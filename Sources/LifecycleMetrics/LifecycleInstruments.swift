@@ -2,23 +2,23 @@
 
 package import MetricsRegistry
 package import PrefetchLifecycle
+internal import TelemetryEvents
 
-/// The families that are functions of the fold's totals alone, alike in the service and in `replay` (SPEC 6).
+/// The metrics that are functions of the fold's totals, shared by the service and `replay` (docs/metrics.md).
 ///
-/// They are set after every commit: only what has changed is read, and instruments are looked up once.
+/// They are set after every commit: only changed groups are read, and instruments are looked up once.
 package struct LifecycleInstruments: Sendable {
     private var cycles: GroupedFamilies
     private var telemetry: GroupedFamilies
     private let latest: LatestEvents
     private let openCycles: Gauge
-    /// By the place of the group in the fold.
+    /// The last published revision of each group of the fold.
     private var revisions: [UInt64] = []
 
     /// - Parameters:
-    ///   - registry: where the families stand.
-    ///   - created: when counting began, in microseconds since 1970.
-    ///   - labels: what the families of the lifecycle are told apart by, besides their own labels.
-    ///   - isReceiver: whether events come when they are sent, so that clocks and arrival can be told of.
+    ///   - created: the begin of counting, in microseconds since 1970.
+    ///   - labels: labels to add to the families' own.
+    ///   - isReceiver: whether events arrive live, so that clock skew and arrival lag are meaningful.
     package init(_ registry: MetricsRegistry, created: Int64, labels: [LifecycleLabel] = [], isReceiver: Bool) {
         cycles = GroupedFamilies(
             registry,
@@ -38,11 +38,11 @@ package struct LifecycleInstruments: Sendable {
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
     }
 
-    /// Sets all of them.
+    /// Publishes the totals.
     ///
     /// - Parameters:
-    ///   - groups: the groups of one fold, which are never fewer than before.
-    ///   - open: how many cycles are open.
+    ///   - groups: the groups of one fold; their number never decreases.
+    ///   - open: the number of open cycles.
     package mutating func set(_ groups: [LifecycleGroup], openCycles open: Int, in update: inout MetricsUpdate) {
         for place in groups.indices {
             let isNew = place >= revisions.count
@@ -56,8 +56,68 @@ package struct LifecycleInstruments: Sendable {
         update.set(openCycles, to: open)
     }
 
-    /// Shows which schedules were counted last, where that is shown.
+    /// Attaches exemplars of the last observations.
     package func attach(_ observations: [LifecycleObservation]) {
         for observation in observations { cycles.attach(observation) }
+    }
+}
+
+/// An optional label of the lifecycle's families.
+package enum LifecycleLabel: String, CaseIterable, Sendable {
+    /// The platform of the app: `ios`, `android`, `other` or `unknown`.
+    case platform
+    /// The version of the app: one of the first 30 seen, `other` or `unknown`.
+    case appVersion = "app_version"
+
+    /// The labels without duplicates, in the order of declaration.
+    fileprivate static func each(of labels: [LifecycleLabel]) -> [LifecycleLabel] {
+        allCases.filter(labels.contains)
+    }
+
+    /// The value for a group.
+    func value(of group: LifecycleGroup) -> String {
+        switch self {
+        case .platform: group.platform
+        case .appVersion: group.appVersion
+        }
+    }
+}
+
+/// The time of the latest event of each stage, for alerts on missing events.
+private struct LatestEvents: Sendable {
+    private let gauges: [(stage: LifecycleStage, gauge: Gauge)]
+
+    init(_ registry: MetricsRegistry) {
+        gauges = LifecycleStage.allCases.map { stage in
+            let (name, event) = stage.latestEvent
+            let gauge = registry.gauge(
+                "\(name)_timestamp_seconds",
+                help: "When \(event) last, by the event's own time, in seconds since 1970; 0 while there was none.",
+                unit: "seconds"
+            )
+            return (stage, gauge)
+        }
+    }
+
+    /// Raises the gauges to a group's later times.
+    func raise(to totals: LifecycleTotals, in update: inout MetricsUpdate) {
+        for (stage, gauge) in gauges {
+            guard let time = totals.latest(stage) else { continue }
+            update.raise(gauge, to: Double(time.microseconds) / 1e6)
+        }
+    }
+}
+
+extension LifecycleStage {
+    /// The prefix of the gauge's name, and the event in its help text.
+    fileprivate var latestEvent: (name: String, event: String) {
+        switch self {
+        case .scheduled: ("dnp_prefetch_scheduled", "a prefetch task was scheduled")
+        case .executed: ("dnp_prefetch_executed", "a prefetch task was executed")
+        case .success: ("dnp_prefetch_success", "a prefetch attempt succeeded")
+        case .failure: ("dnp_prefetch_failure", "a prefetch attempt failed")
+        case .used: ("dnp_prefetch_used_for_notification", "a notification used prefetched content")
+        case .delivered: ("dnp_notification_delivered", "a notification was delivered")
+        }
     }
 }

@@ -2,17 +2,18 @@
 
 internal import Gzip
 internal import TelemetryEvents
+internal import TextOutput
 
-/// The bytes of an input as they are once decompressed.
+/// The bytes of an input, decompressed where it is gzip.
 package struct InputBytes: ~Copyable {
     private let file: InputFile
     private var gzip: GzipStream?
     private var head: [UInt8] = []
     private var headOffset = 0
-    /// How many bytes of the file have been read, compressed ones where it is compressed.
+    /// The bytes read of the file, before decompression.
     package private(set) var consumed = 0
 
-    /// Reads the first bytes, by which a compressed or foreign file is known.
+    /// Reads the first bytes and detects gzip and unsupported formats by them.
     package init(_ file: consuming InputFile) throws(InputError) {
         self.file = file
         var head = [UInt8](repeating: 0, count: 4_096)
@@ -42,12 +43,12 @@ package struct InputBytes: ~Copyable {
     package var name: String { file.name }
     package var isCompressed: Bool { gzip != nil }
 
-    /// Waits for bytes of an input that is not compressed, or for its end; false when neither comes in time.
+    /// Waits for bytes of an uncompressed input, or its end; false after the timeout.
     package func wait(milliseconds: Int32) -> Bool {
         headOffset < head.count || file.wait(milliseconds: milliseconds)
     }
 
-    /// Replaces bytes of the buffer from `start` on; returns how many, 0 at the end.
+    /// Fills the buffer from `start` on; returns the number of bytes, 0 at the end.
     package mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
         if headOffset < head.count {
             let count = min(head.count - headOffset, buffer.count - start)
@@ -113,7 +114,7 @@ package struct InputBytes: ~Copyable {
         }
     }
 
-    /// What to do about a file that begins like a format that is not read here.
+    /// What to do about a file in an unsupported format, known by its first bytes.
     private static func foreignFormat(_ head: [UInt8]) -> String? {
         let formats: [([UInt8], String)] = [
             ([0xFF, 0xFE], "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`"),
@@ -125,5 +126,30 @@ package struct InputBytes: ~Copyable {
             (Array("LPKSHHRH".utf8), "it is a file of the journal; pipe `journalctl -o json --file` into `-`"),
         ]
         return formats.first { head.starts(with: $0.0) }?.1
+    }
+}
+
+/// The progress of reading all inputs.
+package struct InputProgress: Hashable, Sendable {
+    /// The bytes read of all inputs, before decompression.
+    package var bytes = 0
+    /// The size of all inputs; nil where one of them is no regular file.
+    package var totalBytes: Int?
+    /// The lines read.
+    package var lines: UInt64 = 0
+
+    package init(bytes: Int = 0, totalBytes: Int? = nil, lines: UInt64 = 0) {
+        self.bytes = bytes
+        self.totalBytes = totalBytes
+        self.lines = lines
+    }
+
+    /// A line for the terminal: percent where it is known, lines, and lines per second.
+    package func line(elapsedSeconds: Double) -> String {
+        var parts: [String] = []
+        if let totalBytes, totalBytes > 0 { parts.append("\(min(bytes, totalBytes) * 100 / totalBytes) %") }
+        parts.append("\(lines.grouped) lines")
+        if elapsedSeconds > 0 { parts.append("\(UInt64(Double(lines) / elapsedSeconds).grouped) lines/s") }
+        return parts.joined(separator: ", ")
     }
 }

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import Foundation
+internal import Synchronization
+internal import TextOutput
+
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// The system call, which methods named `read` would shadow.
+private func readOnce(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    unsafe read(descriptor, buffer.baseAddress, buffer.count)
+}
 
 /// An open input: a file, a pipe or standard input.
 package struct InputFile: ~Copyable {
     package static let standardInput = "-"
-    /// As it is named in messages.
+    /// The name for messages.
     package let name: String
-    /// How many bytes it holds, where that is known.
+    /// The size in bytes; nil where it is not known, as of a pipe.
     package let size: Int?
-    /// Whether it gives its content once, as it comes: a pipe, a socket or a terminal.
+    /// Whether it can be read only once: a pipe, a socket or a terminal.
     package let isStream: Bool
     private let descriptor: Int32
     private let isOwned: Bool
@@ -17,14 +30,14 @@ package struct InputFile: ~Copyable {
 
     /// - Parameters:
     ///   - path: the file's path; `-` for standard input.
-    ///   - interruption: what ends standard input early, as if it ended there.
+    ///   - interruption: ends standard input early, as if it ended there.
     package init(_ path: String, interruption: Interruption? = nil) throws(InputError) {
         let isNamed = path != Self.standardInput
         let descriptor = isNamed ? try Self.opened(path) : STDIN_FILENO
         self.descriptor = descriptor
         isOwned = isNamed
         name = isNamed ? path : "standard input"
-        size = Self.rest(of: descriptor)
+        size = Self.remainingBytes(of: descriptor)
         isStream = lseek(descriptor, 0, SEEK_CUR) < 0
         self.interruption = isNamed ? nil : interruption
     }
@@ -44,8 +57,8 @@ package struct InputFile: ~Copyable {
         return descriptor
     }
 
-    /// How many bytes there are from here to the end; nil where that is not known.
-    private static func rest(of descriptor: Int32) -> Int? {
+    /// The bytes from the current offset to the end; nil where that is not known.
+    private static func remainingBytes(of descriptor: Int32) -> Int? {
         let here = lseek(descriptor, 0, SEEK_CUR)
         guard here >= 0 else { return nil }
         let end = lseek(descriptor, 0, SEEK_END)
@@ -57,25 +70,25 @@ package struct InputFile: ~Copyable {
         if isOwned { close(descriptor) }
     }
 
-    /// Reads what there is, at most what the buffer holds; 0 at the end.
+    /// Reads what is available, at most what the buffer holds; 0 at the end.
     package borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
         while true {
             guard isReadable() else { return 0 }
-            let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = unsafe readOnce(descriptor, buffer)
             if count >= 0 { return count }
             if errno != EINTR { throw InputError(input: name, problem: Self.sentence(for: errno)) }
         }
     }
 
-    /// Waits for bytes, or the end; false when neither comes in time.
+    /// Waits for bytes or the end; false after the timeout.
     package borrowing func wait(milliseconds: Int32) -> Bool {
         var descriptor = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&descriptor, 1, milliseconds) > 0
     }
 
-    /// Waits for bytes where the input may be interrupted; false once it is.
+    /// Waits for bytes of an interruptible input; false once it is interrupted.
     ///
-    /// The signal may come to another thread, which does not wake this one.
+    /// It polls, because the signal may be delivered to another thread, which does not wake this one.
     private borrowing func isReadable() -> Bool {
         guard let interruption else { return true }
         while !interruption.isRaised {
@@ -94,4 +107,59 @@ package struct InputFile: ~Copyable {
         default: unsafe "it cannot be read: \(String(cString: strerror(number)))"
         }
     }
+}
+
+extension InputFile {
+    /// Whether the file can be opened more than once. A pipe gives its content once, and opening it blocks until it has a
+    /// writer.
+    package static func isReadTheSameTwice(_ path: String) -> Bool {
+        guard path != standardInput else { return true }
+        // A missing file is reported when it is opened; links that only the kernel resolves lead to pipes.
+        guard let resolved = unsafe realpath(path, nil) else { return unsafe access(path, F_OK) != 0 }
+        defer { unsafe free(resolved) }
+        let attributes = try? unsafe FileManager.default.attributesOfItem(atPath: String(cString: resolved))
+        let type = attributes?[.type] as? FileAttributeType
+        return type != .typeUnknown && type != .typeSocket && type != .typeCharacterSpecial
+    }
+}
+
+/// An input that cannot be read, as a sentence for the user.
+package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The input as the user named it.
+    package let input: String
+    /// What is wrong, and what to do.
+    package let problem: String
+
+    package init(input: String, problem: String) {
+        self.input = input
+        self.problem = problem
+    }
+
+    /// The input and its problem.
+    package var description: String { "\(PlainText.line(input)): \(problem)" }
+}
+
+/// Ends a live input at the first Ctrl-C (SIGINT), so that what was read is still judged.
+///
+/// The second Ctrl-C ends the process.
+package struct Interruption: Sendable {
+    /// The polling interval in milliseconds.
+    package static let interval: Int32 = 100
+    private static let raised = Atomic(false)
+
+    /// Installs the signal handler.
+    package init() {
+        Self.raised.store(false, ordering: .relaxed)
+        var action = sigaction()
+        let handler: @convention(c) (Int32) -> Void = { _ in Interruption.raised.store(true, ordering: .relaxed) }
+        #if canImport(Glibc)
+            unsafe action.__sigaction_handler.sa_handler = handler
+        #else
+            unsafe action.__sigaction_u.__sa_handler = handler
+        #endif
+        action.sa_flags = Int32(truncatingIfNeeded: SA_RESETHAND)
+        unsafe sigaction(SIGINT, &action, nil)
+    }
+
+    package var isRaised: Bool { Self.raised.load(ordering: .relaxed) }
 }

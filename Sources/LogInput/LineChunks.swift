@@ -2,17 +2,16 @@
 
 internal import TelemetryEvents
 
-/// Cuts an input into chunks of whole lines, in one buffer that is used again.
+/// Splits an input into chunks of whole lines, in one reused buffer.
 ///
-/// Every line handed out ends with a line feed, also the last. Of a line that is longer than the buffer the first half
-/// of the buffer is handed out as a line, and the rest is dropped.
+/// Every line ends with a line feed, also the last one. A line longer than the buffer is truncated to half the buffer.
 package struct LineChunks: ~Copyable {
-    /// How many bytes are read at once: few enough that what is parsed of them stays in a core's cache.
+    /// The size of the buffer in bytes: small enough that what is parsed of it stays in a core's cache.
     package static let capacity = 1 << 18
 
     private var input: InputBytes
     private var buffer: [UInt8]
-    /// The lines handed out last, and behind them what begins the next.
+    /// The end of the lines of the last chunk; behind it begins the next line.
     private var cut = 0
     private var filled = 0
     private var hasEnded = false
@@ -23,16 +22,16 @@ package struct LineChunks: ~Copyable {
         buffer = [UInt8](repeating: 0, count: max(capacity, 16))
     }
 
-    /// How many bytes of the file have been read.
+    /// The bytes read of the file, before decompression.
     package var consumed: Int { input.consumed }
 
-    /// Whether the input is a JSON document rather than lines. What was looked at comes again.
+    /// Whether the input is a JSON document rather than lines. The bytes it examines stay in the buffer.
     package mutating func beginDocument() throws(InputError) -> Bool {
         try fill()
         return JSONDocuments.begins(buffer[..<filled], isWhole: hasEnded)
     }
 
-    /// Hands the next lines to `body`; false at the end.
+    /// Calls `body` with the next lines; false at the end.
     package mutating func next(_ body: (Span<UInt8>) -> Void) throws(InputError) -> Bool {
         while true {
             discardTaken()
@@ -59,9 +58,7 @@ package struct LineChunks: ~Copyable {
         }
     }
 
-    /// Reads the rest of an input as a whole.
-    ///
-    /// - Returns: nil when it is larger than the limit.
+    /// Reads the rest of the input; nil when it is larger than the limit.
     package mutating func whole(limit: Int) throws(InputError) -> [UInt8]? {
         var bytes: [UInt8] = []
         while true {
@@ -108,7 +105,7 @@ package struct LineChunks: ~Copyable {
         isDropping = true
     }
 
-    /// Drops what is left of a long line; false when its end has not come yet.
+    /// Drops the rest of a long line; false while its end has not been read.
     private mutating func dropToEndOfLine() -> Bool {
         var index = 0
         while index < filled, buffer[index] != Self.lineFeed { index += 1 }
@@ -117,5 +114,62 @@ package struct LineChunks: ~Copyable {
         discardTaken()
         isDropping = !isAtEnd
         return isAtEnd
+    }
+}
+
+/// Distinguishes a JSON document, which is decoded whole, from lines.
+package enum JSONDocuments {
+    /// The largest accepted document, in bytes.
+    package static let limit = 64 << 20
+
+    /// Whether an input is a JSON document by its first bytes: an array of objects, an envelope of events, or an object
+    /// that spans several lines. NDJSON is no document.
+    ///
+    /// - Parameter isWhole: whether the bytes are the whole input.
+    package static func begins(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Bool {
+        var rest = bytes
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        rest = rest.drop(while: isBlank)
+        guard let first = rest.first else { return false }
+        let inside = rest.dropFirst().drop(while: isBlank)
+        switch first {
+        case UInt8(ascii: "["):
+            guard let second = inside.first else { return false }
+            return second == UInt8(ascii: "{") || second == UInt8(ascii: "]")
+        case UInt8(ascii: "{"):
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            guard inside.first == UInt8(ascii: "\"") || inside.first == UInt8(ascii: "}") else { return false }
+            if line.count == rest.count { return isWhole }
+            return isContinued(line) || isEnvelope(line)
+        default:
+            return false
+        }
+    }
+
+    /// Whether a line ends where an object cannot.
+    private static func isContinued(_ line: ArraySlice<UInt8>) -> Bool {
+        guard let last = line.last(where: { !isBlank($0) }) else { return false }
+        return last == UInt8(ascii: "{") || last == UInt8(ascii: "[") || last == UInt8(ascii: ",")
+            || last == UInt8(ascii: ":")
+    }
+
+    /// Whether the line holds an array named `events`.
+    private static func isEnvelope(_ line: ArraySlice<UInt8>) -> Bool {
+        let name = Array(#""events""#.utf8)
+        var rest = line
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[quote...]
+            if rest.starts(with: name) {
+                let value = rest.dropFirst(name.count).drop(while: isBlank)
+                guard value.first == UInt8(ascii: ":") else { return false }
+                return value.dropFirst().drop(while: isBlank).first == UInt8(ascii: "[")
+            }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 }

@@ -6,28 +6,28 @@
     internal import Darwin
 #endif
 
-/// Divides what is read into whole lines, in bounded memory.
+/// Splits a stream into whole lines, in bounded memory.
 ///
-/// A line that is too long is handed on with its beginning, which is still too long for the decoder, and without its
-/// rest. A gap of NUL bytes, as a crash or a truncation under a writer leaves it in a file, ends a line.
+/// An overlong line is truncated to a length that the decoder still rejects as overlong. A run of NUL bytes, which a
+/// crash or a truncation under a writer leaves in a file, ends a line.
 package struct LineCutter: Sendable {
     /// The most bytes of a line: one more than the decoder takes.
     package static let longestLine = 64 << 10 + 1
     private static let newline = UInt8(ascii: "\n")
 
-    /// The beginning of a line whose end has not been read, as it stands in the file.
+    /// The beginning of a line whose end has not been read, as it is in the file.
     package private(set) var held: [UInt8] = []
-    /// Whether the rest of a line that is too long is being passed over.
+    /// Whether the rest of an overlong line is being dropped.
     package private(set) var isSkipping: Bool
     private let dividesAtGaps: Bool
 
-    /// - Parameter dividesAtGaps: whether a gap of NUL bytes ends a line.
+    /// - Parameter dividesAtGaps: whether a run of NUL bytes ends a line.
     package init(isSkipping: Bool = false, dividesAtGaps: Bool = true) {
         self.isSkipping = isSkipping
         self.dividesAtGaps = dividesAtGaps
     }
 
-    /// Appends the lines that end in `bytes` and holds the rest back.
+    /// Appends the lines that end in `bytes` and keeps the rest.
     package mutating func cut(_ bytes: [UInt8], into lines: inout [UInt8]) {
         let text = dividesAtGaps && hasGap(bytes) ? withoutGaps(bytes) : bytes
         var rest = text[...]
@@ -50,7 +50,7 @@ package struct LineCutter: Sendable {
         isSkipping = true
     }
 
-    /// Appends what is held back as a line: its end will never come.
+    /// Appends the incomplete last line as a line.
     package mutating func finish(into lines: inout [UInt8]) {
         if !held.isEmpty {
             lines += held
@@ -66,7 +66,7 @@ package struct LineCutter: Sendable {
         }
     }
 
-    /// The bytes with each gap inside a line as a line feed, and without those between lines.
+    /// The bytes with each NUL run inside a line replaced by a line feed, and those between lines removed.
     private func withoutGaps(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)

@@ -4,21 +4,21 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 internal import TextOutput
 
-/// A closed cycle with what only its texts tell.
+/// A closed cycle with what the fold does not keep: its id, its input and the details for a report.
 struct JudgedCycle: Sendable {
     /// The fold's judgement.
     var closed: ClosedCycle
-    /// The schedule's id, where one was told.
+    /// The schedule's id, where an event has one.
     var scheduleId: String?
-    /// The input that first told of it.
+    /// The index of the input with its first event.
     var input = 0
-    /// The rest of what its events told, where a test run is recorded.
+    /// The details of its events, where a test run is recorded.
     var details: CycleDetails {
         get { keptDetails.first ?? CycleDetails() }
         set { keptDetails = [newValue] }
     }
 
-    /// The details, out of the way of the many cycles that have none.
+    /// The details in an array, which is one word in the many cycles without any.
     private var keptDetails: [CycleDetails] = []
 
     init(closed: ClosedCycle, scheduleId: String? = nil) {
@@ -26,7 +26,7 @@ struct JudgedCycle: Sendable {
         self.scheduleId = scheduleId
     }
 
-    /// What cycles are listed by: the notification time, else the first stage.
+    /// The sort key of the list: the notification time, else the first stage.
     var order: Timestamp {
         closed.notificationTime ?? firstStage ?? Timestamp(microseconds: .max)
     }
@@ -50,13 +50,13 @@ struct JudgedCycle: Sendable {
         closed.violations.filter { $0.kind.bucket.isFault(strict: strict) }
     }
 
-    /// Who the cycle is, for people: its id, else its notification time.
+    /// A title for users: the id, else the notification time.
     var title: String {
         scheduleId.map(PlainText.line) ?? closed.notificationTime.map { "notification at \($0)" } ?? "unnamed"
     }
 }
 
-/// What a test run's record tells of a cycle beyond its judgement.
+/// What a test run's record holds of a cycle beyond its judgement.
 struct CycleDetails: Sendable {
     /// The earliest time at which the system may run the task.
     var earliestBeginDate: Timestamp?
@@ -64,27 +64,27 @@ struct CycleDetails: Sendable {
     var device = DeviceNames()
     /// What went wrong, in the order of the input.
     var failures: [FailureNote] = []
-    /// How many failures there were, those not kept included.
+    /// The number of failures, including those not kept.
     var failureCount = 0
 }
 
-/// What events tell of the device that they come from.
+/// The device, as events describe it.
 struct DeviceNames: Hashable, Sendable {
     var model: String?
     var system: String?
     var app: String?
 
-    /// Takes what another description tells and this one does not.
+    /// Fills missing names from another description.
     func completed(by other: DeviceNames) -> DeviceNames {
         DeviceNames(model: model ?? other.model, system: system ?? other.system, app: app ?? other.app)
     }
 }
 
-/// One event that tells of a failure.
+/// One event that reports a failure.
 struct FailureNote: Sendable {
     var time: Timestamp
     var hasAssumedTime: Bool
-    /// The number of its line, from 1, where it has no time.
+    /// The line number from 1, for an event without a time.
     var line: Int?
     var kind: EventKind
     var reason: FailureReason?

@@ -4,13 +4,13 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 extension Judgement {
-    /// The object of SPEC 10 with a line for each cycle, in UTF-8.
+    /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
-    /// Two members are added where there is need: `cyclesOmitted`, and `unrecognised` when asked to explain.
+    /// Two members are optional: `cyclesOmitted`, and `unrecognised` with `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
-    ///   - explains: whether the lines that nothing recognised are listed.
+    ///   - explains: whether to list unrecognised lines.
     package func json(strict: Bool = false, explains: Bool = false) -> [UInt8] {
         var text = JSONWriter()
         text.object { text in
@@ -44,7 +44,7 @@ extension Judgement {
         return text.bytes + [UInt8(ascii: "\n")]
     }
 
-    /// The counters alone, as in the object of SPEC 10.
+    /// The counters alone, as in the object of `json(strict:explains:)`.
     package func countersJSON() -> [UInt8] {
         var text = JSONWriter()
         appendCounters(to: &text)

@@ -7,7 +7,7 @@ extension Judgement {
     /// The judgement as a JUnit report: a suite for each input with a case for each cycle, and one for the requirements.
     ///
     /// - Parameters:
-    ///   - requirements: what at least one cycle must have come to.
+    ///   - requirements: the stages and outcomes that at least one cycle must have reached.
     ///   - strict: whether rules of bucket B count like those of bucket A.
     package func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
         var suites = inputs.map { JUnitSuite(name: $0.name) }
@@ -111,5 +111,27 @@ private struct JUnitCase {
             text += "      <system-out>\(notes.map(XMLText.escaped).joined(separator: "\n"))</system-out>\n"
         }
         text += "    </testcase>\n"
+    }
+}
+
+/// Escapes text for XML 1.0 documents.
+private enum XMLText {
+    /// Escapes text for an attribute or an element; drops control characters and those that XML 1.0 does not allow.
+    static func escaped(_ text: String) -> String {
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped.append(contentsOf: "&amp;".unicodeScalars)
+            case "<": escaped.append(contentsOf: "&lt;".unicodeScalars)
+            case ">": escaped.append(contentsOf: "&gt;".unicodeScalars)
+            case "\"": escaped.append(contentsOf: "&quot;".unicodeScalars)
+            case "\n", "\t": escaped.append(" ")
+            default:
+                let value = scalar.value
+                guard value >= 0x20, !(0x7F...0x9F).contains(value), value & 0xFFFE != 0xFFFE else { continue }
+                escaped.append(scalar)
+            }
+        }
+        return String(escaped)
     }
 }

@@ -5,13 +5,12 @@ internal import TelemetryEvents
 package import TextOutput
 
 extension Judgement {
-    /// The judgement for people: a table of the cycles with what each broke, the counters, the lines; the verdict is the
-    /// last line.
+    /// The judgement as text: a table of the cycles with their violations, the counters, the lines, and the verdict last.
     ///
     /// - Parameters:
-    ///   - style: whether there are colours.
+    ///   - style: whether text is coloured.
     ///   - strict: whether rules of bucket B count like those of bucket A.
-    ///   - explains: whether the lines that nothing recognised are listed.
+    ///   - explains: whether to list unrecognised lines.
     package func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
         var text = ""
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
@@ -145,9 +144,52 @@ private struct CycleColumns {
 }
 
 extension String {
-    /// With spaces behind, as wide as so many characters at least.
-    func padded(to width: Int) -> String {
+    /// Pads with spaces on the right to at least `width` characters.
+    fileprivate func padded(to width: Int) -> String {
         let missing = width - count
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
+    }
+}
+
+/// Whether a cycle reached a stage, as the table shows it.
+enum StageMark: String {
+    /// The stage was reached.
+    case reached = "✓"
+    /// It was not reached, although a later stage presupposes it.
+    case missing = "✗"
+    /// It was not reached, or that is unknown.
+    case open = "·"
+
+    var colour: TextStyle.Colour {
+        switch self {
+        case .reached: .good
+        case .missing: .bad
+        case .open: .quiet
+        }
+    }
+}
+
+extension ClosedCycle {
+    /// The columns of the marks.
+    fileprivate static let stageColumns = ["scheduled", "executed", "success", "used", "delivered"]
+
+    /// A mark for each column.
+    ///
+    /// A stage without an event counts as missing when a later one presupposes it; so do the success of a failed fetch,
+    /// the execution of a missed one, and the use where other content was delivered.
+    var stageMarks: [StageMark] {
+        let hasResult = stages.success != nil || stages.failure != nil
+        let isUsed = stages.used != nil || outcome == .used
+        return [
+            mark(stages.scheduled != nil, isExpected: stages.executed != nil),
+            mark(stages.executed != nil, isExpected: hasResult || outcome == .missed),
+            mark(stages.success != nil, isExpected: stages.failure != nil || isUsed),
+            mark(isUsed, isExpected: stages.delivered != nil),
+            mark(stages.delivered != nil, isExpected: false),
+        ]
+    }
+
+    private func mark(_ isReached: Bool, isExpected: Bool) -> StageMark {
+        isReached ? .reached : isExpected ? .missing : .open
     }
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import LifecycleMetrics
+internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import TelemetryEvents
+internal import TextOutput
 
-/// What device logs or events come to: cycles, counters, lines and the verdict.
+/// The result of validating device logs or events: cycles, counters, lines and the verdict.
 package struct Judgement: Sendable {
     /// The cycles, by notification time.
     var cycles: [JudgedCycle] = []
-    /// How many more cycles there are than are listed.
+    /// The number of cycles not listed.
     var omittedCycles: UInt64 = 0
-    /// What the fold has counted.
+    /// The fold's totals.
     var totals = LifecycleTotals()
-    /// The same by platform and app version.
+    /// The totals by platform and app version.
     var groups: [LifecycleGroup] = []
-    /// How many events were told, those that belong to no cycle included.
+    /// The number of events, including those that belong to no cycle.
     var events: UInt64 = 0
-    /// What each input held, in their order.
+    /// What each input held, in the order of the inputs.
     var inputs: [JudgedInput] = []
-    /// What at least one cycle came to.
+    /// The requirements that at least one cycle meets.
     var reached: Set<Requirement> = []
     /// The device as any event describes it.
     var device = DeviceNames()
@@ -32,7 +35,7 @@ package struct Judgement: Sendable {
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
     }
 
-    /// What the verdict `empty` comes from.
+    /// Why the verdict is `empty`.
     var emptySentence: String {
         switch events {
         case 0: "the input holds no lifecycle event"
@@ -41,12 +44,12 @@ package struct Judgement: Sendable {
         }
     }
 
-    /// Those of the requirements that no cycle meets.
+    /// The requirements that no cycle meets.
     package func unmet(_ requirements: [Requirement]) -> [Requirement] {
         requirements.filter { !reached.contains($0) }
     }
 
-    /// How many lines nothing recognised.
+    /// The number of unrecognised lines.
     package var unrecognisedLines: UInt64 { lines.unrecognised }
 
     var lines: LogLineCounts {
@@ -62,7 +65,7 @@ package struct Judgement: Sendable {
 
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
-    /// How many broken rules make it incoherent.
+    /// The number of violations that make the judgement incoherent.
     func faultCount(strict: Bool) -> UInt64 {
         ViolationKind.allCases.reduce(0) { $1.bucket.isFault(strict: strict) ? $0 + totals.violations($1) : $0 }
     }
@@ -70,20 +73,105 @@ package struct Judgement: Sendable {
 
 /// What one input held.
 struct JudgedInput: Sendable {
-    /// As it was named; "standard input" for `-`.
+    /// The name as the user gave it; "standard input" for `-`.
     var name: String
-    /// Its lines; in a JSON document each event counts as one.
+    /// The lines; in a JSON document each event counts as one.
     var lines = LogLineCounts()
-    /// Lines that nothing recognised, the first of them.
+    /// The first unrecognised lines.
     var unrecognised: [UnexplainedLine] = []
 }
 
-/// A line that nothing recognised, as it may be shown.
+/// An unrecognised line for `--explain`.
 struct UnexplainedLine: Sendable {
-    /// Its number, from 1; in a JSON document the event's.
+    /// The line number from 1; in a JSON document the event's number.
     var number: UInt64
-    /// What it says, redacted; empty where that cannot be shown.
+    /// The redacted text; empty where it cannot be shown.
     var text: String
     /// What was expected.
     var why: String
+}
+
+/// The verdict of a judgement.
+package enum Verdict: String, Sendable {
+    /// No cycle breaks a rule that counts.
+    case coherent
+    /// A cycle breaks a rule of bucket A; in a strict judgement, of A or B.
+    case incoherent
+    /// There is no cycle in the input.
+    case empty
+}
+
+extension Judgement {
+    /// The lifecycle metrics as a scrape of the service would show them (Prometheus text 0.0.4).
+    ///
+    /// - Parameter labels: labels to add to the families' own.
+    package func exposition(labels: [LifecycleLabel] = []) -> [UInt8] {
+        let registry = MetricsRegistry(now: { 0 })
+        let own = Set(registry.descriptors.map(\.name))
+        var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
+        registry.update { metrics.set(groups, openCycles: 0, in: &$0) }
+        return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
+    }
+}
+
+/// A stage or outcome that at least one cycle must have reached (`--require`).
+package enum Requirement: String, CaseIterable, Sendable {
+    /// A task was scheduled.
+    case scheduled
+    /// A task was executed.
+    case executed
+    /// A fetch succeeded.
+    case success
+    /// A fetch failed for good.
+    case failure
+    /// A notification used prefetched content.
+    case used
+    /// A notification was delivered.
+    case delivered
+    /// A cycle ended as `fallback`.
+    case fallback
+    /// A cycle ended as `failed`.
+    case failed
+    /// A cycle ended as `missed`.
+    case missed
+    /// A cycle ended as `incomplete`.
+    case incomplete
+
+    /// Parses comma-separated names; nil when one is unknown or empty.
+    package static func list(_ text: String) -> [Requirement]? {
+        var list: [Requirement] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let requirement = Requirement(rawValue: part.trimmed.lowercased()) else { return nil }
+            list.append(requirement)
+        }
+        return list
+    }
+
+    /// The message for an unmet requirement.
+    package var unmetSentence: String {
+        switch self {
+        case .scheduled: "no cycle was scheduled"
+        case .executed: "no cycle was executed"
+        case .success: "no cycle's fetch succeeded"
+        case .failure: "no cycle's fetch failed"
+        case .used: "no cycle's content was used for its notification"
+        case .delivered: "no cycle's notification was delivered"
+        case .fallback, .failed, .missed, .incomplete: "no cycle ended as \(rawValue)"
+        }
+    }
+
+    func isMet(by cycle: ClosedCycle) -> Bool {
+        switch self {
+        case .scheduled: cycle.stages.scheduled != nil
+        case .executed: cycle.stages.executed != nil
+        case .success: cycle.stages.success != nil
+        case .failure: cycle.stages.failure != nil
+        case .used: cycle.stages.used != nil || cycle.outcome == .used
+        case .delivered: cycle.stages.delivered != nil
+        case .fallback: cycle.outcome == .fallback
+        case .failed: cycle.outcome == .failed
+        case .missed: cycle.outcome == .missed
+        case .incomplete: cycle.outcome == .incomplete
+        }
+    }
 }

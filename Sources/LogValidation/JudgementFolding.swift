@@ -3,7 +3,7 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Binds lines to cycles and folds the events into a judgement: the second of the two threads of a run.
+/// Binds lines to cycles and folds the events into a judgement, on the calling thread of a run.
 struct JudgementFolding {
     /// More cycles than one piece of an input can hold.
     private static let cyclesOfAPiece = 32_768
@@ -11,7 +11,7 @@ struct JudgementFolding {
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
     private let unbound: LogBinder
-    /// Of the input that is being read.
+    /// The binder of the current input.
     private var binder: LogBinder
     private let listedCycles: Int
     private var fold: LifecycleFold
@@ -19,8 +19,8 @@ struct JudgementFolding {
     private var judgement = Judgement()
 
     /// - Parameters:
-    ///   - openCycles: how many cycles are open at most.
-    ///   - listedCycles: how many of the closed ones are listed at most.
+    ///   - openCycles: the maximum number of open cycles.
+    ///   - listedCycles: the maximum number of listed cycles.
     init(
         _ options: JudgementOptions,
         _ pseudonyms: OneRunPseudonyms,
@@ -41,7 +41,7 @@ struct JudgementFolding {
             deduplicates: false,
             isReceiver: false
         )
-        // The cycles that one piece closes are still noted while its events are.
+        // The notes of the cycles that a piece closes are still kept while its own events are noted.
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }
 
@@ -122,5 +122,150 @@ extension JudgementOptions.Detail {
 
     var isTestRun: Bool {
         if case .testRun = self { true } else { false }
+    }
+}
+
+/// What the fold does not keep of open cycles: the texts, and the input with their first event.
+///
+/// Bounded: above the limit new cycles are not noted and are listed without their id.
+private struct CycleNotes {
+    /// The notes of one cycle.
+    struct Note {
+        var scheduleId: String?
+        var input: Int
+        var details: CycleDetails?
+        /// Whether the cycle was closed; another one of the same schedule may follow.
+        fileprivate var isTaken = false
+    }
+
+    /// The device as any event describes it.
+    private(set) var device = DeviceNames()
+
+    private let limit: Int
+    private let hasDetails: Bool
+    private var bySchedule: [UInt64: Note] = [:]
+    private var byNotification: [Timestamp: Note] = [:]
+    private var lastSchedule: UInt64?
+
+    /// - Parameters:
+    ///   - limit: the maximum number of noted cycles.
+    ///   - hasDetails: whether to note the details of a test run's record.
+    init(limit: Int, hasDetails: Bool) {
+        self.limit = limit
+        self.hasDetails = hasDetails
+    }
+
+    /// - Parameter untimedLines: the line numbers of the events without a time, as far as they are known.
+    mutating func note(_ events: EventBatch, untimedLines: [Int] = [], input: Int, key: IdentityKey) {
+        let bytes = events.bytes.span
+        var cursor = EventCursor()
+        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+        var lines = untimedLines[...]
+        while (try? cursor.next(into: &event, in: bytes)) ?? false {
+            note(event, bytes, line: event.isTimeAssumed ? lines.popFirst() : nil, input: input, key: key)
+        }
+    }
+
+    /// Takes the notes of a closed cycle.
+    mutating func take(_ cycle: ClosedCycle) -> Note? {
+        lastSchedule = nil
+        if let schedule = cycle.schedule, let note = bySchedule[schedule] {
+            bySchedule[schedule]?.take()
+            return note
+        }
+        guard let time = cycle.notificationTime, let note = byNotification[time] else { return nil }
+        byNotification[time]?.take()
+        return note
+    }
+
+    private mutating func note(_ event: Event, _ bytes: Span<UInt8>, line: Int?, input: Int, key: IdentityKey) {
+        if hasDetails { device = DeviceNames(event, bytes).completed(by: device) }
+        if let schedule = key.schedule(of: event, in: bytes) {
+            guard hasDetails || schedule != lastSchedule else { return }
+            lastSchedule = schedule
+            if bySchedule[schedule] == nil {
+                guard Self.dropTaken(&bySchedule, limit) else { return }
+                bySchedule[schedule] = newNote(bytes.text(event.scheduleId), input)
+            }
+            bySchedule[schedule]?.isTaken = false
+            if hasDetails { bySchedule[schedule]?.details?.add(event, bytes, line: line) }
+        } else if let time = event.scheduledFor {
+            if byNotification[time] == nil {
+                guard Self.dropTaken(&byNotification, limit) else { return }
+                byNotification[time] = newNote(nil, input)
+            }
+            byNotification[time]?.isTaken = false
+            if hasDetails { byNotification[time]?.details?.add(event, bytes, line: line) }
+        }
+    }
+
+    private func newNote(_ scheduleId: String?, _ input: Int) -> Note {
+        Note(scheduleId: scheduleId, input: input, details: hasDetails ? CycleDetails() : nil)
+    }
+
+    /// Drops the notes of closed cycles when full; false when it is still full.
+    private static func dropTaken<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
+        if notes.count >= limit { notes = notes.filter { !$0.value.isTaken } }
+        return notes.count < limit
+    }
+}
+
+extension CycleNotes.Note {
+    fileprivate mutating func take() {
+        isTaken = true
+        if details != nil { details = CycleDetails() }
+    }
+}
+
+extension CycleDetails {
+    /// The maximum number of failures kept of a cycle.
+    private static let keptFailures = 16
+
+    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
+        earliestBeginDate = event.earliestBeginDate ?? earliestBeginDate
+        device = DeviceNames(event, bytes).completed(by: device)
+        guard event.kind.isFailure else { return }
+        failureCount += 1
+        if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes, line: line)) }
+    }
+}
+
+extension DeviceNames {
+    fileprivate init(_ event: Event, _ bytes: Span<UInt8>) {
+        model = bytes.text(event.deviceModel)
+        system = bytes.text(event.osVersion)
+        app = bytes.text(event.appVersion)
+    }
+}
+
+extension FailureNote {
+    fileprivate init(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
+        time = event.timestamp
+        hasAssumedTime = event.isTimeAssumed
+        self.line = line.map { $0 + 1 }
+        kind = event.kind
+        reason = event.reason
+        error = bytes.text(event.error)
+        status = event.status
+    }
+}
+
+extension Span<UInt8> {
+    /// A text of an event; nil where it is empty.
+    fileprivate func text(_ range: Event.Text) -> String? {
+        guard !range.isEmpty else { return nil }
+        return unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension EventKind {
+    /// Whether events of this kind report a failure.
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
+            .contentMissing, .notificationDenied, .notificationDrift:
+            true
+        default: false
+        }
     }
 }

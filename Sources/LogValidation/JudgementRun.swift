@@ -5,13 +5,13 @@ package import LogInput
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Judges inputs in constant memory: one thread reads and parses, the caller's binds and folds.
+/// Judges inputs in constant memory: one thread reads and parses, the calling one binds and folds.
 ///
 /// Each input is a log of its own; the cycles of all of them are judged together.
 package struct JudgementRun: Sendable {
-    /// How many cycles are open at most; past it those that came first are judged early.
+    /// The maximum number of open cycles; beyond it the oldest are closed and judged early.
     private static let openCycles = 65_536
-    /// How many decoded pieces wait for the fold at most.
+    /// The maximum number of decoded pieces waiting for the fold.
     private static let depth = 4
 
     private let options: JudgementOptions
@@ -19,7 +19,7 @@ package struct JudgementRun: Sendable {
 
     /// - Parameters:
     ///   - options: how the inputs are read and what is kept.
-    ///   - interruption: what ends standard input early.
+    ///   - interruption: ends standard input early.
     package init(_ options: JudgementOptions, interruption: Interruption? = nil) {
         self.options = options
         self.interruption = interruption
@@ -35,7 +35,7 @@ package struct JudgementRun: Sendable {
     ///
     /// - Parameters:
     ///   - paths: files; `-` is standard input.
-    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    ///   - progress: called after every piece, on the reading thread.
     /// - Throws: `InputError` for the first input that cannot be read.
     package func judge(
         _ paths: [String],
@@ -96,9 +96,9 @@ package struct JudgementRun: Sendable {
         }
     }
 
-    /// The size of all inputs together; also the check that all of them are there before the first is read.
+    /// The total size of the inputs; fails early when one of them is missing.
     ///
-    /// Only regular files are opened: a pipe gives its content once, and waits for who writes it.
+    /// Opens only regular files: a pipe gives its content once, and opening it blocks until it has a writer.
     private static func totalSize(of paths: [String]) throws(InputError) -> Int? {
         var total: Int? = 0
         for path in paths {
@@ -114,5 +114,161 @@ package struct JudgementRun: Sendable {
 
     private static var now: Timestamp {
         Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+    }
+}
+
+/// How inputs are judged.
+package struct JudgementOptions: Sendable {
+    /// What is kept of each cycle.
+    package enum Detail: Sendable {
+        /// Counters only.
+        case counters
+        /// The cycles, the first 100,000 of them.
+        case cycles
+        /// One cycle with the details of a test run's record: the latest, or the latest of a schedule.
+        case testRun(scheduleId: String?)
+    }
+
+    /// The maximum number of listed cycles.
+    static let listedCycles = 100_000
+    /// The maximum number of explained lines of an input.
+    static let explainedLines = 1_000
+
+    /// What is kept of each cycle.
+    package var detail = Detail.cycles
+    /// Whether to keep the first unrecognised lines.
+    package var explains = false
+
+    let format: LineFormat
+
+    /// - Parameter format: the format of lines that do not identify it themselves.
+    package init(_ format: LineFormat) {
+        self.format = format
+    }
+
+    /// The decoder's options for every input.
+    var lines: LogDecoderOptions {
+        var lines = format.decoderOptions
+        lines.reportsUntimedLines = detail.isTestRun
+        lines.unrecognisedLimit = explains ? Self.explainedLines : 0
+        return lines
+    }
+}
+
+/// Pseudonyms under random keys that live as long as one run.
+struct OneRunPseudonyms: Pseudonymising {
+    /// The key of identities and cycles in the run.
+    let identityKey: IdentityKey
+    private let high: IdentityKey
+    private let low: IdentityKey
+
+    init() {
+        var random = SystemRandomNumberGenerator()
+        identityKey = IdentityKey(random.next(), random.next())
+        high = IdentityKey(random.next(), random.next())
+        low = IdentityKey(random.next(), random.next())
+    }
+
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+        Pseudonym(high: high.batch(idempotencyKey: bytes), low: low.batch(idempotencyKey: bytes))
+    }
+}
+
+/// Decodes inputs in pieces, on the reading thread; the other thread binds their lines to cycles.
+private struct InputDecoding: Sendable {
+    let options: JudgementOptions
+    let pseudonyms: OneRunPseudonyms
+    let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - emit: called with the decoded pieces in order.
+    ///   - progress: called after each piece with the bytes and lines of the input read so far.
+    /// - Returns: what the input held.
+    func decode(
+        _ input: consuming InputBytes,
+        named name: String,
+        emit: (InputPiece) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var chunks = LineChunks(input)
+        if options.format.wrapper == nil || options.format.wrapper == .events {
+            if try chunks.beginDocument() { return try decodeDocument(&chunks, named: name, emit: emit) }
+        }
+        return try decodeLines(&chunks, named: name, emit: emit, progress: progress)
+    }
+
+    private func decodeLines(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (InputPiece) -> Void,
+        progress: (_ bytes: Int, _ lines: UInt64) -> Void
+    ) throws(InputError) -> JudgedInput {
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
+            progress(chunks.consumed, parser.counts.read)
+        }
+        return JudgedInput(parser, named: name)
+    }
+
+    /// Decodes a supposed document without events as lines; nil when none of them is recognised.
+    private func decodeAsLines(_ bytes: [UInt8], named name: String, emit: (InputPiece) -> Void) -> JudgedInput? {
+        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        let parsed = parser.parse(bytes.span, readAt: now())
+        guard parser.counts.recognised > 0 else { return nil }
+        emit(.lines(parsed))
+        return JudgedInput(parser, named: name)
+    }
+
+    private func decodeDocument(
+        _ chunks: inout LineChunks,
+        named name: String,
+        emit: (InputPiece) -> Void
+    ) throws(InputError) -> JudgedInput {
+        guard let bytes = try chunks.whole(limit: JSONDocuments.limit) else {
+            throw InputError(
+                input: name,
+                problem: "a JSON document of more than \(JSONDocuments.limit >> 20) MiB; write one event on each line, "
+                    + "as `jq -c '.events[]? // .[]?'` does"
+            )
+        }
+        let decoded = JSONEventDecoder.decode(
+            bytes.span,
+            framing: .document,
+            receivedAt: now(),
+            pseudonyms: pseudonyms,
+            identityKey: pseudonyms.identityKey
+        )
+        if decoded.events.count == 0, let first = decoded.rejections.first {
+            if let judged = decodeAsLines(bytes, named: name, emit: emit) { return judged }
+            throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
+        }
+        emit(.events(decoded))
+        var judged = JudgedInput(name: name)
+        judged.lines.read = UInt64(decoded.received)
+        judged.lines.recognised = UInt64(decoded.events.count)
+        judged.lines.unrecognised = UInt64(decoded.rejected)
+        if options.explains {
+            judged.unrecognised = decoded.rejections.prefix(JudgementOptions.explainedLines).map {
+                UnexplainedLine(number: UInt64($0.index) + 1, text: "", why: $0.description)
+            }
+        }
+        return judged
+    }
+}
+
+/// A piece of an input.
+enum InputPiece: Sendable {
+    case lines(ParsedLog)
+    case events(DecodedEvents)
+    /// The end of the input.
+    case end(JudgedInput)
+}
+
+extension JudgedInput {
+    fileprivate init(_ parser: LogParser, named name: String) {
+        self.init(name: name, lines: parser.counts)
+        unrecognised = parser.unrecognised.map {
+            UnexplainedLine(number: $0.number, text: $0.text, why: $0.problem)
+        }
     }
 }

@@ -4,9 +4,9 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 extension TestRun {
-    /// The artifact of the testing guide, extended by what its template asks for, in UTF-8.
+    /// The JSON artifact of the testing guide, with the fields of its template.
     ///
-    /// Times that the log does not tell are null, and `timesKnown` is then false.
+    /// Times are null and `timesKnown` is false where the log has no times.
     package func json() -> [UInt8] {
         var text = JSONWriter()
         text.object { text in

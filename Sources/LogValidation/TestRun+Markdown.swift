@@ -102,8 +102,8 @@ extension TestRun {
     }
 }
 
-/// Text of an input as it may stand in Markdown: it shows as it is and changes nothing around it.
-enum MarkdownText {
+/// Escapes text of an input for Markdown.
+private enum MarkdownText {
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in PlainText.line(text) {

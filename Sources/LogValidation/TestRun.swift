@@ -3,9 +3,9 @@
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// The record of a test run: one cycle with what the plugin's testing guide asks to be written down.
+/// The record of a test run: one cycle with the fields of the plugin's testing guide.
 package struct TestRun: Sendable {
-    /// What a log cannot know, or does not tell.
+    /// Fields that a log does not hold, given by the user.
     package struct Circumstances: Sendable {
         /// The device's model; nil: as the events say.
         package var device: String?
@@ -13,14 +13,14 @@ package struct TestRun: Sendable {
         package var systemVersion: String?
         /// The app's build or commit; nil: as the events say.
         package var build: String?
-        /// The ids of the scenarios that were tested.
+        /// The ids of the tested scenarios.
         package var scenarios: [String] = []
         /// Power, network and settings during the test.
         package var conditions: String?
         /// Notes and follow-ups.
         package var notes: String?
 
-        /// Nothing but what the log tells.
+        /// Only what the log holds.
         package init() {}
     }
 
@@ -28,7 +28,7 @@ package struct TestRun: Sendable {
     let circumstances: Circumstances
     let device: DeviceNames
     let counters: Counters
-    /// How many other cycles the log holds.
+    /// The number of other cycles in the log.
     let otherCycles: UInt64
 
     /// The counters of the artifact.
@@ -39,7 +39,7 @@ package struct TestRun: Sendable {
         var used: UInt64
     }
 
-    /// The record of the cycle that a judgement with the detail `testRun` has found; nil when it has found none.
+    /// The record of the cycle of a judgement with the detail `testRun`; nil without a cycle.
     package init?(_ judgement: Judgement, _ circumstances: Circumstances) {
         guard let cycle = judgement.cycles.last else { return nil }
         self.cycle = cycle
@@ -65,14 +65,14 @@ package struct TestRun: Sendable {
     }
 
     var stages: CycleStages { cycle.closed.stages }
-    /// Whether the log tells when things happened, and not only in which order.
+    /// Whether the log has times, and not only an order.
     var areTimesKnown: Bool { !cycle.closed.hasAssumedTimes }
     var isContentUsed: Bool { cycle.isContentUsed }
 
-    /// A time that the log tells.
+    /// The time, where the log has times.
     func known(_ time: Timestamp?) -> Timestamp? { areTimesKnown ? time : nil }
 
-    /// When the run began.
+    /// The begin of the run.
     var date: Timestamp? { known(cycle.firstStage) ?? cycle.closed.notificationTime }
 
     var deviceModel: String { circumstances.device ?? device.model ?? Self.unknown }
@@ -85,13 +85,13 @@ package struct TestRun: Sendable {
         return (due.microseconds - begin.microseconds) / 1_000_000
     }
 
-    /// Whether what was cached was there when the notification was due; nil where nothing tells.
+    /// Whether cached content was available when the notification was due; nil where that is unknown.
     var wasCacheKept: Bool? {
         if isContentUsed { return true }
         return stages.success != nil && cycle.closed.outcome == .fallback ? false : nil
     }
 
-    /// What went wrong, in sentences: failures that the events tell of, then broken rules of buckets A and B.
+    /// What went wrong, in sentences: the reported failures, then the violations of buckets A and B.
     var errors: [String] {
         var errors: [String] = []
         for failure in cycle.details.failures where errors.last != failure.sentence { errors.append(failure.sentence) }
@@ -105,12 +105,74 @@ package struct TestRun: Sendable {
 }
 
 extension FailureNote {
-    /// The event's kind and what it tells, without its time.
+    /// The event's kind and details without its time.
     var sentence: String {
         var parts: [String] = []
         if let reason { parts.append("\(reason.name)") }
         if let error { parts.append(error) }
         if let status { parts.append("HTTP status \(status)") }
         return parts.isEmpty ? "\(kind.name)" : "\(kind.name): \(parts.joined(separator: ", "))"
+    }
+}
+
+/// The task's execution time relative to its schedule: the guide's "actual execution time vs scheduled".
+struct ExecutionTiming {
+    /// From the earliest begin date to the execution, in seconds.
+    var startDelay: Int64?
+    /// From the execution to the notification time, in seconds; negative after it.
+    var executedLead: Int64?
+    /// From the notification time to the delivery, in seconds; negative before it.
+    var drift: Int64?
+    /// Whether it ran within its window of 15 minutes and before the notification; nil where times are missing.
+    var isWithinHeuristics: Bool?
+    /// All of it in words.
+    var sentence: String
+
+    private static let window: Int64 = 15 * 60
+
+    init(_ run: TestRun) {
+        let due = run.cycle.closed.notificationTime
+        let begin = run.cycle.details.earliestBeginDate
+        let executed = run.known(run.stages.executed)
+        startDelay = Self.seconds(from: begin, to: executed)
+        executedLead = Self.seconds(from: executed, to: due)
+        drift = Self.seconds(from: due, to: run.known(run.stages.delivered))
+        if let startDelay {
+            isWithinHeuristics = (0...Self.window).contains(startDelay) && (executedLead ?? 0) >= 0
+        }
+        sentence = ""
+        sentence = words(run)
+    }
+
+    private func words(_ run: TestRun) -> String {
+        guard run.stages.executed != nil else { return "never executed" }
+        guard run.areTimesKnown else { return "unknown; the log has no times" }
+        var parts: [String] = []
+        if let lead = run.leadSeconds { parts.append("could run \(Self.relative(lead)) the notification") }
+        if let executedLead { parts.append("ran \(Self.relative(executedLead)) it") }
+        if parts.isEmpty { return "unknown; the log tells neither the notification time nor the earliest begin date" }
+        if let isWithinHeuristics {
+            parts.append(isWithinHeuristics ? "within heuristics" : "outside of the window of 15 min")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func seconds(from start: Timestamp?, to end: Timestamp?) -> Int64? {
+        guard let start, let end else { return nil }
+        return (end.microseconds - start.microseconds) / 1_000_000
+    }
+
+    private static func relative(_ lead: Int64) -> String {
+        "\(DurationText.words(seconds: lead.magnitude)) \(lead < 0 ? "after" : "before")"
+    }
+}
+
+/// Durations as text.
+enum DurationText {
+    /// As in "1 h 2 min", "5 min 30 s", "12 s".
+    static func words(seconds: UInt64) -> String {
+        let parts = [(seconds / 3_600, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")]
+        let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        return words.isEmpty ? "0 s" : words.joined(separator: " ")
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may have been meant where a name is not known.
+/// Suggests the intended name for an unknown one.
 package enum NearestName {
-    /// How much of a given name is looked at, in bytes.
+    /// How many bytes of a given name are compared.
     package static let maximumLength = 80
 
-    /// The name that takes the fewest changes, when it takes few for its length; the first in order of equal ones.
+    /// The name with the smallest edit distance, when that is small for its length; the first in order of equal ones.
     package static func of(_ given: String, in names: some Sequence<String>) -> String? {
         let bytes = Array(given.lowercased().utf8.prefix(maximumLength))
         guard bytes.count >= 2 else { return nil }
@@ -14,7 +14,7 @@ package enum NearestName {
         return distance <= max(1, bytes.count / 3) ? nearest : nil
     }
 
-    /// How many bytes have to be inserted, deleted or replaced (Levenshtein's distance).
+    /// The Levenshtein distance in bytes.
     package static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var row = Array(0...right.count)
         for (index, byte) in left.enumerated() {
@@ -30,12 +30,12 @@ package enum NearestName {
     }
 }
 
-/// A word that is not one of a few.
+/// A value that is not one of the accepted ones.
 package struct UnknownChoice: Error, CustomStringConvertible {
     /// What was expected, what was found and what may have been meant.
     package let description: String
 
-    /// The value that a word names.
+    /// Parses a word as one of `values`.
     package static func check<Value: RawRepresentable<String>>(
         _ text: String,
         _ values: [Value]

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import Glibc
 
-/// A file that is written whole or not at all.
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Writes a file atomically: a reader sees the whole new content or none of it.
 package enum OutputFile {
-    /// Writes a file: first beside its place, then into it in one step.
+    /// Writes to a temporary file in the same directory, then renames it to `path`.
     ///
-    /// What is there and no regular file, such as a pipe, is written to as it is.
+    /// An existing path that is no regular file, such as a pipe, is written to directly.
     ///
     /// - Parameters:
     ///   - bytes: the content.
     ///   - path: the file's path.
-    ///   - mayReplace: whether a file that is there may go.
+    ///   - mayReplace: whether an existing file may be replaced.
     package static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws(OutputError) {
         let place = try Place(path)
         guard place.isFile else { return try write(bytes, to: path, flags: O_WRONLY) }
@@ -36,16 +41,16 @@ package enum OutputFile {
         guard unsafe rename(draft, place.path) == 0 else { throw OutputError(path, errno) }
     }
 
-    /// Where a file goes: behind symbolic links, whose end stays where it is.
+    /// The path with its symbolic links resolved, so that a link stays and its target is replaced.
     private struct Place {
         var path: String
-        /// False for what is there and no regular file, such as a pipe or a device.
+        /// False for an existing path that is no regular file, such as a pipe or a device.
         var isFile = true
 
         init(_ path: String) throws(OutputError) {
             self.path = path
             guard let resolved = unsafe realpath(path, nil) else {
-                // Links that only the kernel follows, such as /dev/stdout to a pipe.
+                // Links that only the kernel resolves, such as /dev/stdout to a pipe.
                 isFile = !OutputFile.exists(path)
                 return
             }
@@ -57,9 +62,9 @@ package enum OutputFile {
         }
     }
 
-    /// Whether a file can stand at a path, as far as that shows before it is written.
+    /// Checks that a path can be written, as far as that is known beforehand.
     ///
-    /// - Throws: what is wrong with the path: its directory is missing, or it is a directory itself.
+    /// - Throws: when the directory is missing, or the path is a directory itself.
     package static func check(_ path: String) throws(OutputError) {
         _ = try Place(path)
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
@@ -70,7 +75,7 @@ package enum OutputFile {
 
     private static let isThere = "it is there already; --force replaces it"
 
-    /// Whether there is something of this name.
+    /// Whether the path exists.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     private static func write(_ bytes: [UInt8], to path: String, flags: Int32) throws(OutputError) {
@@ -85,14 +90,19 @@ package enum OutputFile {
     }
 }
 
-/// Writes to open descriptors.
+/// The system call, which methods named `write` would shadow.
+private func writeOnce(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// Writes to open file descriptors.
 package enum FileOutput {
-    /// Writes all of the bytes; returns 0 or the number of the error that stopped it.
+    /// Writes all bytes; returns 0, or the `errno` of the failure.
     package static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         unsafe bytes.withUnsafeBytes { buffer in
             var done = 0
             while done < buffer.count {
-                let count = unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done)
+                let count = unsafe writeOnce(descriptor, .init(rebasing: buffer[done...]))
                 if count < 0, errno != EINTR { return errno }
                 done += max(count, 0)
             }
@@ -101,7 +111,7 @@ package enum FileOutput {
     }
 }
 
-/// A file that cannot be written, in words for the one who named it.
+/// A file that cannot be written, as a sentence for the user.
 package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file as it was named.
     package let path: String

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Collector
 import LifecycleMetrics
 
 extension LifecycleLabel: ExpressibleByArgument {

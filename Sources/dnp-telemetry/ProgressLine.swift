@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Collector
 import LogInput
 import Synchronization
 import TextOutput

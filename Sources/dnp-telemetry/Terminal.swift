@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Collector
 import Foundation
-import Glibc
 import TextOutput
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
 
 /// Results go to standard output, everything else to standard error.
 enum Terminal {

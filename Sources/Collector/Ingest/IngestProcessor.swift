@@ -122,7 +122,7 @@ struct IngestProcessor: CommitProcessor {
     }
 
     mutating func commit(_ preparation: Preparation, of batch: LedgerBatch, at placement: CommitPlacement) -> Outcome {
-        do throws(EventRecordError) {
+        do throws(DamagedRowError) {
             try projection.apply(batch, at: placement.position)
         } catch {
             metrics.unreadableRecords.add()

@@ -5,9 +5,10 @@ internal import EventLedger
 internal import LedgerState
 internal import TelemetryEvents
 
-/// One line of JSON about a row of the ledger: a batch with its receipt, or a tick of the clock.
+/// One line of JSON about a row of the ledger: a batch with its receipt, or a tick.
 enum RowLine {
-    static func append(_ stored: StoredBatch, to output: inout [UInt8]) {
+    /// - Parameter receipt: the row's receipt; nil where it cannot be read.
+    static func append(_ stored: StoredBatch, _ receipt: IngestReceipt?, to output: inout [UInt8]) {
         let batch = stored.batch
         let origin = EventOrigin(rawValue: batch.origin)
         var json = JSONWriter()
@@ -27,7 +28,7 @@ enum RowLine {
             json.name("bytes")
             json.value(UInt64(batch.events.count))
             json.name("receipt")
-            if let receipt = IngestReceipt(encoded: batch.receipt) {
+            if let receipt {
                 append(receipt, to: &json)
             } else {
                 json.value(nil as String?)
@@ -73,14 +74,13 @@ enum RowLine {
         }
     }
 
-    /// The first 64 bits of SHA-256: a position may hold the beginning of a line, which is nobody's business.
+    /// The first 64 bits of SHA-256; the position itself may hold the beginning of a line, which is not disclosed.
     private static func hash(_ bytes: [UInt8]) -> String {
         hexadecimal(SHA256.hash(data: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     private static func hexadecimal(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(decoding: [UInt8](hexadecimal: word), as: UTF8.self)
     }
 }
 
@@ -92,4 +92,39 @@ extension LineResult {
         case .unrecognised: "unrecognised"
         }
     }
+}
+
+/// One line of JSON about an event of the ledger, or a verdict:
+/// `{"seq":n,"batch":n,"received":"...","source":"http","format":"json","event":{...}}`, the event as in the journal.
+struct EventEnvelope {
+    private static let start: StaticString = #"{"seq":"#
+    private let middle: [UInt8]
+
+    /// The envelope of a batch's events.
+    init(_ stored: StoredBatch) {
+        var middle = Array(#","batch":"#.utf8)
+        middle.appendDecimal(stored.id)
+        middle.append(#","received":""#)
+        Timestamp(microseconds: stored.batch.receivedAt).appendRFC3339(to: &middle)
+        middle.append(#"","source":"#)
+        let origin = EventOrigin(rawValue: stored.batch.origin)
+        middle.append(contentsOf: Self.quoted(origin?.source.name).utf8)
+        middle.append(#","format":"#)
+        middle.append(contentsOf: Self.quoted(origin?.format.name).utf8)
+        middle.append(#","event":"#)
+        self.middle = middle
+    }
+
+    func append(_ record: LedgerRecord, in records: Span<UInt8>, sequence: UInt64, to output: inout [UInt8]) {
+        output.append(Self.start)
+        output.appendDecimal(sequence)
+        output.append(contentsOf: middle)
+        switch record {
+        case .event(let event): CanonicalJSON.append(event, in: records, to: &output)
+        case .verdict(let verdict): output.append(contentsOf: verdict.json)
+        }
+        output.append("}\n")
+    }
+
+    private static func quoted(_ name: String?) -> String { name.map { "\"\($0)\"" } ?? "null" }
 }

@@ -3,18 +3,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// Hands values from one thread to another, in order, at most so many at a time.
+/// A bounded blocking queue between two threads.
 package final class Handover<Value: Sendable>: Sendable {
     private let depth: Int
     private let values = Mutex<[Value]>([])
-    /// Announces that a value was put or taken.
+    /// Signalled when a value was added or removed.
     private let change = NSCondition()
 
     package init(depth: Int) {
         self.depth = depth
     }
 
-    /// Waits for room and puts a value behind the others.
+    /// Appends a value; blocks while the queue is full.
     package func put(_ value: Value) {
         change.lock()
         defer { change.unlock() }
@@ -23,7 +23,7 @@ package final class Handover<Value: Sendable>: Sendable {
         change.signal()
     }
 
-    /// Waits for a value and takes it.
+    /// Removes the first value; blocks while the queue is empty.
     package func take() -> Value {
         change.lock()
         defer { change.unlock() }

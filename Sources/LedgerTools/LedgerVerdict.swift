@@ -3,10 +3,82 @@
 internal import TelemetryEvents
 package import TextOutput
 
+/// One check of a ledger and its result.
+package struct LedgerCheck: Hashable, Sendable {
+    /// The checks, in the order of the output.
+    package enum Name: String, Sendable, CaseIterable {
+        /// The key of the installations can be read.
+        case key
+        /// SQLite's own check of the file.
+        case database
+        /// Checksums, numbers and records of every batch.
+        case batches
+        /// Every page of the checkpoint can be read.
+        case checkpoint
+        /// The sums of the accounts, at the checkpoint and at the end.
+        case sums
+        /// No projection is ahead of the ledger or behind what was deleted.
+        case positions
+        /// The journal holds every confirmed event once.
+        case journal
+    }
+
+    /// How a check ended.
+    package enum Result: String, Sendable {
+        case ok, failed, skipped
+    }
+
+    /// A number that the check found.
+    fileprivate struct Figure: Hashable, Sendable {
+        let name: String
+        let value: UInt64
+    }
+
+    /// The most findings that one check lists.
+    private static let maximumFindings = 20
+
+    /// The check.
+    package let name: Name
+    /// Its result.
+    package internal(set) var result = Result.ok
+    /// What was checked, in one sentence.
+    package internal(set) var sentence = ""
+    /// What is wrong, one sentence each; the first 20.
+    package private(set) var findings: [String] = []
+    /// The number of unlisted findings.
+    fileprivate private(set) var furtherFindings = 0
+    fileprivate private(set) var figures: [Figure] = []
+
+    init(_ name: Name) {
+        self.name = name
+    }
+
+    /// Adds a finding, which fails the check.
+    mutating func fail(_ finding: String) {
+        result = .failed
+        if findings.count < Self.maximumFindings { findings.append(finding) } else { furtherFindings += 1 }
+    }
+
+    mutating func add(_ name: String, _ value: UInt64) {
+        figures.append(Figure(name: name, value: value))
+    }
+}
+
+/// The results of all checks of a ledger.
+package struct LedgerVerdict: Hashable, Sendable {
+    /// The ledger's id.
+    package let ledger: String
+    /// The checks, in their order.
+    package let checks: [LedgerCheck]
+
+    /// Whether no check failed.
+    package var isSound: Bool { !checks.contains { $0.result == .failed } }
+}
+
 extension LedgerVerdict {
-    /// One line a check, what is wrong below it, and the verdict at the end.
+    /// One line for each check with its findings below, and the verdict last.
     ///
-    /// - Parameter isBrief: whether only what failed is listed.
+    /// - Parameter isBrief: whether to list only failed checks.
     package func text(style: TextStyle, isBrief: Bool = false) -> String {
         var text = ""
         for check in checks where !isBrief || check.result == .failed {
