@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Hashing
 internal import LogInput
+internal import Synchronization
 internal import TelemetryEvents
 
 /// A log that is decoded here, because it comes bit by bit or is too large for one body: what its lines say stands in
@@ -124,4 +126,45 @@ struct DecodedLines: Sendable {
     var rejectedTotal: UInt64 = 0
 
     init(last: UInt64) { self.last = last }
+}
+
+/// Remembers what the pseudonyms of a log stand for while it is decoded here, so that the collector gets the names
+/// themselves and gives them the pseudonyms that all other ways of sending give them.
+///
+/// Memory is bounded: of more than `most` names those that were not used for longest are forgotten. The decoder itself
+/// remembers far fewer.
+final class RawNames: Pseudonymising {
+    static let most = 65_536
+
+    private struct Known {
+        var recent: [UInt64: [UInt8]] = [:]
+        var older: [UInt64: [UInt8]] = [:]
+
+        mutating func keep(_ name: [UInt8], _ hash: UInt64) {
+            if recent.count >= RawNames.most / 2 {
+                older = recent
+                recent = [:]
+            }
+            recent[hash] = name
+        }
+    }
+
+    private let known = Mutex(Known())
+
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+        let name = (0..<bytes.count).map { bytes[$0] }
+        let digest = SHA256Hash.digest(name)
+        known.withLock { $0.keep(name, digest.first) }
+        return Pseudonym(high: digest.first, low: digest.second)
+    }
+
+    /// The name that a pseudonym begins like this for.
+    func name(_ high: UInt64) -> [UInt8]? {
+        known.withLock { known in
+            if let name = known.recent[high] { return name }
+            guard let name = known.older[high] else { return nil }
+            known.keep(name, high)
+            return name
+        }
+    }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import LogInput
-internal import LogValidation
 internal import TelemetryEvents
 
 /// Asks a service whether it is ready.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import Hashing
 
 /// The body of one request, with what its events are found again by in the input.
 struct SendBatch: Equatable, Sendable {
@@ -66,16 +66,76 @@ struct SendBatch: Equatable, Sendable {
 /// Gives batches their keys: each is a function of all that was sent before it and of its own content, so that the same
 /// input has the same keys whenever it is sent, and no key ever comes with another body.
 struct BatchKeys: Sendable {
-    private var sofar = SHA256()
+    private var hash = SHA256Hash()
 
     mutating func next(_ format: SendBatch.Format, _ body: [UInt8]) -> String {
-        sofar.update(data: Array("\(format.contentType) \(body.count)\n".utf8))
-        sofar.update(data: body)
-        var key = "send-"
-        for byte in sofar.finalize() {
-            let digits = String(byte, radix: 16)
-            key += byte < 0x10 ? "0" + digits : digits
+        hash.update(Array("\(format.contentType) \(body.count)\n".utf8))
+        hash.update(body)
+        return "send-" + hash.digest.hexadecimal
+    }
+}
+
+/// Gathers lines of JSON until they make a batch.
+struct LineBatches: Sendable {
+    /// The size from which on a body is taken for an attack when it is compressed well; batches stay below.
+    static let mostBytes = 1 << 20
+    static let mostLines = 5_000
+    /// How long a line waits for others.
+    static let longestWait = Duration.seconds(1)
+
+    private var body: [UInt8] = []
+    private var numbers: [UInt64] = []
+    private var isDecoded = false
+    private var begun = Duration.zero
+
+    var isEmpty: Bool { numbers.isEmpty }
+
+    /// Adds a line without its line feed.
+    ///
+    /// - Parameters:
+    ///   - number: where it stands in the input, or of what line it was made.
+    ///   - isDecoded: whether it was made of lines.
+    /// - Returns: the batch before it, where the line has no room in it.
+    mutating func add(
+        _ line: ArraySlice<UInt8>,
+        number: UInt64,
+        isDecoded: Bool,
+        now: Duration,
+        _ keys: inout BatchKeys
+    ) -> SendBatch? {
+        var full: SendBatch?
+        if !isEmpty,
+            body.count + line.count + 1 > Self.mostBytes || numbers.count >= Self.mostLines
+                || isDecoded != self.isDecoded
+        {
+            full = take(&keys)
         }
-        return key
+        if isEmpty { begun = now }
+        self.isDecoded = isDecoded
+        body += line
+        body.append(UInt8(ascii: "\n"))
+        numbers.append(number)
+        return full
+    }
+
+    /// The batch whose lines have waited long enough.
+    mutating func due(now: Duration, _ keys: inout BatchKeys) -> SendBatch? {
+        now - begun >= Self.longestWait ? take(&keys) : nil
+    }
+
+    /// All that was gathered; nil where there is nothing.
+    mutating func take(_ keys: inout BatchKeys) -> SendBatch? {
+        guard let last = numbers.last else { return nil }
+        defer {
+            body = []
+            numbers = []
+        }
+        let key = keys.next(.lines, body)
+        return SendBatch(
+            format: .lines,
+            body: body,
+            origin: isDecoded ? .decoded(upTo: last) : .lines(numbers),
+            key: key
+        )
     }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPTypes
 package import LogInput
+internal import TextOutput
 
 /// How an input is sent.
 package struct SendOptions: Sendable {
@@ -25,5 +27,48 @@ package struct SendOptions: Sendable {
     package init(to: CollectorURL, reading: LineFormat) {
         self.to = to
         self.reading = reading
+    }
+}
+
+/// A header that every request of `send` has besides its own.
+package struct SendHeader: Hashable, Sendable {
+    /// How many there may be.
+    static let maximumCount = 16
+    /// How long one may be, in bytes.
+    static let maximumLength = 1_024
+    /// Secrets come from files, and these are said by what is sent.
+    private static let own: Set<String> = [
+        "accept", "authorization", "connection", "content-encoding", "content-length", "content-type", "cookie",
+        "expect", "host", "idempotency-key", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
+        "user-agent",
+    ]
+
+    var name: String
+    var value: String
+
+    /// Reads headers as `name: value` (RFC 9110, 5).
+    package static func all(_ texts: [String]) throws(InvalidOption) -> [SendHeader] {
+        guard texts.count <= maximumCount else {
+            throw InvalidOption("expected at most \(maximumCount) headers, found \(texts.count)")
+        }
+        var headers: [SendHeader] = []
+        for text in texts { headers.append(try SendHeader(text)) }
+        return headers
+    }
+
+    init(_ text: String) throws(InvalidOption) {
+        guard text.utf8.count <= Self.maximumLength, let colon = text.firstIndex(of: ":") else {
+            throw InvalidOption(
+                "expected name: value of at most \(Self.maximumLength) bytes, found \(PlainText.line(text))"
+            )
+        }
+        name = text[..<colon].trimmed
+        value = text[text.index(after: colon)...].trimmed
+        guard let field = HTTPField.Name(name), HTTPField.isValidValue(value) else {
+            throw InvalidOption("expected name: value, found \(PlainText.line(text))")
+        }
+        guard !Self.own.contains(field.canonicalName) else {
+            throw InvalidOption("\(name) is set by what is sent, or comes from a file; leave it out")
+        }
     }
 }
