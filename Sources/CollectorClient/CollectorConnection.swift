@@ -182,7 +182,7 @@ extension CollectorAnswer {
 struct Unreachable: Error, Equatable {
     /// Why, in words.
     let reason: String
-    /// Whether trying again changes nothing.
+    /// Whether retrying changes nothing.
     let isFinal: Bool
 
     init(reason: String, isFinal: Bool = false) {
@@ -206,6 +206,7 @@ struct Unreachable: Error, Equatable {
             }
         case _ where Self.isClosing(error): self = .closed(mayWantCertificate)
         case let error as IOError: self.init(errno: error.errnoCode)
+        case is HTTPParserError: self.init(reason: "its answer is not HTTP")
         case let error as NIOSSLError where error.isAboutTrust:
             self.init(
                 reason: "its certificate is not trusted, or its time is over; name its authority with --ca",
@@ -250,7 +251,7 @@ struct Unreachable: Error, Equatable {
         )
     }
 
-    /// - Parameter words: BoringSSL's, in which the other side's alert stands.
+    /// - Parameter words: BoringSSL's message, which names the other side's alert.
     private init(tls words: String) {
         if words.contains("ALERT_CERTIFICATE_REQUIRED") {
             self.init(reason: "it wants a client's certificate; show one with --cert and --key", isFinal: true)

@@ -5,7 +5,7 @@ package import LogInput
 internal import PeerNames
 internal import TextOutput
 
-/// Where a collector is asked: `http://HOST:PORT`, `https://HOST:PORT`, either with a path, or `unix:/PATH/OF/SOCKET`,
+/// The address of a collector: `http://HOST:PORT`, `https://HOST:PORT`, either with a path, or `unix:/PATH/OF/SOCKET`,
 /// `https+unix:/PATH/OF/SOCKET` with TLS.
 package struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     /// The longest path of a Unix socket (unix(7), `sun_path` without its end).
@@ -28,12 +28,12 @@ package struct CollectorURL: Hashable, Sendable, CustomStringConvertible {
     let isEncrypted: Bool
     /// Whether what is sent leaves the machine.
     package let isRemote: Bool
-    /// As it is shown.
+    /// The form for messages.
     package let description: String
 
     /// - Parameters:
     ///   - text: the URL.
-    ///   - path: what is asked for where the URL names no path.
+    ///   - path: the path for a URL without one.
     package init(_ text: String, path: String = "/v1/events") throws(InvalidOption) {
         for (scheme, isEncrypted) in [("unix:", false), ("https+unix:", true)] where text.hasPrefix(scheme) {
             self = try Self(socket: String(text.dropFirst(scheme.count)), isEncrypted: isEncrypted, path: path)

@@ -2,7 +2,7 @@
 
 internal import Hashing
 
-/// The body of one request, with what its events are found again by in the input.
+/// The body of one request, with the place of its events in the input.
 struct SendBatch: Equatable, Sendable {
     enum Format: Sendable {
         case document, lines, log
@@ -34,7 +34,7 @@ struct SendBatch: Equatable, Sendable {
     /// The `Idempotency-Key`.
     let key: String
 
-    /// The two halves of a batch that is too large for a collector; nil where it cannot be divided.
+    /// The two halves of a batch that is too large; nil if it can't be divided.
     var halves: (SendBatch, SendBatch)? {
         guard format == .lines else { return nil }
         var ends: [Int] = []
@@ -52,7 +52,7 @@ struct SendBatch: Equatable, Sendable {
         )
     }
 
-    /// The place of a refused event in words: "line 17".
+    /// The place of a rejected event in words: "line 17".
     func place(of index: Int) -> String {
         switch origin {
         case .document: "event \(index + 1)"
@@ -63,8 +63,10 @@ struct SendBatch: Equatable, Sendable {
     }
 }
 
-/// Gives batches their keys: each is a function of all that was sent before it and of its own content, so that the same
-/// input has the same keys whenever it is sent, and no key ever comes with another body.
+/// Generates the idempotency keys of batches.
+///
+/// A key is a hash of all batches up to its own, so sending an input again repeats the keys, and no key is ever used with
+/// another body.
 struct BatchKeys: Sendable {
     private var hash = SHA256Hash()
 
@@ -75,12 +77,12 @@ struct BatchKeys: Sendable {
     }
 }
 
-/// Gathers lines of JSON until they make a batch.
+/// Collects lines of JSON into batches.
 struct LineBatches: Sendable {
-    /// The size from which on a body is taken for an attack when it is compressed well; batches stay below.
+    /// Batches stay below the size from which the collector limits the compression ratio.
     static let mostBytes = 1 << 20
     static let mostLines = 5_000
-    /// How long a line waits for others.
+    /// How long a line waits for further ones.
     static let longestWait = Duration.seconds(1)
 
     private var body: [UInt8] = []

@@ -4,21 +4,21 @@ internal import HTTPTypes
 package import LogInput
 internal import TextOutput
 
-/// How an input is sent.
+/// The options of `send`.
 package struct SendOptions: Sendable {
-    /// Where it is sent.
+    /// The collector's address.
     package var to: CollectorURL
-    /// How lines are read that say nothing about it themselves.
+    /// How to read lines that don't declare their form.
     package var reading: LineFormat
-    /// What the collector is shown.
+    /// Credentials and TLS.
     package var access = CollectorAccess()
     /// `$CREDENTIALS_DIRECTORY`.
     package var credentials: String?
-    /// What every request has besides its own headers.
+    /// Additional headers of every request.
     package var headers: [SendHeader] = []
     /// Whether bodies are compressed.
     package var compresses = true
-    /// How long after its first failure a batch is given up.
+    /// How long after its first failure a batch is retried.
     package var retryFor = Duration.seconds(300)
     /// How long one request may take.
     package var timeout = Duration.seconds(30)
@@ -30,13 +30,13 @@ package struct SendOptions: Sendable {
     }
 }
 
-/// A header that every request of `send` has besides its own.
+/// An additional header of every request of `send`.
 package struct SendHeader: Hashable, Sendable {
     /// How many there may be.
     static let maximumCount = 16
     /// How long one may be, in bytes.
     static let maximumLength = 1_024
-    /// Secrets come from files, and these are said by what is sent.
+    /// Names that the client sets itself or that carry secrets, which come from files.
     private static let own: Set<String> = [
         "accept", "authorization", "connection", "content-encoding", "content-length", "content-type", "cookie",
         "expect", "host", "idempotency-key", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",

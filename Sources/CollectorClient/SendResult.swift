@@ -3,7 +3,7 @@
 internal import TelemetryEvents
 internal import TextOutput
 
-/// What became of an input.
+/// The outcome of sending an input.
 package struct SendResult: Sendable {
     /// How it ended.
     package enum Ending: Equatable, Sendable {
@@ -11,11 +11,11 @@ package struct SendResult: Sendable {
         case complete
         /// Ctrl-C ended it; what had been read was sent.
         case interrupted
-        /// It could be read so far only.
+        /// The input could not be read to its end.
         case unreadable(String)
         /// The collector could not be reached in time.
         case unreachable(String)
-        /// The collector does not take it.
+        /// The collector refused a batch.
         case refused(String)
     }
 
@@ -23,9 +23,9 @@ package struct SendResult: Sendable {
     package internal(set) var ending = Ending.complete
     /// Events that the collector stored.
     package internal(set) var accepted: UInt64 = 0
-    /// Events that it had already.
+    /// Events that the collector already had.
     package internal(set) var duplicates: UInt64 = 0
-    /// Events that nobody can read.
+    /// Rejected events.
     package internal(set) var rejected: UInt64 = 0
     /// The first of them.
     package internal(set) var rejections: [SendRejection] = []
@@ -33,10 +33,10 @@ package struct SendResult: Sendable {
     package internal(set) var batches = 0
     /// Attempts beyond the first of each batch.
     package internal(set) var retries = 0
-    /// The lines of a log; all zero where there was none.
+    /// The lines of a log; all zero for other inputs.
     var lines = LogLineCounts()
 
-    /// Lines of the plugin that nothing recognised.
+    /// Lines of the plugin that match no rule.
     package var unrecognisedLines: UInt64 { lines.unrecognised }
 
     mutating func add(_ receipt: BatchOutcome.Receipt, of batch: SendBatch) {
@@ -61,9 +61,9 @@ package struct SendResult: Sendable {
     }
 }
 
-/// An event that nobody can read.
+/// A rejected event.
 package struct SendRejection: Hashable, Sendable {
-    /// Where in the input it stands: "line 17".
+    /// Its place in the input: "line 17".
     package var place: String
     /// What was expected and what was found.
     package var reason: String
@@ -142,9 +142,9 @@ extension SendResult.Ending {
     }
 }
 
-/// What was read of an input, and what was refused before it was sent.
+/// The lines of an input, and the events that were rejected before sending.
 struct SendAccount: Sendable {
-    /// How many refused events are named one by one.
+    /// How many rejected events are listed.
     static let namedRejections = 10
 
     var lines: UInt64 = 0

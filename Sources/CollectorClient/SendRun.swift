@@ -5,11 +5,11 @@ package import LogInput
 internal import NIOPosix
 internal import TelemetryEvents
 
-/// Sends one input to a collector: a thread reads and cuts it, the caller's sends one batch after the other.
+/// Sends one input to a collector: a thread reads and splits it while the caller's task sends the batches in order.
 ///
-/// Memory is bounded: nothing is read ahead of what is acknowledged but for a few batches.
+/// Memory is bounded: at most a few batches are read ahead of the acknowledgements.
 package struct SendRun: Sendable {
-    /// How many batches wait at most.
+    /// How many batches may wait.
     private static let depth = 2
 
     private let options: SendOptions
@@ -17,7 +17,7 @@ package struct SendRun: Sendable {
     private let client: CollectorConnection
 
     /// - Parameters:
-    ///   - options: what is sent, and how.
+    ///   - options: where and how to send.
     ///   - interruption: what ends the input early.
     /// - Throws: `InvalidOption` for a file of secrets or certificates that is none.
     package init(_ options: SendOptions, interruption: Interruption? = nil) throws(InvalidOption) {
@@ -39,8 +39,8 @@ package struct SendRun: Sendable {
     ///
     /// - Parameters:
     ///   - path: a file; `-` is standard input.
-    ///   - notice: is told what goes wrong meanwhile.
-    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    ///   - notice: receives sentences about retries.
+    ///   - progress: called now and then on a thread of the run.
     package func send(
         _ path: String,
         notice: @escaping @Sendable (String) -> Void = { _ in },
@@ -89,12 +89,12 @@ package struct SendRun: Sendable {
     }
 }
 
-/// Reads an input on a thread of its own and hands over its batches, no faster than they are taken.
-struct InputReading: Sendable {
+/// Reads an input on a thread of its own and hands over its batches with backpressure.
+private struct InputReading: Sendable {
     enum Piece: Sendable {
         case batch(SendBatch)
         case failure(InputError)
-        /// What was read, and the lines that were decoded here.
+        /// The totals, and the lines that the client decoded.
         case end(SendAccount, LogLineCounts)
     }
 
@@ -106,7 +106,7 @@ struct InputReading: Sendable {
     let elapsed: @Sendable () -> Duration
     let progress: @Sendable (InputProgress) -> Void
 
-    /// Reads in the background, and puts what it finds.
+    /// Reads in the background.
     func start(_ path: String, _ put: @escaping @Sendable (Piece) -> Void) {
         let thread = Thread {
             do throws(InputError) {
@@ -123,7 +123,7 @@ struct InputReading: Sendable {
         let file = try InputFile(path, interruption: interruption)
         let (isStream, size, name) = (file.isStream, file.size, file.name)
         var input = try InputBytes(file)
-        // What is compressed was written before.
+        // A compressed stream is not a live one.
         let isLive = isStream && !input.isCompressed
         var cutter = SendCutter(options, isLive: isLive)
         var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
