@@ -30,10 +30,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -41,7 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -49,6 +46,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CHeap"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -66,6 +64,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
+        .target(
+            name: "Hashing",
+            dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            swiftSettings: strict
+        ),
         .target(name: "TextOutput", swiftSettings: strict),
         .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
         .target(
@@ -90,8 +93,7 @@ let package = Package(
             name: "LedgerState",
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "EventLedger",
-                "Journald",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Journald", "Hashing",
             ],
             swiftSettings: strict
         ),
@@ -99,8 +101,7 @@ let package = Package(
             name: "LedgerTools",
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "EventLedger", "Journald", "LedgerState",
-                "LogInput", "TextOutput",
-                .product(name: "Crypto", package: "swift-crypto"),
+                "LogInput", "TextOutput", "Hashing",
             ],
             swiftSettings: strict
         ),
@@ -109,22 +110,19 @@ let package = Package(
             dependencies: [
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
-                .product(name: "SwiftASN1", package: "swift-asn1"),
-                .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict
         ),
         .target(
             name: "CollectorClient",
             dependencies: [
-                "TelemetryEvents", "Gzip", "LogInput", "TextOutput", "PeerNames",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "TelemetryEvents", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOTLS", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -132,10 +130,10 @@ let package = Package(
             name: "Collector",
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
-                "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "CCrypt",
+                "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
+                "CCrypt",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -177,6 +175,7 @@ let package = Package(
             dependencies: ["RuntimeMetrics", "MetricsRegistry"],
             swiftSettings: strict
         ),
+        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
         .testTarget(
             name: "EventLedgerTests",
             dependencies: [

@@ -4,9 +4,9 @@ internal import Foundation
 internal import Gzip
 internal import LogInput
 
-/// Sends batches until each is taken or refused.
+/// Sends batches, retrying each until it is accepted, refused or given up.
 struct BatchDelivery: Sendable {
-    /// How long a batch is still tried after Ctrl-C.
+    /// How long a batch is still retried after Ctrl-C.
     static let afterInterruption = Duration.seconds(5)
     private static let pollInterval = Duration.milliseconds(100)
 
@@ -15,7 +15,7 @@ struct BatchDelivery: Sendable {
     let retryFor: Duration
     let interruption: Interruption?
     let elapsed: @Sendable () -> Duration
-    /// Is told what goes wrong and that it is over.
+    /// Receives a sentence when retrying begins and when it succeeded.
     let notice: @Sendable (String) -> Void
     private(set) var retries = 0
 
@@ -35,15 +35,15 @@ struct BatchDelivery: Sendable {
         self.notice = notice
     }
 
-    /// Why a batch was not taken.
+    /// Why a batch was not accepted.
     enum Failure: Error, Equatable {
         case unreachable(String)
         case refused(String)
     }
 
-    /// Sends a batch, in pieces where a collector takes only smaller ones.
+    /// Sends a batch, halved for as long as the collector finds it too large.
     ///
-    /// - Parameter taken: is given the receipt of each piece.
+    /// - Parameter taken: receives each accepted piece with its receipt.
     mutating func deliver(
         _ batch: SendBatch,
         taken: (SendBatch, BatchOutcome.Receipt) -> Void
@@ -99,7 +99,7 @@ struct BatchDelivery: Sendable {
         }
     }
 
-    /// Sleeps; after Ctrl-C no longer than is left then.
+    /// Sleeps, and wakes early on Ctrl-C.
     private func sleep(_ pause: Duration, _ backoff: inout SendBackoff) async {
         let wasRaised = interruption?.isRaised == true
         var end = elapsed() + pause
@@ -117,5 +117,45 @@ struct BatchDelivery: Sendable {
         guard compresses, let compressed = GzipBody.compress(batch.body) else { return (batch.body, headers) }
         headers.append(("Content-Encoding", "gzip"))
         return (compressed, headers)
+    }
+}
+
+/// The backoff between attempts: exponential with full jitter (Brooker, "Exponential Backoff And Jitter",
+/// AWS Architecture Blog, 2015), no shorter than the collector asks for, and at an end some time after the first failure.
+struct SendBackoff: Sendable {
+    static let first = Duration.milliseconds(250)
+    static let longest = Duration.seconds(30)
+
+    /// How long after its first failure a batch is given up.
+    let limit: Duration
+    private(set) var failures = 0
+    private var giveUpAt: Duration?
+
+    init(limit: Duration) {
+        self.limit = limit
+    }
+
+    /// How long to wait; nil when it is time to give up. The last attempt comes at the end of the time.
+    ///
+    /// - Parameters:
+    ///   - now: since some start.
+    ///   - retryAfter: what the collector asks for.
+    mutating func pause(
+        now: Duration,
+        retryAfter: Duration?,
+        using random: inout some RandomNumberGenerator
+    ) -> Duration? {
+        let end = giveUpAt ?? now + limit
+        giveUpAt = end
+        guard now < end else { return nil }
+        let ceiling = min(Self.first * (1 << min(failures, 16)), Self.longest)
+        failures += 1
+        let jittered = ceiling * Double.random(in: 0..<1, using: &random)
+        return min(max(jittered, retryAfter ?? .zero), end - now)
+    }
+
+    /// Leaves no more than so much time from now on.
+    mutating func shorten(to rest: Duration, now: Duration) {
+        giveUpAt = min(giveUpAt ?? now + limit, now + rest)
     }
 }

@@ -3,15 +3,15 @@
 internal import Foundation
 internal import TextOutput
 
-/// What an answer means for a batch.
+/// What a collector's answer means for a batch.
 enum BatchOutcome: Equatable, Sendable {
-    /// It is durable.
+    /// The batch is durable.
     case taken(Receipt)
-    /// It may be taken later.
+    /// Retry later.
     case again(String, after: Duration?)
-    /// Smaller batches may be taken.
+    /// Retry in smaller batches.
     case tooLarge(String)
-    /// It will not be taken, however often it is sent.
+    /// Final: retrying changes nothing.
     case refused(String)
 
     struct Receipt: Decodable, Equatable, Sendable {
@@ -34,7 +34,7 @@ enum BatchOutcome: Equatable, Sendable {
         var rejectedTotal: UInt64 { UInt64(rejected.count) + (rejectedOmitted ?? 0) }
     }
 
-    /// RFC 9457.
+    /// Problem details (RFC 9457).
     private struct Problem: Decodable {
         var type: String?
         var title: String?
@@ -91,10 +91,31 @@ enum BatchOutcome: Equatable, Sendable {
         return text.split(whereSeparator: \.isNewline).first.map(String.init)
     }
 
-    /// The status, with what the collector says to it, as one clause.
+    /// The status and the collector's explanation, as one clause.
     static func words(_ answer: CollectorAnswer) -> String {
         guard let text = said(answer) else { return "HTTP \(answer.status)" }
         let clause = text.hasSuffix(".") ? text.dropLast() : Substring(text)
         return "HTTP \(answer.status), \(PlainText.line(String(clause.prefix(300))))"
+    }
+}
+
+/// `Retry-After` (RFC 9110, 10.2.3): seconds, or a date.
+enum RetryAfter {
+    /// Longer pauses are shortened to this.
+    static let longest = Duration.seconds(300)
+
+    /// Nil for what is neither.
+    static func duration(_ text: String?, now: Date) -> Duration? {
+        guard let text = text?.trimmed, !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return min(.seconds(Int64(text) ?? .max / 2_000_000_000), longest)
+        }
+        let form = DateFormatter()
+        form.locale = Locale(identifier: "en_US_POSIX")
+        form.timeZone = TimeZone(secondsFromGMT: 0)
+        form.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        guard let date = form.date(from: text) else { return nil }
+        let seconds = date.timeIntervalSince(now)
+        return min(max(.seconds(seconds), .zero), longest)
     }
 }

@@ -3,11 +3,12 @@
 internal import Foundation
 internal import LogInput
 internal import NIOSSL
+internal import PeerNames
 internal import TextOutput
 
-/// What a collector is shown by its client: files only, since arguments are seen by everyone on the machine.
+/// The credentials and TLS options of a client. Secrets come from files, because every user of a machine sees arguments.
 package struct CollectorAccess: Sendable {
-    /// The credential that is taken from `$CREDENTIALS_DIRECTORY` where no file is named.
+    /// The credential in `$CREDENTIALS_DIRECTORY` that is used when no file is named.
     package static let credential = "token"
     /// The longest secret, in bytes.
     static let longestSecret = 8_192
@@ -16,23 +17,23 @@ package struct CollectorAccess: Sendable {
     package var tokenFile: String?
     /// A file with `name:password`.
     package var basicAuthFile: String?
-    /// A PEM file with the authorities that are trusted in place of the machine's.
+    /// A PEM file with the authorities to trust instead of the machine's.
     package var authorities: String?
-    /// A PEM file with the client's certificate, and those that lead from it to its authority.
+    /// A PEM file with the client's certificate chain.
     package var certificate: String?
     /// A PEM file with the certificate's key.
     package var key: String?
-    /// The name that the collector's certificate has to have, where it is not that of its address.
+    /// The name in the collector's certificate, if it differs from the host of the URL.
     package var serverName: String?
-    /// The certificate that the collector has to show, as PEM, whoever signed it and whatever its name is.
+    /// The pinned certificate of the collector, as PEM; issuer and name don't matter.
     package var expectedCertificate: [UInt8]?
-    /// Whether any certificate of the collector will do.
+    /// Whether any certificate is accepted.
     package var trustsAnyone = false
 
-    /// Access without a secret.
+    /// No credentials, and the machine's authorities.
     package init() {}
 
-    /// Whether a text can be the name of a server: letters, digits and dashes between dots, and no address.
+    /// Whether a text is a host name: letters, digits and dashes between dots, and no address.
     package static func isServerName(_ text: String) -> Bool {
         let labels = text.split(separator: ".", omittingEmptySubsequences: false)
         let isMadeOfLabels = labels.allSatisfy { label in
@@ -68,15 +69,15 @@ package struct CollectorAccess: Sendable {
         return "Bearer " + (try Self.token(in: path))
     }
 
-    /// How TLS is spoken.
+    /// The TLS configuration.
     ///
-    /// - Parameter url: behind a socket's path no name is looked for by TLS itself.
+    /// - Parameter url: for a socket TLS verifies no host name.
     func encryption(with url: CollectorURL) throws(InvalidOption) -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         if url.host == nil { configuration.certificateVerification = .noHostnameVerification }
         if trustsAnyone || expectedCertificate != nil { configuration.certificateVerification = .none }
         if let authorities {
-            // Read here, so that what is wrong with the file is said before anything is sent.
+            // Read here, so that a bad file is reported before anything is sent.
             let trusted = try Self.pem(authorities, "--ca") { try NIOSSLCertificate.fromPEMFile(authorities) }
             configuration.trustRoots = .certificates(trusted)
         }
@@ -93,7 +94,7 @@ package struct CollectorAccess: Sendable {
         return configuration
     }
 
-    /// BoringSSL tells whether a key belongs to a certificate; who is trusted has no part in it.
+    /// BoringSSL checks that the key belongs to the certificate; trust plays no part.
     private static func checkPair(of configuration: TLSConfiguration) throws(InvalidOption) {
         var pair = configuration
         pair.trustRoots = .certificates([])
@@ -128,7 +129,7 @@ package struct CollectorAccess: Sendable {
         return token
     }
 
-    /// The content of a file without the line feed at its end.
+    /// The content of a file without its final line break.
     private static func secret(in path: String) throws(InvalidOption) -> String {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: longestSecret + 1)
         else {
@@ -146,5 +147,60 @@ package struct CollectorAccess: Sendable {
             )
         }
         return text
+    }
+}
+
+/// What a collector's certificate has to be besides what TLS verifies.
+struct ShownCertificate: Sendable {
+    /// The certificate is another one.
+    struct Unexpected: Error {
+        /// What was expected.
+        let expected: String
+    }
+
+    private enum Rule {
+        /// Has the name, exactly or by a `*.` of its own; TLS itself looks for none behind a socket's path, and takes the
+        /// address in its place.
+        case named(String)
+        /// Is this one, in DER.
+        case same([UInt8])
+    }
+
+    private let rule: Rule
+
+    /// - Returns: nil where nothing has to be looked at.
+    init?(_ access: CollectorAccess) throws(InvalidOption) {
+        if let pem = access.expectedCertificate {
+            guard let first = try? NIOSSLCertificate.fromPEMBytes(pem).first, let der = try? first.toDERBytes() else {
+                throw InvalidOption("the service's own certificate cannot be read; name its authority with --ca")
+            }
+            rule = .same(der)
+        } else if let name = access.serverName {
+            rule = .named(name)
+        } else {
+            return nil
+        }
+    }
+
+    /// - Parameter shown: the collector's certificate after the handshake.
+    func check(_ shown: NIOSSLCertificate?) throws {
+        switch rule {
+        case .same(let der):
+            guard try shown?.toDERBytes() == der else {
+                throw Unexpected(expected: "the one that its web configuration names")
+            }
+        case .named(let name):
+            guard let shown, CertificateNames.of(shown).contains(where: { Self.fits($0, name) }) else {
+                throw Unexpected(expected: "one for \(name)")
+            }
+        }
+    }
+
+    /// A `*` stands for one whole label, the first (RFC 6125, 6.4.3).
+    static func fits(_ pattern: String, _ name: String) -> Bool {
+        let (pattern, name) = (pattern.lowercased(), name.lowercased())
+        guard pattern.hasPrefix("*.") else { return pattern == name }
+        guard let dot = name.firstIndex(of: "."), dot > name.startIndex else { return false }
+        return pattern.dropFirst() == name[dot...] && pattern.dropFirst(2).contains(".")
     }
 }

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Hashing
 internal import LogInput
+internal import Synchronization
 internal import TelemetryEvents
 
-/// A log that is decoded here, because it comes bit by bit or is too large for one body: what its lines say stands in
-/// lines before them, so its pieces mean nothing by themselves. Its events leave as lines of JSON.
+/// Decodes a log on the client and turns its events into lines of JSON.
+///
+/// The lines of a log depend on lines before them, so a log that grows or is too large for one body can't be sent in
+/// pieces.
 struct DecodedLog: Sendable {
     /// The digits of a pseudonym that stands for a schedule id.
     private static let redacted = Array("redacted-h".utf8)
@@ -39,7 +43,7 @@ struct DecodedLog: Sendable {
         return try encode(decoded)
     }
 
-    /// Lets out what waited for lines that did not come.
+    /// Emits the events that waited for further lines.
     mutating func flush(readAt: Timestamp) throws(InputError) -> DecodedLines {
         let decoded = decoder.flush(readAt: readAt)
         return try encode(decoded)
@@ -91,7 +95,7 @@ struct DecodedLog: Sendable {
         return line
     }
 
-    /// The schedule id that was replaced, since something personal stood in it.
+    /// The original schedule id where the decoder replaced a personal one.
     private func scheduleId(of event: Event, _ record: Span<UInt8>) -> [UInt8]? {
         let text = event.scheduleId.map { record[$0] }
         guard text.starts(with: Self.redacted),
@@ -100,7 +104,7 @@ struct DecodedLog: Sendable {
         return names.name(hash)
     }
 
-    /// A device's own name; a name of ours for one of several processes side by side, which have none.
+    /// The device's own name, or a generated one for a process without a device.
     private func name(of installation: Pseudonym) -> String {
         if let name = names.name(installation.high), name.count <= Self.longestName,
             let text = String(validating: name, as: UTF8.self)
@@ -113,15 +117,55 @@ struct DecodedLog: Sendable {
     }
 }
 
-/// What came of some lines of a log.
+/// The events and rejections of some lines of a log.
 struct DecodedLines: Sendable {
     /// Events as JSON, without line feeds.
     var events: [[UInt8]] = []
     /// The number of the last line read.
     var last: UInt64
-    /// The first refused events, with their lines.
+    /// The first rejected events, with their lines.
     var rejected: [(place: String, reason: String)] = []
     var rejectedTotal: UInt64 = 0
 
     init(last: UInt64) { self.last = last }
+}
+
+/// Maps the pseudonyms of a log that is decoded on the client back to names, so that the collector gets the names and
+/// assigns the same pseudonyms as for any other input.
+///
+/// Memory is bounded: beyond `most` names the least recently used are evicted. The decoder itself remembers far fewer.
+final class RawNames: Pseudonymising {
+    static let most = 65_536
+
+    private struct Known {
+        var recent: [UInt64: [UInt8]] = [:]
+        var older: [UInt64: [UInt8]] = [:]
+
+        mutating func keep(_ name: [UInt8], _ hash: UInt64) {
+            if recent.count >= RawNames.most / 2 {
+                older = recent
+                recent = [:]
+            }
+            recent[hash] = name
+        }
+    }
+
+    private let known = Mutex(Known())
+
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+        let name = (0..<bytes.count).map { bytes[$0] }
+        let digest = SHA256Hash.digest(name)
+        known.withLock { $0.keep(name, digest.first) }
+        return Pseudonym(high: digest.first, low: digest.second)
+    }
+
+    /// The name whose pseudonym has these high bits.
+    func name(_ high: UInt64) -> [UInt8]? {
+        known.withLock { known in
+            if let name = known.recent[high] { return name }
+            guard let name = known.older[high] else { return nil }
+            known.keep(name, high)
+            return name
+        }
+    }
 }

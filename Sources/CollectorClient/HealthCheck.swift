@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import LogInput
-internal import LogValidation
 internal import TelemetryEvents
 
-/// Asks a service whether it is ready.
+/// Requests a service's readiness.
 package struct HealthCheck: Sendable {
-    /// The path that is asked.
+    /// The path to request.
     package static let path = "/-/ready"
-    /// How a service's answer begins, by which it is told from another server at its address.
+    /// The beginning of a ready service's answer, which another server at the address would not send.
     private static let ready = Array("dnp-telemetry is ready".utf8)
 
-    /// What a service is found to be.
+    /// The outcome of a check.
     package enum Verdict: Equatable, Sendable {
         case ready
         /// It is not, and why.
@@ -33,7 +32,7 @@ package struct HealthCheck: Sendable {
     /// Whether a secret goes over the network in clear.
     package var tellsSecretInClear: Bool { client.tellsSecretInClear }
 
-    /// Asks once.
+    /// Requests once, without retrying.
     package func verdict() async -> Verdict {
         defer { Task { await client.close() } }
         do throws(Unreachable) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import Hashing
 
-/// The body of one request, with what its events are found again by in the input.
+/// The body of one request, with the place of its events in the input.
 struct SendBatch: Equatable, Sendable {
     enum Format: Sendable {
         case document, lines, log
@@ -34,7 +34,7 @@ struct SendBatch: Equatable, Sendable {
     /// The `Idempotency-Key`.
     let key: String
 
-    /// The two halves of a batch that is too large for a collector; nil where it cannot be divided.
+    /// The two halves of a batch that is too large; nil if it can't be divided.
     var halves: (SendBatch, SendBatch)? {
         guard format == .lines else { return nil }
         var ends: [Int] = []
@@ -52,7 +52,7 @@ struct SendBatch: Equatable, Sendable {
         )
     }
 
-    /// The place of a refused event in words: "line 17".
+    /// The place of a rejected event in words: "line 17".
     func place(of index: Int) -> String {
         switch origin {
         case .document: "event \(index + 1)"
@@ -63,19 +63,81 @@ struct SendBatch: Equatable, Sendable {
     }
 }
 
-/// Gives batches their keys: each is a function of all that was sent before it and of its own content, so that the same
-/// input has the same keys whenever it is sent, and no key ever comes with another body.
+/// Generates the idempotency keys of batches.
+///
+/// A key is a hash of all batches up to its own, so sending an input again repeats the keys, and no key is ever used with
+/// another body.
 struct BatchKeys: Sendable {
-    private var sofar = SHA256()
+    private var hash = SHA256Hash()
 
     mutating func next(_ format: SendBatch.Format, _ body: [UInt8]) -> String {
-        sofar.update(data: Array("\(format.contentType) \(body.count)\n".utf8))
-        sofar.update(data: body)
-        var key = "send-"
-        for byte in sofar.finalize() {
-            let digits = String(byte, radix: 16)
-            key += byte < 0x10 ? "0" + digits : digits
+        hash.update(Array("\(format.contentType) \(body.count)\n".utf8))
+        hash.update(body)
+        return "send-" + hash.digest.hexadecimal
+    }
+}
+
+/// Collects lines of JSON into batches.
+struct LineBatches: Sendable {
+    /// Batches stay below the size from which the collector limits the compression ratio.
+    static let mostBytes = 1 << 20
+    static let mostLines = 5_000
+    /// How long a line waits for further ones.
+    static let longestWait = Duration.seconds(1)
+
+    private var body: [UInt8] = []
+    private var numbers: [UInt64] = []
+    private var isDecoded = false
+    private var begun = Duration.zero
+
+    var isEmpty: Bool { numbers.isEmpty }
+
+    /// Adds a line without its line feed.
+    ///
+    /// - Parameters:
+    ///   - number: where it stands in the input, or of what line it was made.
+    ///   - isDecoded: whether it was made of lines.
+    /// - Returns: the batch before it, where the line has no room in it.
+    mutating func add(
+        _ line: ArraySlice<UInt8>,
+        number: UInt64,
+        isDecoded: Bool,
+        now: Duration,
+        _ keys: inout BatchKeys
+    ) -> SendBatch? {
+        var full: SendBatch?
+        if !isEmpty,
+            body.count + line.count + 1 > Self.mostBytes || numbers.count >= Self.mostLines
+                || isDecoded != self.isDecoded
+        {
+            full = take(&keys)
         }
-        return key
+        if isEmpty { begun = now }
+        self.isDecoded = isDecoded
+        body += line
+        body.append(UInt8(ascii: "\n"))
+        numbers.append(number)
+        return full
+    }
+
+    /// The batch whose lines have waited long enough.
+    mutating func due(now: Duration, _ keys: inout BatchKeys) -> SendBatch? {
+        now - begun >= Self.longestWait ? take(&keys) : nil
+    }
+
+    /// All that was gathered; nil where there is nothing.
+    mutating func take(_ keys: inout BatchKeys) -> SendBatch? {
+        guard let last = numbers.last else { return nil }
+        defer {
+            body = []
+            numbers = []
+        }
+        let key = keys.next(.lines, body)
+        return SendBatch(
+            format: .lines,
+            body: body,
+            origin: isDecoded ? .decoded(upTo: last) : .lines(numbers),
+            key: key
+        )
     }
 }

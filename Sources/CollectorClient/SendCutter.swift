@@ -3,14 +3,14 @@
 internal import LogInput
 internal import TelemetryEvents
 
-/// Cuts an input into the bodies of requests, in bounded memory.
+/// Splits an input into batches, in bounded memory.
 ///
-/// A document leaves whole. Lines of events leave as they are, many at a time. A log is decoded here, where its zone is
-/// known, and leaves as events; whole only where its lines have no times, which no event can tell.
+/// A document is sent whole, lines of events as they are and in groups. A log is decoded on the client, which knows its
+/// time zone, and sent as events; a log without times is sent whole, because an event needs one.
 struct SendCutter: Sendable {
-    /// What a collector decompresses of one body by default, in bytes.
+    /// The collector's default limit for a decompressed body, in bytes.
     static let largestDocument = 64 << 20
-    /// Up to which size a log is looked at as a whole, in bytes.
+    /// Up to this size a log is decoded as a whole, in bytes.
     static let wholeLog = 8 << 20
 
     /// When something was read.
@@ -38,9 +38,9 @@ struct SendCutter: Sendable {
     private var lastRead = Duration.zero
     /// The lines before the log that is read.
     private var lineOffset: UInt64 = 0
-    /// The lines that were decoded here.
+    /// The lines that the client decoded.
     private(set) var decodedLines = LogLineCounts()
-    /// All lines, and what was refused here.
+    /// All lines, and the events that the client rejected.
     private(set) var account = SendAccount()
 
     /// - Parameter isLive: whether the input may be written while it is read.
@@ -49,14 +49,14 @@ struct SendCutter: Sendable {
         self.isLive = isLive
     }
 
-    /// Takes what was read, and gives the batches that are full.
+    /// Adds bytes and returns the full batches.
     mutating func take(_ bytes: [UInt8], at now: Moment) throws(InputError) -> [SendBatch] {
         lastRead = now.elapsed
         try add(bytes, now)
         return takeReady()
     }
 
-    /// Gives what has waited long enough; for a live input while nothing is read.
+    /// Returns the batches of a live input that have waited long enough.
     mutating func tick(at now: Moment) throws(InputError) -> [SendBatch] {
         guard isLive else { return [] }
         switch state {
@@ -77,7 +77,7 @@ struct SendCutter: Sendable {
         return takeReady()
     }
 
-    /// The input has ended.
+    /// Ends the input and returns the remaining batches.
     mutating func finish(at now: Moment) throws(InputError) -> [SendBatch] {
         if case .undecided(let bytes) = state { try decide(bytes, isWhole: true, now) }
         var last: [UInt8] = []
@@ -191,7 +191,7 @@ struct SendCutter: Sendable {
             add(try log.flush(readAt: now.wall), now)
             state = .decoding(log, isSilent: true)
         } catch {
-            // The collector knows that their times are not known.
+            // The collector marks these events as untimed.
             (keys, account) = (keysBefore, accountBefore)
             (batches, ready, decodedLines) = (LineBatches(), [], LogLineCounts())
             whole(.log, bytes, .log(first: lineOffset + 1))
@@ -238,4 +238,60 @@ extension Span<UInt8> {
         while start < end, self[start] <= 0x20 { start += 1 }
         return start..<end
     }
+}
+
+/// The form of an input, detected from its first bytes.
+enum InputForm: Equatable, Sendable {
+    /// One JSON document.
+    case document
+    /// One event per line, for as long as lines begin like objects.
+    case events
+    /// Lines of a log.
+    case log
+
+    /// The form is decided after this many bytes at the latest.
+    static let mostBytes = 64 << 10
+
+    /// Nil while more bytes are needed.
+    init?(_ bytes: [UInt8], isWhole: Bool) {
+        var text = bytes[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        text = text.drop(while: Self.isBlank)
+        let isEnough = isWhole || bytes.count >= Self.mostBytes
+        guard let first = text.first else {
+            if !isEnough { return nil }
+            self = .log
+            return
+        }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
+            self = .log
+            return
+        }
+        if !isEnough {
+            guard text.contains(UInt8(ascii: "\n")), text.dropFirst().contains(where: { !Self.isBlank($0) }) else {
+                return nil
+            }
+        }
+        if JSONDocuments.begins(bytes[...], isWhole: isWhole) {
+            self = .document
+        } else if first == UInt8(ascii: "{"), !Self.isLogRecord(text.prefix { $0 != UInt8(ascii: "\n") }) {
+            self = .events
+        } else {
+            self = .log
+        }
+    }
+
+    /// Whether an object is a line of `log --style ndjson` or `journalctl -o json` by the names that each of them has.
+    private static func isLogRecord(_ line: ArraySlice<UInt8>) -> Bool {
+        let names = ["\"eventMessage\"", "\"__REALTIME_TIMESTAMP\"", "\"MESSAGE\""].map { Array($0.utf8) }
+        var rest = line
+        while let quote = rest.firstIndex(of: UInt8(ascii: "\"")) {
+            rest = rest[quote...]
+            if names.contains(where: { rest.starts(with: $0) }) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
 }

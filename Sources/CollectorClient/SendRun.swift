@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 package import LogInput
 internal import NIOPosix
+internal import TelemetryEvents
 
-/// Sends one input to a collector: a thread reads and cuts it, the caller's sends one batch after the other.
+/// Sends one input to a collector: a thread reads and splits it while the caller's task sends the batches in order.
 ///
-/// Memory is bounded: nothing is read ahead of what is acknowledged but for a few batches.
+/// Memory is bounded: at most a few batches are read ahead of the acknowledgements.
 package struct SendRun: Sendable {
-    /// How many batches wait at most.
+    /// How many batches may wait.
     private static let depth = 2
 
     private let options: SendOptions
@@ -15,7 +17,7 @@ package struct SendRun: Sendable {
     private let client: CollectorConnection
 
     /// - Parameters:
-    ///   - options: what is sent, and how.
+    ///   - options: where and how to send.
     ///   - interruption: what ends the input early.
     /// - Throws: `InvalidOption` for a file of secrets or certificates that is none.
     package init(_ options: SendOptions, interruption: Interruption? = nil) throws(InvalidOption) {
@@ -37,8 +39,8 @@ package struct SendRun: Sendable {
     ///
     /// - Parameters:
     ///   - path: a file; `-` is standard input.
-    ///   - notice: is told what goes wrong meanwhile.
-    ///   - progress: is told now and then how far it has come, on a thread of the run.
+    ///   - notice: receives sentences about retries.
+    ///   - progress: called now and then on a thread of the run.
     package func send(
         _ path: String,
         notice: @escaping @Sendable (String) -> Void = { _ in },
@@ -84,5 +86,70 @@ package struct SendRun: Sendable {
         result.retries = delivery.retries
         await client.close()
         return result
+    }
+}
+
+/// Reads an input on a thread of its own and hands over its batches with backpressure.
+private struct InputReading: Sendable {
+    enum Piece: Sendable {
+        case batch(SendBatch)
+        case failure(InputError)
+        /// The totals, and the lines that the client decoded.
+        case end(SendAccount, LogLineCounts)
+    }
+
+    private static let pieceBytes = 256 << 10
+    private static let waitMilliseconds: Int32 = 100
+
+    let options: LineFormat
+    let interruption: Interruption?
+    let elapsed: @Sendable () -> Duration
+    let progress: @Sendable (InputProgress) -> Void
+
+    /// Reads in the background.
+    func start(_ path: String, _ put: @escaping @Sendable (Piece) -> Void) {
+        let thread = Thread {
+            do throws(InputError) {
+                try read(path, put)
+            } catch {
+                put(.failure(error))
+            }
+        }
+        thread.stackSize = 4 << 20
+        thread.start()
+    }
+
+    private func read(_ path: String, _ put: (Piece) -> Void) throws(InputError) {
+        let file = try InputFile(path, interruption: interruption)
+        let (isStream, size, name) = (file.isStream, file.size, file.name)
+        var input = try InputBytes(file)
+        // A compressed stream is not a live one.
+        let isLive = isStream && !input.isCompressed
+        var cutter = SendCutter(options, isLive: isLive)
+        var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
+        do throws(InputError) {
+            while interruption?.isRaised != true {
+                if isLive, !input.wait(milliseconds: Self.waitMilliseconds) {
+                    for batch in try cutter.tick(at: now) { put(.batch(batch)) }
+                    continue
+                }
+                let count = try input.read(into: &buffer, from: 0)
+                if count == 0 { break }
+                for batch in try cutter.take(Array(buffer[..<count]), at: now) { put(.batch(batch)) }
+                for batch in try cutter.tick(at: now) { put(.batch(batch)) }
+                progress(InputProgress(bytes: input.consumed, totalBytes: size, lines: cutter.account.lines))
+            }
+            for batch in try cutter.finish(at: now) { put(.batch(batch)) }
+        } catch {
+            throw error.input == name ? error : InputError(input: name, problem: "\(error.input): \(error.problem)")
+        }
+        put(.end(cutter.account, cutter.decodedLines))
+    }
+
+    private var now: SendCutter.Moment {
+        SendCutter.Moment(
+            elapsed: elapsed(),
+            wall: Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+        )
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import Foundation
+internal import Hashing
 public import TelemetryEvents
 
 #if canImport(Glibc)
@@ -16,7 +16,7 @@ public import TelemetryEvents
 public struct InstallationKey: Sendable {
     /// The file's name in the state directory.
     public static let fileName = "installation.key"
-    private let key: SymmetricKey
+    private let hash: KeyedHash256
 
     /// Loads the key, or creates it.
     ///
@@ -24,7 +24,7 @@ public struct InstallationKey: Sendable {
     public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
         let file = KeyFile(path: directory + "/" + Self.fileName)
         if let bytes = try file.load() {
-            key = SymmetricKey(data: bytes)
+            hash = KeyedHash256(key: bytes)
         } else {
             guard mayCreate else {
                 throw InstallationKeyError(
@@ -32,9 +32,9 @@ public struct InstallationKey: Sendable {
                     problem: "it is missing beside a ledger that was written under it"
                 )
             }
-            let fresh = SymmetricKey(size: .bits256)
-            try file.create(unsafe fresh.withUnsafeBytes { unsafe Array($0) })
-            key = fresh
+            let key = KeyedHash256.randomKey()
+            try file.create(key)
+            hash = KeyedHash256(key: key)
         }
     }
 
@@ -48,14 +48,8 @@ public struct InstallationKey: Sendable {
 extension InstallationKey: Pseudonymising {
     /// The first 128 bits of HMAC-SHA-256 (RFC 2104) over the bytes.
     public func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
-        var authentication = HMAC<SHA256>(key: key)
-        unsafe bytes.withUnsafeBufferPointer { unsafe authentication.update(data: $0) }
-        var high: UInt64 = 0
-        var low: UInt64 = 0
-        for (index, byte) in authentication.finalize().prefix(16).enumerated() {
-            if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
-        }
-        return Pseudonym(high: high, low: low)
+        let code = hash.code(of: bytes)
+        return Pseudonym(high: code.first, low: code.second)
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import EventLedger
+internal import Hashing
 internal import LedgerState
 internal import TelemetryEvents
 
@@ -76,7 +76,7 @@ enum RowLine {
 
     /// The first 64 bits of SHA-256; the position itself may hold the beginning of a line, which is not disclosed.
     private static func hash(_ bytes: [UInt8]) -> String {
-        hexadecimal(SHA256.hash(data: bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        hexadecimal(SHA256Hash.digest(bytes).first)
     }
 
     private static func hexadecimal(_ word: UInt64) -> String {

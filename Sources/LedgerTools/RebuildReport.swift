@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
 internal import EventLedger
+internal import Hashing
 internal import LedgerState
 internal import MetricsRegistry
 internal import TelemetryEvents
@@ -198,13 +198,13 @@ extension RebuildReport.Result {
 /// Compares the pages of a saved state with those of a rebuilt one, by name and content.
 struct StateComparison {
     /// The saved pages; only their hashes are kept.
-    private var saved: [StateKey: SHA256.Digest] = [:]
+    private var saved: [StateKey: SHA256Digest] = [:]
 
     private var differences: [StateKey: RebuildReport.Page.Difference] = [:]
 
     /// Adds a saved page.
     mutating func add(saved key: StateKey, _ value: [UInt8]) {
-        saved[key] = SHA256.hash(data: value)
+        saved[key] = SHA256Hash.digest(value)
     }
 
     /// The number of saved pages, before any is compared.
@@ -214,7 +214,7 @@ struct StateComparison {
     mutating func add(rebuilt key: StateKey, _ value: [UInt8]) {
         switch saved.removeValue(forKey: key) {
         case nil: differences[key] = .notSaved
-        case let digest?: if digest != SHA256.hash(data: value) { differences[key] = .content }
+        case let digest?: if digest != SHA256Hash.digest(value) { differences[key] = .content }
         }
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import Hashing
 
 /// The tokens that are valid, kept as keyed hashes.
 ///
@@ -9,7 +9,7 @@ internal import Crypto
 struct TokenSet: Sendable {
     /// The names in order.
     let names: [String]
-    private let key = SymmetricKey(size: .bits256)
+    private let key = KeyedHash256(key: KeyedHash256.randomKey())
     private let hashes: [[UInt64]]
 
     /// No tokens.
@@ -19,7 +19,7 @@ struct TokenSet: Sendable {
         let sorted = tokens.sorted { $0.name < $1.name }
         names = sorted.map(\.name)
         let key = key
-        hashes = sorted.map { Self.hash($0.bytes, key) }
+        hashes = sorted.map { key.code(of: $0.bytes).words }
     }
 
     var isEmpty: Bool { names.isEmpty }
@@ -27,7 +27,7 @@ struct TokenSet: Sendable {
     /// The name of the token that was shown; nil when it is none of them.
     func name(of shown: [UInt8]) -> String? {
         guard shown.count <= BearerToken.lengths.upperBound else { return nil }
-        let hash = Self.hash(shown, key)
+        let hash = key.code(of: shown).words
         var found = -1
         for (index, known) in hashes.enumerated() {
             var difference: UInt64 = 0
@@ -35,15 +35,5 @@ struct TokenSet: Sendable {
             found = difference == 0 ? index : found
         }
         return names.indices.contains(found) ? names[found] : nil
-    }
-
-    private static func hash(_ bytes: [UInt8], _ key: SymmetricKey) -> [UInt64] {
-        var words: [UInt64] = []
-        var word: UInt64 = 0
-        for (index, byte) in HMAC<SHA256>.authenticationCode(for: bytes, using: key).enumerated() {
-            word = word << 8 | UInt64(byte)
-            if index % 8 == 7 { words.append(word) }
-        }
-        return words
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Crypto
+internal import Hashing
 
 /// The passwords that were found right, as hashes under a key of this process, so that each costs one check.
 ///
@@ -11,21 +11,21 @@ struct VerifiedPasswords {
 
     /// What stands for a user, the hash of the password in the configuration and the password shown.
     struct Entry: Hashable {
-        fileprivate let code: [UInt8]
+        fileprivate let code: SHA256Digest
     }
 
-    private let key = SymmetricKey(size: .bits256)
+    private let key = KeyedHash256(key: KeyedHash256.randomKey())
     private var entries: Set<Entry> = []
 
     var count: Int { entries.count }
 
     func entry(user: [UInt8], _ hash: BcryptHash, password: [UInt8]) -> Entry {
-        var authentication = HMAC<SHA256>(key: key)
+        var message: [UInt8] = []
         for part in [user, hash.text, password] {
-            authentication.update(data: unsafe withUnsafeBytes(of: UInt64(part.count)) { unsafe Array($0) })
-            authentication.update(data: part)
+            message += unsafe withUnsafeBytes(of: UInt64(part.count)) { unsafe Array($0) }
+            message += part
         }
-        return Entry(code: Array(authentication.finalize()))
+        return Entry(code: key.code(of: message))
     }
 
     func contains(_ entry: Entry) -> Bool { entries.contains(entry) }

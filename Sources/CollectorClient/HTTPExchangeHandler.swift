@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOSSL
+internal import NIOTLS
+
+/// The last handler of a client connection: sends one HTTP/1.1 request at a time and completes with its answer, an error or
+/// the request's deadline.
+///
+/// It sits behind NIO's `NIOHTTPClientResponseAggregator`, which bounds the answer. A request over TLS waits for the
+/// handshake and the check of the certificate. The connection stays open after an answer unless the answer closes it.
+final class HTTPExchangeHandler: ChannelInboundHandler {
+    typealias InboundIn = NIOHTTPClientResponseFull
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// A request with the time by which its answer has to be complete.
+    struct Request: Sendable {
+        var head: HTTPRequestHead
+        var body: ByteBuffer?
+        var deadline: NIODeadline
+    }
+
+    /// No complete answer at the request's deadline.
+    struct DeadlineExceeded: Error {}
+    /// The connection was closed before the answer was complete.
+    struct ConnectionClosed: Error {}
+
+    private struct Exchange {
+        let request: Request
+        let answer: EventLoopPromise<NIOHTTPClientResponseFull>
+        let timer: Scheduled<Void>
+    }
+
+    private let peerCheck: ShownCertificate?
+    /// False until the TLS handshake is complete and the certificate accepted.
+    private var isReady: Bool
+    private var exchange: Exchange?
+    /// Why the connection can't be used any more.
+    private var failure: (any Error)?
+    private var context: ChannelHandlerContext?
+
+    /// - Parameters:
+    ///   - isEncrypted: whether a TLS handshake comes first.
+    ///   - peerCheck: what the certificate has to be besides what TLS verifies.
+    init(isEncrypted: Bool, peerCheck: ShownCertificate?) {
+        isReady = !isEncrypted
+        self.peerCheck = peerCheck
+    }
+
+    /// Sends a request on a connected channel. Call it on the channel's event loop.
+    static func send(_ request: Request, on channel: any Channel) -> EventLoopFuture<NIOHTTPClientResponseFull> {
+        do {
+            return try channel.pipeline.syncOperations.handler(type: Self.self).send(request, channel.eventLoop)
+        } catch {
+            // A closed channel has no handlers.
+            return channel.eventLoop.makeFailedFuture(ConnectionClosed())
+        }
+    }
+
+    private func send(_ request: Request, _ loop: any EventLoop) -> EventLoopFuture<NIOHTTPClientResponseFull> {
+        guard let context, failure == nil, exchange == nil else {
+            return loop.makeFailedFuture(failure ?? ConnectionClosed())
+        }
+        let answer = loop.makePromise(of: NIOHTTPClientResponseFull.self)
+        let timer = loop.assumeIsolated().scheduleTask(deadline: request.deadline) {
+            self.fail(DeadlineExceeded(), context)
+        }
+        exchange = Exchange(request: request, answer: answer, timer: timer)
+        if isReady { write(request, context) }
+        return answer.futureResult
+    }
+
+    private func write(_ request: Request, _ context: ChannelHandlerContext) {
+        context.write(wrapOutboundOut(.head(request.head)), promise: nil)
+        if let body = request.body { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+
+    private func fail(_ error: any Error, _ context: ChannelHandlerContext) {
+        // What comes after the first error is its consequence.
+        let error = failure ?? error
+        failure = error
+        if let exchange {
+            self.exchange = nil
+            exchange.timer.cancel()
+            exchange.answer.fail(error)
+        }
+        context.close(promise: nil)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        fail(ConnectionClosed(), context)
+        self.context = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if let event = event as? TLSUserEvent, case .handshakeCompleted = event {
+            do {
+                try peerCheck?.check(context.pipeline.syncOperations.nioSSL_peerCertificate())
+                isReady = true
+                if let exchange { write(exchange.request, context) }
+            } catch {
+                fail(error, context)
+            }
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let response = unwrapInboundIn(data)
+        guard let exchange else { return fail(ConnectionClosed(), context) }
+        self.exchange = nil
+        exchange.timer.cancel()
+        if !response.head.isKeepAlive { fail(ConnectionClosed(), context) }
+        exchange.answer.succeed(response)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(ConnectionClosed(), context)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A connection that ends without TLS's own closing may have cut an answer without a length.
+        let isCut = isReady && (error as? NIOSSLError) == .uncleanShutdown
+        fail(isCut ? ConnectionClosed() : error, context)
+    }
+}
