@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-internal import Collector
+import ArgumentParser
+import Collector
 import CollectorClient
 
 /// How a client and a collector know each other. Secrets come from files only.
@@ -54,5 +54,12 @@ struct AccessOptions: ParsableArguments {
         access.key = key
         access.serverName = serverName
         return access
+    }
+}
+
+extension TimeSpan: ExpressibleByArgument {
+    /// Nil for a text that is no time.
+    public init?(argument: String) {
+        self.init(argument)
     }
 }

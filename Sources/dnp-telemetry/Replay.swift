@@ -60,3 +60,10 @@ struct Replay: ParsableCommand {
         reading.hint(at: judgement, "validate --explain")
     }
 }
+
+extension LifecycleLabel: ExpressibleByArgument {
+    static let help = ArgumentHelp(
+        "A label that the metrics of the lifecycle get besides their own: platform or app_version; may be given twice.",
+        valueName: "label"
+    )
+}

@@ -44,3 +44,13 @@ package struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringCon
     /// One problem a line.
     package var description: String { problems.map(\.description).joined(separator: "\n") }
 }
+
+/// Why the service cannot start: one sentence for the operator.
+package struct CollectorError: Error, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what to do.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

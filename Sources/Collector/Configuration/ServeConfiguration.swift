@@ -5,6 +5,7 @@ internal import Journald
 internal import LedgerState
 package import LifecycleMetrics
 package import Logging
+internal import Synchronization
 package import TelemetryEvents
 
 /// How the service runs.
@@ -107,5 +108,48 @@ extension ServeConfiguration {
         var options = logOptions(isLive: true)
         if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
         return options
+    }
+}
+
+/// How many of all connections one client address may have.
+package enum ConnectionShare: Hashable, Sendable {
+    /// Half of them, and of the loopback all.
+    case half
+    /// So many, also of the loopback.
+    case count(Int)
+    /// All of them.
+    case all
+}
+
+/// The directory in which the tokens are looked for.
+package struct CredentialsDirectory: Hashable, Sendable {
+    /// Where it is.
+    package var path: String
+    /// Whether it was told for its tokens, of which it must hold one at the start then. Else it is the service manager's,
+    /// which may hand over other secrets only.
+    package var mustHoldTokens: Bool
+
+    /// A directory at a path.
+    package init(_ path: String, mustHoldTokens: Bool) {
+        self.path = path
+        self.mustHoldTokens = mustHoldTokens
+    }
+}
+
+/// The configuration of this moment: what can change while the service runs is read here each time it is needed.
+package final class LiveConfiguration: Sendable {
+    private let held: Mutex<ServeConfiguration>
+
+    /// - Parameter configuration: what the service starts with.
+    package init(_ configuration: ServeConfiguration) {
+        held = Mutex(configuration)
+    }
+
+    /// The configuration of this moment.
+    package var current: ServeConfiguration { held.withLock { $0 } }
+
+    /// Replaces it, once it has been read anew.
+    package func replace(with configuration: ServeConfiguration) {
+        held.withLock { $0 = configuration }
     }
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EventLedger
+internal import LifecycleMetrics
+internal import LogInput
+internal import Logging
+internal import TelemetryEvents
+
 /// All settings of the service; the options, the variables, the keys of the file and their documentation follow from it.
 package enum Settings {
     /// In the order in which they are documented.
@@ -24,4 +30,364 @@ extension Settings {
             different.filter { !$0.isLive }.map(\.name)
         )
     }
+}
+
+extension Settings {
+    /// Where the service is reached, and who may.
+    static let listening: [Setting] = [
+        .list(
+            "listen",
+            \.listeners,
+            "endpoint",
+            standard: "127.0.0.1:10910",
+            "Where to listen: host:port, unix:/path or systemd:name, with attributes behind spaces."
+        ) { (text) throws(SettingComplaint) in
+            try Listener(text)
+        },
+        .value(
+            "metrics-path",
+            \.metricsPath,
+            "path",
+            standard: "/metrics",
+            "Path of the metrics."
+        ) { (text) throws(SettingComplaint) in
+            if let complaint = MetricsPath.complaint(about: text) {
+                throw SettingComplaint(expected: complaint, found: text)
+            }
+            return text
+        },
+        .value(
+            "web-config",
+            \.webConfigurationFile,
+            "file",
+            standard: "",
+            isPath: true,
+            "File of TLS, users and headers in the form of Prometheus' exporter-toolkit, read anew when it changes.",
+            path
+        ),
+        .value(
+            "credentials-dir",
+            \.credentialsDirectory,
+            "dir",
+            standard: "$CREDENTIALS_DIRECTORY",
+            isPath: true,
+            "Directory of the bearer tokens for ingest, one in each file token-NAME."
+        ) { (text) throws(SettingComplaint) in
+            CredentialsDirectory(try path(text), mustHoldTokens: true)
+        },
+        .flag("reload-endpoint", \.hasReloadEndpoint, "Answer POST /-/reload by reading the configuration anew."),
+    ]
+
+    /// A path as it is: made absolute already.
+    @Sendable
+    static func path(_ text: String) throws(SettingComplaint) -> String {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 }) else {
+            throw SettingComplaint("expected a path, found several lines or control characters")
+        }
+        guard text.hasPrefix("/"), text.utf8.count < 4_096 else {
+            throw SettingComplaint(expected: "a path", found: text)
+        }
+        return text
+    }
+
+    /// A path that may be told or not.
+    @Sendable
+    static func path(_ text: String) throws(SettingComplaint) -> String? {
+        let path: String = try path(text)
+        return path
+    }
+}
+
+extension Settings {
+    /// Where events are kept and where they go.
+    static let storing: [Setting] = [
+        .value(
+            "state-dir",
+            \.stateDirectory,
+            "dir",
+            standard: "$STATE_DIRECTORY, $XDG_STATE_HOME/dnp-telemetry or ~/.local/state/dnp-telemetry",
+            isPath: true,
+            "Directory of the ledger and the key.",
+            path
+        ),
+        .value(
+            "durability",
+            \.durability,
+            "kind",
+            standard: "process",
+            "What an acknowledged event survives: process (a kill of the service) or power (a loss of power)."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LedgerDurability.allCases)
+        },
+        .value(
+            "retention",
+            \.retentionSeconds,
+            "time",
+            standard: "0",
+            isLive: true,
+            "How long batches stay in the ledger once they are counted and journaled."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.duration(text, .zero ... .seconds(3_650 * 86_400)).components.seconds
+        },
+        .value(
+            "journal",
+            \.journal,
+            "output",
+            standard: "journald",
+            "Where events go besides the ledger: journald, stdout (JSON lines) or off."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, ServeConfiguration.JournalMode.allCases)
+        },
+        .value(
+            "journal-socket",
+            \.journalSocket,
+            "path",
+            standard: "/run/systemd/journal/socket",
+            isPath: true,
+            "journald's socket.",
+            path
+        ),
+    ]
+}
+
+extension Settings {
+    /// What is read besides requests, and how lines are understood.
+    static let reading: [Setting] = [
+        .list(
+            "follow",
+            \.followedFiles,
+            "file",
+            isPath: true,
+            "Log files to follow, through every rotation."
+        ) { (text) throws(SettingComplaint) in
+            guard text != "-" else { throw SettingComplaint("expected a file, found \"-\"; use stdin for it") }
+            return try path(text)
+        },
+        .list(
+            "follow-journal",
+            \.followedJournal,
+            "match",
+            mayRepeat: true,
+            "Matches of the journal whose entries are read as lines: FIELD=VALUE, or + between alternatives."
+        ) { (text) throws(SettingComplaint) in
+            if text == "+" { return text }
+            guard let equals = text.firstIndex(of: "="), JournalMatchText.isField(text[..<equals]) else {
+                throw SettingComplaint(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
+            }
+            return text
+        },
+        .flag("stdin", \.readsStandardInput, "Read log lines from standard input; the service goes on after its end."),
+        .flag(
+            "single-device",
+            \.sourcesAreDevices,
+            "Each followed file, and standard input, comes from one device: its lines need no installation id."
+        ),
+        .value(
+            "timezone",
+            \.zone,
+            "zone",
+            standard: "the machine's",
+            "Zone of log lines whose stamps name none: Europe/Berlin, +02:00."
+        ) { (text) throws(SettingComplaint) in
+            do throws(UnknownZone) {
+                return try ZoneOffsets(named: text)
+            } catch {
+                throw SettingComplaint(error.description)
+            }
+        },
+        .value(
+            "input-format",
+            \.wrapper,
+            "form",
+            standard: "told apart line by line",
+            "Form in which log lines are wrapped: \(LineFormat.names.joined(separator: ", "))."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LogWrapper.allCases)
+        },
+    ]
+}
+
+extension Settings {
+    /// What is taken at most.
+    static let limits: [Setting] = [
+        .size("max-body", \.maximumBody, standard: "32MiB", 1...64 << 20, "Largest body of a request, as sent."),
+        .size(
+            "max-decompressed-body",
+            \.maximumDecompressedBody,
+            standard: "64MiB",
+            1...256 << 20,
+            "Largest body of a request once decompressed."
+        ),
+        .count(
+            "max-compression-ratio",
+            \.maximumCompressionRatio,
+            standard: "200",
+            2...10_000,
+            "How many times larger than its gzip form a body of more than 1 MiB may be."
+        ),
+        .size(
+            "max-bytes-in-flight",
+            \.maximumBytesInFlight,
+            standard: "192MiB",
+            1 << 20...16 << 30,
+            "Bytes of all bodies that are worked on at once; at least max-body and max-decompressed-body together."
+        ),
+        .size(
+            "max-backlog",
+            \.maximumBacklog,
+            standard: "64MiB",
+            1 << 20...16 << 30,
+            "Bytes that may wait for the ledger."
+        ),
+        .count(
+            "max-connections",
+            \.maximumConnections,
+            standard: "1024",
+            1...1_000_000,
+            "Connections that are served at once; more wait."
+        ),
+        .value(
+            "max-connections-per-client",
+            \.maximumConnectionsPerClient,
+            "count",
+            standard: "half",
+            isLive: true,
+            "Connections of one client address that are served at once: half of all (any on the loopback), a number or off.",
+            SettingText.share
+        ),
+        .count(
+            "max-scrapes",
+            \.maximumScrapes,
+            standard: "100",
+            1...10_000,
+            "Scrapes that are answered at once; more are refused."
+        ),
+    ]
+
+    /// How much in which time.
+    static let rates: [Setting] = [
+        .value(
+            "client-rate",
+            \.clientRate,
+            "rate",
+            standard: "off",
+            isLive: true,
+            "Requests of one client address that are answered, such as 50/s."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.unlessOff(text, SettingText.rate)
+        },
+        .tokenLimit,
+    ]
+}
+
+extension Setting {
+    fileprivate static func size(
+        _ name: String,
+        _ place: Place<Int>,
+        standard: String,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "bytes", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
+            try SettingText.size(text, range)
+        }
+    }
+
+    fileprivate static func count(
+        _ name: String,
+        _ place: Place<Int>,
+        standard: String,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "count", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
+            try SettingText.count(text, range)
+        }
+    }
+
+    /// Limits of tokens, by name.
+    fileprivate static let tokenLimit = Setting(
+        name: "token-limit",
+        form: .list,
+        placeholder: "name=rate",
+        standard: "",
+        help: "Events that are taken with a token, such as ios=500/s; others have no limit of their own.",
+        isLive: true,
+        isPath: false,
+        apply: { texts, configuration throws(SettingComplaint) in
+            var limits: [String: Double] = [:]
+            _ = try values(texts) { (text) throws(SettingComplaint) in
+                guard let equals = text.lastIndex(of: "="), equals > text.startIndex else {
+                    throw SettingComplaint(expected: "a token's name and its rate, such as ios=500/s", found: text)
+                }
+                let name = String(text[..<equals])
+                guard limits[name] == nil else { throw SettingComplaint("found \"\(name.prefix(80))\" twice") }
+                limits[name] = try SettingText.rate(String(text[text.index(after: equals)...]))
+                return name
+            }
+            configuration.tokenLimits = limits
+        },
+        isEqual: { $0.tokenLimits == $1.tokenLimits },
+        carry: { $1.tokenLimits = $0.tokenLimits }
+    )
+}
+
+extension Settings {
+    /// How long things may take.
+    static let times: [Setting] = [
+        .time("header-timeout", \.headerTimeout, standard: "10s", "In which time a request's head must have come."),
+        .time("body-timeout", \.bodyTimeout, standard: "1m", "In which time a request's body must have come."),
+        .time("response-timeout", \.responseTimeout, standard: "1m", "In which time an answer must have been taken."),
+        .time("idle-timeout", \.idleTimeout, standard: "75s", "How long a connection may be silent between requests."),
+        .time(
+            "max-commit-time",
+            \.maximumCommitTime,
+            standard: "5s",
+            "Above which time for a commit new events are refused until it is shorter."
+        ),
+    ]
+}
+
+extension Setting {
+    fileprivate static func time(
+        _ name: String,
+        _ place: Place<Duration>,
+        standard: String,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "time", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
+            try SettingText.duration(text, .milliseconds(10) ... .seconds(86_400))
+        }
+    }
+}
+
+extension Settings {
+    /// What the service tells, in its metrics and in its own log.
+    static let telling: [Setting] = [
+        .list(
+            "label",
+            \.labels,
+            "label",
+            "Labels that the metrics of the lifecycle get besides their own: platform, app_version."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LifecycleLabel.allCases)
+        },
+        .flag(
+            "created-samples",
+            \.createdSamples,
+            standard: true,
+            "Tell when counters and histograms began, in OpenMetrics (_created) and protobuf."
+        ),
+        .value(
+            "log-level",
+            \.logLevel,
+            "level",
+            standard: "notice",
+            isLive: true,
+            "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, Logger.Level.allCases)
+        },
+        .flag("quiet", \.isQuiet, "Print no start screen."),
+    ]
 }

@@ -52,3 +52,9 @@ enum SmallFile {
         }
     }
 }
+
+/// What a file is, whatever its name: device and inode (stat(2)).
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+}

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EventLedger
+internal import Hummingbird
 internal import Logging
 internal import MetricsRegistry
+internal import NIOCore
+internal import NIOPosix
+internal import ServiceLifecycle
 internal import Synchronization
+internal import TelemetryEvents
 
 /// Reads the configuration anew and changes what can change while the service runs.
 ///
@@ -97,5 +103,142 @@ extension Reloader.Outcome {
         case .refused(let problems):
             "not reloaded: \(problems.problems.first.map { "\($0)" } ?? "the configuration cannot be read")"
         }
+    }
+}
+
+/// Reads the configuration anew after a SIGHUP, also one that came while the service started.
+struct ReloadService: Service {
+    let reloader: Reloader
+    let signals: ServiceSignals
+
+    func run() async throws {
+        for await _ in signals.hangUps.cancelOnGracefulShutdown() {
+            _ = reloader.reload()
+        }
+    }
+}
+
+/// What is told of reading the configuration.
+struct ReloadMetrics: Sendable {
+    let applied: Counter
+    let refused: Counter
+    let isLastGood: Gauge
+    private let lastGood: Gauge
+
+    init(_ registry: MetricsRegistry) {
+        let reloads = registry.counter(
+            "dnp_telemetry_config_reloads_total",
+            help: "Reloads of the configuration, by whether it could be read.",
+            labels: ["result"]
+        )
+        applied = reloads.with("applied")
+        refused = reloads.with("refused")
+        isLastGood = registry.gauge(
+            "dnp_telemetry_config_last_reload_successful",
+            help: "1 where the configuration could be read when it was read last, else 0."
+        )
+        lastGood = registry.gauge(
+            "dnp_telemetry_config_last_reload_success_timestamp_seconds",
+            help: "When the configuration could be read last.",
+            unit: "seconds"
+        )
+    }
+
+    /// It was read, at a time in microseconds since 1970.
+    func read(at microseconds: Int64) {
+        isLastGood.set(1)
+        lastGood.set(Double(microseconds) / 1_000_000)
+    }
+}
+
+/// `POST /-/reload`: what a SIGHUP does, and tells what came of it.
+final class ReloadRoute: Sendable {
+    private let reloader: Reloader
+    private let turns = Mutex(ReloadTurns())
+
+    init(reloader: Reloader) {
+        self.reloader = reloader
+    }
+
+    func respond() async throws -> Response {
+        if case .wait(let pause) = turns.withLock({ $0.ask(at: LedgerClock.system.monotonic()) }) {
+            throw Problem.reloadedJustNow(pause)
+        }
+        defer { turns.withLock { $0.ended() } }
+        // Files are read on a thread that may wait for them.
+        switch try await NIOThreadPool.singleton.runIfActive({ self.reloader.reload() }) {
+        case .applied(let changed, let waiting):
+            var body = JSONWriter()
+            body.object { body in
+                for (name, settings) in [("changed", changed), ("needsRestart", waiting)] {
+                    body.name(name)
+                    body.array { list in for setting in settings { list.value(setting) } }
+                }
+            }
+            return Response(
+                status: .ok,
+                headers: [.contentType: "application/json"],
+                body: .init(byteBuffer: ByteBuffer(bytes: body.bytes + Array("\n".utf8)))
+            )
+        case .refused(let problems): throw Problem.unusableConfiguration(problems)
+        }
+    }
+}
+
+extension Problem {
+    fileprivate static func unusableConfiguration(_ problems: ConfigurationProblems) -> Problem {
+        let first = problems.problems.first.map { "\($0)" } ?? ""
+        var list = JSONWriter()
+        list.array { list in for problem in problems.problems { list.value("\(problem)") } }
+        return Problem(
+            status: .unprocessableContent,
+            type: "configuration",
+            title: "The configuration stays as it was",
+            detail: "What was read has \(problems.problems.count) problems; the first: \(first)",
+            members: #","problems":"# + String(decoding: list.bytes, as: UTF8.self)
+        )
+    }
+
+    fileprivate static func reloadedJustNow(_ pause: Duration) -> Problem {
+        Problem(
+            status: .tooManyRequests,
+            type: "reloaded-just-now",
+            title: "Read just now",
+            detail: "The configuration was read within the last second, or is being read. Try again.",
+            retryAfter: RetryHint.jittered(pause)
+        )
+    }
+}
+
+/// When a reload that is asked for over HTTP is done: one at a time, and one a second at most.
+///
+/// Nobody takes the outcome of one that another asked for: it may have read the files before they were written.
+///
+/// Pure: times are nanoseconds of a monotonic clock.
+struct ReloadTurns {
+    /// What becomes of one who asks.
+    enum Turn: Equatable {
+        /// Does the reload.
+        case begin
+        /// Comes again after that.
+        case wait(Duration)
+    }
+
+    /// How far the beginnings of two are apart.
+    static let interval: UInt64 = 1_000_000_000
+
+    private var last: UInt64?
+    private var isUnderWay = false
+
+    mutating func ask(at now: UInt64) -> Turn {
+        if let last, now < last &+ Self.interval { return .wait(.nanoseconds(Int64(last &+ Self.interval - now))) }
+        if isUnderWay { return .wait(.nanoseconds(Int64(Self.interval))) }
+        last = now
+        isUnderWay = true
+        return .begin
+    }
+
+    mutating func ended() {
+        isUnderWay = false
     }
 }

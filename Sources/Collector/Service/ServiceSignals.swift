@@ -2,6 +2,7 @@
 
 internal import Dispatch
 internal import Glibc
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// SIGHUP, SIGTERM and SIGINT, from the first moment of the service on.
@@ -76,5 +77,14 @@ package final class ServiceSignals: Sendable {
                 toldStop.finish()
             }
         }
+    }
+}
+
+/// Returns, and so ends the services, when the process is told to stop.
+struct StopService: Service {
+    let signals: ServiceSignals
+
+    func run() async throws {
+        for await _ in signals.untilStop.cancelOnGracefulShutdown() {}
     }
 }

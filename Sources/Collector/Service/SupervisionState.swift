@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import EventLedger
 internal import Journald
 internal import LedgerState
+internal import TextOutput
 
 /// Where the service stands between its start and its end, and what its manager is told at each step.
 ///
@@ -99,5 +101,103 @@ struct SupervisionState {
         guard phase != .stopping else { return [] }
         phase = .stopping
         return [.stopping, .status("stopping: what has come is answered and stored")]
+    }
+}
+
+/// What the service has done up to a moment, as far as its status line tells of it.
+struct ServiceReading: Equatable, Sendable {
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    var time: UInt64
+    /// Events stored since the start.
+    var events: UInt64
+    /// Requests turned away since the start because of the ledger: too much waited, it was slow, full or failed.
+    var refused: UInt64
+    /// Requests that wait for a commit.
+    var waiting: Int
+    /// Events that are not confirmed in the journal; nil where none is written.
+    var journalBehind: UInt64?
+    /// Why events cannot be stored at this moment.
+    var trouble: LedgerError?
+}
+
+extension ServiceReading {
+    /// The status line: rates since another reading, and what waits.
+    func status(since last: ServiceReading) -> String {
+        let seconds = Double(time - min(last.time, time)) / 1e9
+        var parts = [rate(events, last.events, seconds) + " events/s", "\(waiting.grouped) waiting"]
+        if let journalBehind { parts.append("journal \(journalBehind.grouped) behind") }
+        if refused > last.refused { parts.append(rate(refused, last.refused, seconds) + " refused/s") }
+        let line = parts.joined(separator: ", ")
+        return trouble.map { "\($0.inShort), events are refused; \(line)" } ?? line
+    }
+
+    /// Whole numbers from 10 a second on, tenths below.
+    private func rate(_ now: UInt64, _ before: UInt64, _ seconds: Double) -> String {
+        guard seconds > 0, now > before else { return "0" }
+        let rate = min(Double(now - before) / seconds, 1e15)
+        guard rate < 9.95 else { return Int64(rate.rounded()).grouped }
+        let tenths = max(1, Int((rate * 10).rounded()))
+        return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}
+
+extension LedgerError {
+    /// A few words for a status line.
+    fileprivate var inShort: String {
+        switch self {
+        case .full: "no space left for the ledger"
+        case .busy: "another connection keeps the ledger busy"
+        case .corrupt, .damagedBatch, .damagedState: "the ledger is damaged"
+        case .locked, .newerSchema, .absent, .refused, .other: "the ledger fails"
+        }
+    }
+}
+
+/// When the manager's watchdog is told that the service works: only behind a proof that the ledger's writer does.
+///
+/// A proof is a commit. While nothing is posted the writer is asked for one. A ledger without space, or locked by another
+/// program, is a proof too: the writer has answered, the scrape goes on, and a restart would neither make room nor take the
+/// lock away. A damaged ledger and a failing disk are none: a restart sets the one aside and opens the other's files anew.
+/// So a hung commit, a hung thread and a stopped process are restarted, and a full disk is not.
+///
+/// Pure: times are nanoseconds of CLOCK_MONOTONIC.
+struct WriterWatch {
+    enum Step: Equatable {
+        case wait
+        /// Ask the writer for a commit of its own.
+        case askForProof
+        /// Tell the manager.
+        case ping
+    }
+
+    /// The time between two pings, a quarter of the time after which the manager restarts the service.
+    private let interval: UInt64
+    private var pingedAt: UInt64
+    private var provenAtPing: UInt64
+
+    /// - Parameters:
+    ///   - timeout: the manager's time, a year at most.
+    ///   - proofs: how often the writer had proven itself at the beginning.
+    init(timeout: Duration, proofs: UInt64, at now: UInt64) {
+        let (seconds, attoseconds) = min(timeout, .seconds(365 * 86_400)).components
+        interval = UInt64(max(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, 4)) / 4
+        pingedAt = now
+        provenAtPing = proofs
+    }
+
+    /// How often to look, in nanoseconds: four times in the time between two pings, from 10 ms to 1 s.
+    var pause: UInt64 { min(max(interval / 4, 10_000_000), 1_000_000_000) }
+
+    /// - Parameters:
+    ///   - proofs: how often the writer has proven itself so far.
+    ///   - isAsked: whether it has been asked and has not answered.
+    mutating func look(proofs: UInt64, isAsked: Bool, at now: UInt64) -> Step {
+        guard now >= pingedAt &+ interval else { return .wait }
+        guard proofs == provenAtPing else {
+            pingedAt = now
+            provenAtPing = proofs
+            return .ping
+        }
+        return isAsked ? .wait : .askForProof
     }
 }
