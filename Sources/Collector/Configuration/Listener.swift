@@ -2,23 +2,24 @@
 
 internal import TextOutput
 
-/// A place where the service listens, and what it answers there.
+/// An endpoint where the service listens, with the services that it offers there.
 ///
-/// Written as an endpoint and attributes behind spaces: `127.0.0.1:10910`, `:10910` for every address,
+/// Written as an endpoint and attributes separated by spaces: `127.0.0.1:10910`, `:10910` for every address,
 /// `unix:/run/dnp-telemetry/http.sock mode=0660 group=adm`, `systemd:lines serve=lines`, `[::1]:9090 serve=metrics`.
 package struct Listener: Hashable, Sendable {
-    /// Where it listens.
+    /// The endpoint.
     package enum Endpoint: Hashable, Sendable {
-        /// An address or a name and a port; an empty host is every address, port 0 takes a free one. An empty host is every address, of IPv6 and of IPv4.
+        /// An address or a name and a port; an empty host is every address of IPv6 and IPv4, port 0 is any free
+        /// port.
         case address(host: String, port: Int)
-        /// A path in the file system, with its mode (octal) and its group where they are told.
+        /// A path in the file system, with its mode (octal) and its group where given.
         case unix(path: String, mode: UInt16?, group: String?)
         /// A socket that the service manager hands over under a name (`FileDescriptorName=`, systemd.socket(5)); nil takes
         /// all that are handed over and have no listener of their own.
         case inherited(name: String?)
     }
 
-    /// What is answered.
+    /// What is served.
     package struct Services: OptionSet, Hashable, Sendable {
         /// A bit for each service.
         package let rawValue: UInt8
@@ -34,15 +35,20 @@ package struct Listener: Hashable, Sendable {
         package static let lines = Services(rawValue: 4)
     }
 
-    /// Where it listens.
+    /// The endpoint.
     package var endpoint: Endpoint
-    /// What is answered.
+    /// What is served.
     package var services: Services
 
-    /// A listener for ingest and metrics, unless told otherwise.
+    /// A listener, by default for ingest and metrics.
     package init(_ endpoint: Endpoint, services: Services = [.ingest, .metrics]) {
         self.endpoint = endpoint
         self.services = services
+    }
+
+    /// Whether the system chooses its port, so that several may ask for the same.
+    var takesFreePort: Bool {
+        if case .address(_, port: 0) = endpoint { true } else { false }
     }
 }
 

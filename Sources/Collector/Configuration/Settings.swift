@@ -6,35 +6,35 @@ internal import LogInput
 internal import Logging
 internal import TelemetryEvents
 
-/// All settings of the service; the options, the variables, the keys of the file and their documentation follow from it.
+/// All settings of the service; options, variables, keys of the file and their documentation follow from this list.
 package enum Settings {
     /// In the order in which they are documented.
-    package static let all = listening + storing + reading + limits + rates + times + telling
+    package static let all = listening + storage + sources + limits + rates + times + output
 
     /// By name.
     package static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }
 
 extension Settings {
-    /// What a reload comes to: what runs on, what has changed, and what would need a restart.
+    /// The outcome of a reload: the configuration that runs on, the settings that changed, and those that need a restart.
     static func reloaded(
         _ running: ServeConfiguration,
         with read: ServeConfiguration
     ) -> (configuration: ServeConfiguration, changed: [String], waiting: [String]) {
         var configuration = running
         let different = all.filter { !$0.isEqual(running, read) }
-        for setting in different where setting.isLive { setting.carry(read, &configuration) }
+        for setting in different where setting.isHotReloadable { setting.carry(read, &configuration) }
         return (
             configuration,
-            different.filter(\.isLive).map(\.name),
-            different.filter { !$0.isLive }.map(\.name)
+            different.filter(\.isHotReloadable).map(\.name),
+            different.filter { !$0.isHotReloadable }.map(\.name)
         )
     }
 }
 
 extension Settings {
-    /// Where the service is reached, and who may.
-    static let listening: [Setting] = [
+    /// Listeners and access.
+    private static let listening: [Setting] = [
         .list(
             "listen",
             \.listeners,
@@ -78,9 +78,9 @@ extension Settings {
         .flag("reload-endpoint", \.hasReloadEndpoint, "Answer POST /-/reload by reading the configuration anew."),
     ]
 
-    /// A path as it is: made absolute already.
+    /// An absolute path; the reader has resolved relative ones.
     @Sendable
-    static func path(_ text: String) throws(SettingComplaint) -> String {
+    private static func path(_ text: String) throws(SettingComplaint) -> String {
         guard text.utf8.allSatisfy({ $0 >= 0x20 }) else {
             throw SettingComplaint("expected a path, found several lines or control characters")
         }
@@ -90,17 +90,17 @@ extension Settings {
         return text
     }
 
-    /// A path that may be told or not.
+    /// The same for a setting without a default.
     @Sendable
-    static func path(_ text: String) throws(SettingComplaint) -> String? {
+    private static func path(_ text: String) throws(SettingComplaint) -> String? {
         let path: String = try path(text)
         return path
     }
 }
 
 extension Settings {
-    /// Where events are kept and where they go.
-    static let storing: [Setting] = [
+    /// The ledger and the journal.
+    private static let storage: [Setting] = [
         .value(
             "state-dir",
             \.stateDirectory,
@@ -124,7 +124,7 @@ extension Settings {
             \.retentionSeconds,
             "time",
             standard: "0",
-            isLive: true,
+            isHotReloadable: true,
             "How long batches stay in the ledger once they are counted and journaled."
         ) { (text) throws(SettingComplaint) in
             try SettingText.duration(text, .zero ... .seconds(3_650 * 86_400)).components.seconds
@@ -151,8 +151,8 @@ extension Settings {
 }
 
 extension Settings {
-    /// What is read besides requests, and how lines are understood.
-    static let reading: [Setting] = [
+    /// Log sources, and how their lines are read.
+    private static let sources: [Setting] = [
         .list(
             "follow",
             \.followedFiles,
@@ -208,8 +208,8 @@ extension Settings {
 }
 
 extension Settings {
-    /// What is taken at most.
-    static let limits: [Setting] = [
+    /// Upper limits.
+    private static let limits: [Setting] = [
         .size("max-body", \.maximumBody, standard: "32MiB", 1...64 << 20, "Largest body of a request, as sent."),
         .size(
             "max-decompressed-body",
@@ -251,7 +251,7 @@ extension Settings {
             \.maximumConnectionsPerClient,
             "count",
             standard: "half",
-            isLive: true,
+            isHotReloadable: true,
             "Connections of one client address that are served at once: half of all (any on the loopback), a number or off.",
             SettingText.share
         ),
@@ -264,14 +264,14 @@ extension Settings {
         ),
     ]
 
-    /// How much in which time.
-    static let rates: [Setting] = [
+    /// Rate limits.
+    private static let rates: [Setting] = [
         .value(
             "client-rate",
             \.clientRate,
             "rate",
             standard: "off",
-            isLive: true,
+            isHotReloadable: true,
             "Requests of one client address that are answered, such as 50/s."
         ) { (text) throws(SettingComplaint) in
             try SettingText.unlessOff(text, SettingText.rate)
@@ -281,38 +281,14 @@ extension Settings {
 }
 
 extension Setting {
-    fileprivate static func size(
-        _ name: String,
-        _ place: Place<Int>,
-        standard: String,
-        _ range: ClosedRange<Int>,
-        _ help: String
-    ) -> Setting {
-        .value(name, place, "bytes", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
-            try SettingText.size(text, range)
-        }
-    }
-
-    fileprivate static func count(
-        _ name: String,
-        _ place: Place<Int>,
-        standard: String,
-        _ range: ClosedRange<Int>,
-        _ help: String
-    ) -> Setting {
-        .value(name, place, "count", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
-            try SettingText.count(text, range)
-        }
-    }
-
-    /// Limits of tokens, by name.
+    /// The limits of tokens, by the name of the token.
     fileprivate static let tokenLimit = Setting(
         name: "token-limit",
         form: .list,
         placeholder: "name=rate",
         standard: "",
         help: "Events that are taken with a token, such as ios=500/s; others have no limit of their own.",
-        isLive: true,
+        isHotReloadable: true,
         isPath: false,
         apply: { texts, configuration throws(SettingComplaint) in
             var limits: [String: Double] = [:]
@@ -333,8 +309,8 @@ extension Setting {
 }
 
 extension Settings {
-    /// How long things may take.
-    static let times: [Setting] = [
+    /// Timeouts.
+    private static let times: [Setting] = [
         .time("header-timeout", \.headerTimeout, standard: "10s", "In which time a request's head must have come."),
         .time("body-timeout", \.bodyTimeout, standard: "1m", "In which time a request's body must have come."),
         .time("response-timeout", \.responseTimeout, standard: "1m", "In which time an answer must have been taken."),
@@ -348,22 +324,9 @@ extension Settings {
     ]
 }
 
-extension Setting {
-    fileprivate static func time(
-        _ name: String,
-        _ place: Place<Duration>,
-        standard: String,
-        _ help: String
-    ) -> Setting {
-        .value(name, place, "time", standard: standard, isLive: true, help) { (text) throws(SettingComplaint) in
-            try SettingText.duration(text, .milliseconds(10) ... .seconds(86_400))
-        }
-    }
-}
-
 extension Settings {
-    /// What the service tells, in its metrics and in its own log.
-    static let telling: [Setting] = [
+    /// Metrics and the service's own log.
+    private static let output: [Setting] = [
         .list(
             "label",
             \.labels,
@@ -383,7 +346,7 @@ extension Settings {
             \.logLevel,
             "level",
             standard: "notice",
-            isLive: true,
+            isHotReloadable: true,
             "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
         ) { (text) throws(SettingComplaint) in
             try SettingText.choice(text, Logger.Level.allCases)
