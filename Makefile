@@ -78,10 +78,11 @@ booted: deb boot-packages ## Install the package in a booted systemd and show th
 	@as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run .build-deb/dnp-telemetry_*.deb
 
 .PHONY: lint
-lint: swift ## Check the format of every Swift file, and the links of the documents
+lint: swift ## Check the format of every Swift file, the links of the documents and the folders
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
 	@$(call install,python3)
 	@docs/check
+	@Sources/check-folders
 
 .PHONY: format
 format: swift ## Format every Swift file

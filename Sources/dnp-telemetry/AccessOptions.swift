@@ -13,7 +13,7 @@ struct AccessOptions: ParsableArguments {
     var basicAuthFile: String?
 
     @Option(
-        help: ArgumentHelp("PEM file of the authorities to trust in place of the machine's.", valueName: "file"),
+        help: ArgumentHelp("PEM file of the authorities to trust instead of the machine's.", valueName: "file"),
         completion: .file()
     )
     var ca: String?

@@ -9,7 +9,7 @@ import LogValidation
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Form of the lines; without it each line is told apart by itself.",
+            "Format of the lines; by default detected for each line.",
             discussion: "One of \(LineFormat.names.joined(separator: ", ")).",
             valueName: "format"
         ),
@@ -19,7 +19,7 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Zone of stamps that name none, such as Europe/Berlin or +02:00; without it the machine's.",
+            "Time zone of timestamps without one, such as Europe/Berlin or +02:00; by default the machine's.",
             valueName: "zone"
         )
     )

@@ -11,7 +11,7 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ship events to a collector, with retries.",
         discussion: """
-            Sends device logs or events as JSON (told apart as validate does, plain or gzip) to a collector's \
+            Sends device logs or events as JSON (detected as validate does, plain or gzip) to a collector's \
             /v1/events, batch by batch, and says what became of them. Each batch is sent until the collector has it on \
             disk; a batch, or the whole input, that is sent again counts nothing twice. Nothing is read ahead of what is \
             acknowledged, so memory does not grow with the input.

@@ -50,7 +50,7 @@ struct Validate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A stage or outcome that at least one cycle must have come to; may be repeated, or be a list with commas.",
+            "A stage or outcome that at least one cycle must have reached; may be repeated, or be a list with commas.",
             discussion: "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "name"
         ),
@@ -59,7 +59,7 @@ struct Validate: ParsableCommand {
     var require: [String] = []
 
     @Option(
-        help: ArgumentHelp("Write a JUnit report for CI, and replace the one that is there.", valueName: "file"),
+        help: ArgumentHelp("Write a JUnit report for CI, replacing an existing one.", valueName: "file"),
         completion: .file()
     )
     var junit: String?

@@ -46,13 +46,13 @@ package struct ServeConfiguration: Sendable {
     package var clientRate: Double?
     /// How many events of a token are taken in a second, by the token's name; others have no limit of their own.
     package var tokenLimits: [String: Double] = [:]
-    /// In which time a request's head must have come.
+    /// Time limit for receiving a request's head.
     package var headerTimeout = Duration.seconds(10)
-    /// In which time a request's body must have come.
+    /// Time limit for receiving a request's body.
     package var bodyTimeout = Duration.seconds(60)
-    /// In which time an answer must have been taken.
+    /// Time limit for sending a response.
     package var responseTimeout = Duration.seconds(60)
-    /// How long a connection may be silent between requests.
+    /// Time after which an idle connection is closed.
     package var idleTimeout = Duration.seconds(75)
     /// How many bytes may wait for the ledger; more are answered 503.
     package var maximumBacklog = 64 << 20
@@ -80,7 +80,7 @@ package struct ServeConfiguration: Sendable {
     package var sourcesAreDevices = false
     /// The zone of log lines whose stamps name none.
     package var zone = ZoneOffsets.utc
-    /// The form in which log lines are wrapped; nil: told apart line by line.
+    /// The form in which log lines are wrapped; nil: detected for each line.
     package var wrapper: LogWrapper?
     /// What the metrics of the lifecycle are told apart by, besides their own labels.
     package var labels: [LifecycleLabel] = []

@@ -40,7 +40,7 @@ extension Settings {
             \.listeners,
             "endpoint",
             standard: "127.0.0.1:10910",
-            "Where to listen: host:port, unix:/path or systemd:name, with attributes behind spaces."
+            "Where to listen: host:port, unix:/path or systemd:name, with attributes separated by spaces."
         ) { (text) throws(SettingComplaint) in
             try Listener(text)
         },
@@ -62,7 +62,7 @@ extension Settings {
             "file",
             standard: "",
             isPath: true,
-            "File of TLS, users and headers in the form of Prometheus' exporter-toolkit, read anew when it changes.",
+            "File of TLS, users and headers in the format of Prometheus' exporter-toolkit; reloaded when it changes.",
             path
         ),
         .value(
@@ -75,7 +75,7 @@ extension Settings {
         ) { (text) throws(SettingComplaint) in
             CredentialsDirectory(try path(text), mustHoldTokens: true)
         },
-        .flag("reload-endpoint", \.hasReloadEndpoint, "Answer POST /-/reload by reading the configuration anew."),
+        .flag("reload-endpoint", \.hasReloadEndpoint, "Reload the configuration on POST /-/reload."),
     ]
 
     /// An absolute path; the reader has resolved relative ones.
@@ -125,7 +125,7 @@ extension Settings {
             "time",
             standard: "0",
             isHotReloadable: true,
-            "How long batches stay in the ledger once they are counted and journaled."
+            "How long batches stay in the ledger after they are counted and journaled."
         ) { (text) throws(SettingComplaint) in
             try SettingText.duration(text, .zero ... .seconds(3_650 * 86_400)).components.seconds
         },
@@ -158,7 +158,7 @@ extension Settings {
             \.followedFiles,
             "file",
             isPath: true,
-            "Log files to follow, through every rotation."
+            "Log files to follow across rotations."
         ) { (text) throws(SettingComplaint) in
             guard text != "-" else { throw SettingComplaint("expected a file, found \"-\"; use stdin for it") }
             return try path(text)
@@ -187,7 +187,7 @@ extension Settings {
             \.zone,
             "zone",
             standard: "the machine's",
-            "Zone of log lines whose stamps name none: Europe/Berlin, +02:00."
+            "Time zone of log lines whose timestamps have none: Europe/Berlin, +02:00."
         ) { (text) throws(SettingComplaint) in
             do throws(UnknownZone) {
                 return try ZoneOffsets(named: text)
@@ -199,8 +199,8 @@ extension Settings {
             "input-format",
             \.wrapper,
             "form",
-            standard: "told apart line by line",
-            "Form in which log lines are wrapped: \(LineFormat.names.joined(separator: ", "))."
+            standard: "detected for each line",
+            "Format that log lines are wrapped in: \(LineFormat.names.joined(separator: ", "))."
         ) { (text) throws(SettingComplaint) in
             try SettingText.choice(text, LogWrapper.allCases)
         },
@@ -230,7 +230,7 @@ extension Settings {
             \.maximumBytesInFlight,
             standard: "192MiB",
             1 << 20...16 << 30,
-            "Bytes of all bodies that are worked on at once; at least max-body and max-decompressed-body together."
+            "Bytes of all bodies in flight; at least max-body and max-decompressed-body together."
         ),
         .size(
             "max-backlog",
@@ -244,7 +244,7 @@ extension Settings {
             \.maximumConnections,
             standard: "1024",
             1...1_000_000,
-            "Connections that are served at once; more wait."
+            "Connections served at once; more wait to be accepted."
         ),
         .value(
             "max-connections-per-client",
@@ -252,7 +252,7 @@ extension Settings {
             "count",
             standard: "half",
             isHotReloadable: true,
-            "Connections of one client address that are served at once: half of all (any on the loopback), a number or off.",
+            "Connections of one client address served at once: half of all (any number on the loopback), a number or off.",
             SettingText.share
         ),
         .count(
@@ -260,7 +260,7 @@ extension Settings {
             \.maximumScrapes,
             standard: "100",
             1...10_000,
-            "Scrapes that are answered at once; more are refused."
+            "Scrapes answered at once; more are refused."
         ),
     ]
 
@@ -272,7 +272,7 @@ extension Settings {
             "rate",
             standard: "off",
             isHotReloadable: true,
-            "Requests of one client address that are answered, such as 50/s."
+            "Rate limit of the requests of one client address, such as 50/s."
         ) { (text) throws(SettingComplaint) in
             try SettingText.unlessOff(text, SettingText.rate)
         },
@@ -287,7 +287,7 @@ extension Setting {
         form: .list,
         placeholder: "name=rate",
         standard: "",
-        help: "Events that are taken with a token, such as ios=500/s; others have no limit of their own.",
+        help: "Rate limit of the events of a token, such as ios=500/s; other tokens have no limit of their own.",
         isHotReloadable: true,
         isPath: false,
         apply: { texts, configuration throws(SettingComplaint) in
@@ -311,15 +311,15 @@ extension Setting {
 extension Settings {
     /// Timeouts.
     private static let times: [Setting] = [
-        .time("header-timeout", \.headerTimeout, standard: "10s", "In which time a request's head must have come."),
-        .time("body-timeout", \.bodyTimeout, standard: "1m", "In which time a request's body must have come."),
-        .time("response-timeout", \.responseTimeout, standard: "1m", "In which time an answer must have been taken."),
-        .time("idle-timeout", \.idleTimeout, standard: "75s", "How long a connection may be silent between requests."),
+        .time("header-timeout", \.headerTimeout, standard: "10s", "Time limit for receiving a request's head."),
+        .time("body-timeout", \.bodyTimeout, standard: "1m", "Time limit for receiving a request's body."),
+        .time("response-timeout", \.responseTimeout, standard: "1m", "Time limit for sending a response."),
+        .time("idle-timeout", \.idleTimeout, standard: "75s", "Time after which an idle connection is closed."),
         .time(
             "max-commit-time",
             \.maximumCommitTime,
             standard: "5s",
-            "Above which time for a commit new events are refused until it is shorter."
+            "Commit time above which new events are refused until commits are faster."
         ),
     ]
 }
@@ -331,7 +331,7 @@ extension Settings {
             "label",
             \.labels,
             "label",
-            "Labels that the metrics of the lifecycle get besides their own: platform, app_version."
+            "Additional labels of the lifecycle metrics: platform, app_version."
         ) { (text) throws(SettingComplaint) in
             try SettingText.choice(text, LifecycleLabel.allCases)
         },
@@ -339,7 +339,7 @@ extension Settings {
             "created-samples",
             \.createdSamples,
             standard: true,
-            "Tell when counters and histograms began, in OpenMetrics (_created) and protobuf."
+            "Expose the creation time of counters and histograms, in OpenMetrics (_created) and protobuf."
         ),
         .value(
             "log-level",

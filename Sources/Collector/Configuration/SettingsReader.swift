@@ -88,7 +88,7 @@ package struct SettingsReader: Sendable {
         let variables = (file == nil ? [Self.fileVariable] : []) + settings
         let empty = variables.filter { environment[$0]?.isEmpty == true }.map(ConfigurationProblem.Origin.environment)
         return ((file == "" ? [.option("--config")] : []) + empty).map {
-            ConfigurationProblem($0, "expected a path, found nothing; leave it out where none is wanted")
+            ConfigurationProblem($0, "expected a path, found nothing; leave it out if none is wanted")
         }
     }
 
@@ -222,7 +222,7 @@ struct SettingsReading: Sendable {
         .map { index in
             ConfigurationProblem(
                 origin(of: "listen", index),
-                "found \(listeners[index].name) twice; name it once, with all that it serves"
+                "found \(listeners[index].name) twice; list it once, with all that it serves"
             )
         }
     }
@@ -235,8 +235,8 @@ struct SettingsReading: Sendable {
         let place = origin(of: names.first { origins[$0] != nil } ?? "max-bytes-in-flight")
         return ConfigurationProblem(
             place,
-            "expected max-bytes-in-flight of at least \(SettingText.shown(needed)), which max-body and "
-                + "max-decompressed-body come to together, found \(SettingText.shown(configuration.maximumBytesInFlight))"
+            "expected max-bytes-in-flight of at least \(SettingText.shown(needed)), the sum of max-body and "
+                + "max-decompressed-body, found \(SettingText.shown(configuration.maximumBytesInFlight))"
         )
     }
 }

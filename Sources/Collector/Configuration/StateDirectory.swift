@@ -30,7 +30,7 @@ extension StateDirectory {
             parent += "/" + part
             if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST {
                 throw CollectorError(
-                    "cannot make the state directory \(path): \(unsafe String(cString: strerror(errno))); "
+                    "cannot create the state directory \(path): \(unsafe String(cString: strerror(errno))); "
                         + "choose another one with --state-dir"
                 )
             }

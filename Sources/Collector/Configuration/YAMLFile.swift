@@ -54,7 +54,7 @@ enum YAMLFile {
         } catch let error as YamlError {
             throw ConfigurationProblem(error, path)
         } catch {
-            throw ConfigurationProblem(.file(path, line: nil), "is no YAML")
+            throw ConfigurationProblem(.file(path, line: nil), "is not YAML")
         }
         guard let root else { return YAMLNode(value: .empty, line: 1) }
         // The parser owns the anchors; nodes let go of them once it has gone.
@@ -76,7 +76,7 @@ enum YAMLFile {
             case .mapping: .map
             }
         guard node.tag.rawValue == ownTag.rawValue else {
-            throw ConfigurationProblem(.file(path, line: line), "tags are not taken; write the value as it is")
+            throw ConfigurationProblem(.file(path, line: line), "tags are not supported; write the value as it is")
         }
         switch node {
         case .scalar(let scalar): return YAMLNode(value: value(scalar), line: line)
@@ -93,7 +93,7 @@ enum YAMLFile {
                 }
                 _ = try self.node(key, path, depth: depth)
                 guard scalar.string != "<<" || scalar.style != .plain else {
-                    throw ConfigurationProblem(.file(path, line: place), "merge keys are not taken; write the keys out")
+                    throw ConfigurationProblem(.file(path, line: place), "merge keys are not supported; write the keys out")
                 }
                 let read = try self.node(value, path, depth: depth + 1)
                 entries.append(YAMLNode.Entry(key: scalar.string, line: place, value: read))
@@ -104,7 +104,7 @@ enum YAMLFile {
     }
 
     fileprivate static let noAnchors =
-        "anchors and aliases are not taken; write the value out, or put it in quotes if it begins with & or *"
+        "anchors and aliases are not supported; write the value out, or put it in quotes if it begins with & or *"
 
     /// YAML 1.2, 10.3.2: a plain scalar of these is null.
     private static func value(_ scalar: Node.Scalar) -> YAMLNode.Value {
@@ -125,7 +125,7 @@ extension ConfigurationProblem {
                 } else if problem.hasPrefix("Maximum nesting level") {
                     "values are nested deeper than \(YAMLFile.maximumDepth)"
                 } else {
-                    "is no YAML: \(problem), column \(mark.column)"
+                    "is not YAML: \(problem), column \(mark.column)"
                 }
             self.init(.file(path, line: mark.line), message)
         case .duplicatedKeysInMapping(let duplicates, let context):
@@ -133,9 +133,9 @@ extension ConfigurationProblem {
             let found = names.isEmpty ? "one again" : "more of \(names.joined(separator: ", "))"
             self.init(.file(path, line: context.mark.line), "expected each key once, found \(found)")
         case .reader(let problem, _, _, _):
-            self.init(.file(path, line: nil), "is no YAML: \(problem)")
+            self.init(.file(path, line: nil), "is not YAML: \(problem)")
         default:
-            self.init(.file(path, line: nil), "is no YAML")
+            self.init(.file(path, line: nil), "is not YAML")
         }
     }
 }

@@ -4,10 +4,8 @@ package import CoreMetrics
 internal import EventLedger
 internal import LedgerState
 package import Logging
-internal import MetricsRegistry
 internal import ServiceLifecycle
 internal import Synchronization
-internal import TextOutput
 
 /// The service: opens the ledger, recovers, listens, and stops cleanly on SIGTERM or SIGINT.
 package enum CollectorService {

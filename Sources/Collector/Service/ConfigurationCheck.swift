@@ -99,7 +99,7 @@ struct PlaceCheck {
             problems.append(ConfigurationProblem(origin, "expected a directory at \(nearest), found something else"))
         } else if unsafe access(nearest, W_OK | X_OK) != 0 {
             warnings.append(
-                ConfigurationProblem(origin, "this user may not write to \(nearest); the service's user has to")
+                ConfigurationProblem(origin, "this user cannot write to \(nearest); the service's user must be able to")
             )
         }
     }
@@ -112,7 +112,7 @@ struct PlaceCheck {
             warnings.append(
                 ConfigurationProblem(
                     origin,
-                    "\(Self.directory(of: path)) is not there; it has to be made before the service starts"
+                    "\(Self.directory(of: path)) does not exist; it must be created before the service starts"
                 )
             )
         default:
@@ -136,16 +136,16 @@ struct PlaceCheck {
         case S_IFREG:
             if unsafe access(path, R_OK) != 0 {
                 warnings.append(
-                    ConfigurationProblem(origin, "this user may not read \(path); the service's user has to")
+                    ConfigurationProblem(origin, "this user cannot read \(path); the service's user must be able to")
                 )
             }
         case nil:
             if Self.kind(of: Self.directory(of: path)) != S_IFDIR {
-                warnings.append(ConfigurationProblem(origin, "\(Self.directory(of: path)) is no directory yet"))
+                warnings.append(ConfigurationProblem(origin, "\(Self.directory(of: path)) is not a directory yet"))
             }
         default:
             warnings.append(
-                ConfigurationProblem(origin, "\(path) is no regular file, and is not followed while it is none")
+                ConfigurationProblem(origin, "\(path) is no regular file, and is followed only once it is one")
             )
         }
     }

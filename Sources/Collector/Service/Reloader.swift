@@ -77,17 +77,17 @@ final class Reloader: Sendable {
         } catch {
             metrics.refused.add()
             metrics.isLastGood.set(0)
-            for problem in error.problems { log.error("the configuration stays as it was: \(problem)") }
+            for problem in error.problems { log.error("the configuration was not reloaded: \(problem)") }
             return .refused(error)
         }
     }
 
     private func tell(_ changed: [String], _ waiting: [String]) {
         let names = changed.isEmpty ? "nothing" : changed.joined(separator: ", ")
-        log.notice("the configuration was read anew", metadata: ["changed": "\(names)"])
+        log.notice("the configuration was reloaded", metadata: ["changed": "\(names)"])
         guard !waiting.isEmpty else { return }
         log.warning(
-            "settings changed that need a restart",
+            "changed settings need a restart",
             metadata: ["settings": "\(waiting.joined(separator: ", "))"]
         )
     }
@@ -193,7 +193,7 @@ extension Problem {
         return Problem(
             status: .unprocessableContent,
             type: "configuration",
-            title: "The configuration stays as it was",
+            title: "The configuration was not reloaded",
             detail: "What was read has \(problems.problems.count) problems; the first: \(first)",
             members: #","problems":"# + String(decoding: list.bytes, as: UTF8.self)
         )
@@ -203,8 +203,8 @@ extension Problem {
         Problem(
             status: .tooManyRequests,
             type: "reloaded-just-now",
-            title: "Read just now",
-            detail: "The configuration was read within the last second, or is being read. Try again.",
+            title: "Reloaded just now",
+            detail: "The configuration was reloaded within the last second, or a reload is under way. Try again.",
             retryAfter: RetryHint.jittered(pause)
         )
     }

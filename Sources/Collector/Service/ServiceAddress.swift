@@ -38,7 +38,7 @@ package struct ServiceAddress: Hashable, Sendable {
         switch listener.endpoint {
         case .unix(let path, _, _): url = certificate == nil ? "unix:\(path)" : "https+unix:\(path)"
         case .inherited: url = "\(scheme)://\(Self.standard)"
-        case .address(_, 0): throw InvalidOption("the service takes any free port; expected --url")
+        case .address(_, 0): throw InvalidOption("the service listens on any free port; expected --url")
         case .address(let host, let port): url = "\(scheme)://\(Self.local(host)):\(port)"
         }
     }

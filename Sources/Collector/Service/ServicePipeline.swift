@@ -7,6 +7,7 @@ internal import Logging
 internal import MetricsRegistry
 internal import RuntimeMetrics
 internal import ServiceLifecycle
+internal import TextOutput
 
 /// The way of an accepted batch: the ledger's writer, the fold that runs with each commit, the metrics and the journal.
 struct ServicePipeline {

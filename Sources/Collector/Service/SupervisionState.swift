@@ -39,7 +39,7 @@ struct SupervisionState {
     /// Recovery is through; sources and listeners begin.
     func opened() -> [ServiceNotification] {
         guard phase == .starting else { return [] }
-        return [.extendTimeout(Self.beginningExtension), .status("recovered; beginning to listen")]
+        return [.extendTimeout(Self.beginningExtension), .status("recovered; starting to listen")]
     }
 
     /// Batches have been folded. The manager waits longer for as long as there are more of them from report to report.
@@ -100,7 +100,7 @@ struct SupervisionState {
     mutating func stopping() -> [ServiceNotification] {
         guard phase != .stopping else { return [] }
         phase = .stopping
-        return [.stopping, .status("stopping: what has come is answered and stored")]
+        return [.stopping, .status("stopping: draining requests and committing events")]
     }
 }
 
@@ -146,7 +146,7 @@ extension LedgerError {
     fileprivate var inShort: String {
         switch self {
         case .full: "no space left for the ledger"
-        case .busy: "another connection keeps the ledger busy"
+        case .busy: "another connection locks the ledger"
         case .corrupt, .damagedBatch, .damagedState: "the ledger is damaged"
         case .locked, .newerSchema, .absent, .refused, .other: "the ledger fails"
         }

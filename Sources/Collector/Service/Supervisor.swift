@@ -27,7 +27,7 @@ final class Supervisor: Sendable {
             watchdogTimeout = line == nil ? nil : try NotificationSocket.watchdogTimeout()
         } catch {
             watchdogTimeout = nil
-            log.warning("the service manager's watchdog is not served: WATCHDOG_USEC or WATCHDOG_PID: \(error)")
+            log.warning("the watchdog is off: WATCHDOG_USEC or WATCHDOG_PID: \(error)")
         }
     }
 
@@ -134,7 +134,7 @@ final class ManagerLine: Sendable {
                 hasFailed.store(false, ordering: .relaxed)
             } catch {
                 guard !hasFailed.exchange(true, ordering: .relaxed) else { return }
-                log.warning("the service manager hears nothing at NOTIFY_SOCKET: \(error)")
+                log.warning("the service manager cannot be notified at NOTIFY_SOCKET: \(error)")
             }
         }
     }
