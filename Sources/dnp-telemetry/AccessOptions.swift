@@ -4,7 +4,7 @@ import ArgumentParser
 import Collector
 import CollectorClient
 
-/// How a client and a collector know each other. Secrets come from files only.
+/// The credentials of a client. Secrets come from files only.
 struct AccessOptions: ParsableArguments {
     @Option(help: ArgumentHelp("File with a bearer token.", valueName: "file"), completion: .file())
     var tokenFile: String?
@@ -58,7 +58,7 @@ struct AccessOptions: ParsableArguments {
 }
 
 extension TimeSpan: ExpressibleByArgument {
-    /// Nil for a text that is no time.
+    /// Nil for a text that is not a time.
     public init?(argument: String) {
         self.init(argument)
     }

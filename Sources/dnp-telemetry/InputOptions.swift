@@ -41,7 +41,7 @@ struct InputOptions: ParsableArguments {
         }
     }
 
-    /// Says how many lines nothing recognised, and what lists them.
+    /// Prints how many lines were not recognised, and the option that lists them.
     func hint(at judgement: Judgement, _ remedy: String) {
         guard !quiet else { return }
         switch judgement.unrecognisedLines {
@@ -53,7 +53,7 @@ struct InputOptions: ParsableArguments {
 
     /// Reads and judges the inputs with a progress line.
     ///
-    /// - Throws: `ExitCode(2)` for an input that cannot be read, once it has been said.
+    /// - Throws: `ExitCode(2)` after printing why an input cannot be read.
     func judge(_ inputs: [String], _ options: JudgementOptions) throws -> Judgement {
         let isLive = inputs.contains("-")
         if isLive, !quiet, Terminal.isTerminal(Terminal.input) {

@@ -29,7 +29,7 @@ struct Ledger: ParsableCommand {
     )
 }
 
-/// Which ledger, and how much is said.
+/// The options of all commands that read a ledger.
 struct LedgerOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -54,7 +54,7 @@ struct LedgerOptions: ParsableArguments {
 
     /// Runs what reads the ledger, with a progress line.
     ///
-    /// - Throws: `ExitCode(2)` for a ledger that cannot be read, once it has been said.
+    /// - Throws: `ExitCode(2)` after printing why the ledger cannot be read.
     func reading<Result>(
         _ body: (_ progress: @escaping (LedgerProgress) -> Void) throws(UnreadableLedger) -> Result
     ) throws -> Result {

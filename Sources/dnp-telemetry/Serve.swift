@@ -88,7 +88,7 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// What an error at the start says to the operator.
+/// The message of an error at the start.
 enum StartFailure {
     static func sentence(for error: any Error) -> String {
         if case .full(let detail)? = error as? LedgerError {

@@ -14,10 +14,10 @@ enum Terminal {
     static let output = STDOUT_FILENO
     static let error = STDERR_FILENO
 
-    /// Opens /dev/null for the standard streams that are closed, so that no other file takes their place.
+    /// Opens /dev/null for closed standard streams, so that no other file gets their descriptors.
     static func openClosedStreams() {
         for stream in [input, output, error] where fcntl(stream, F_GETFD) < 0 {
-            // The lowest number that is free is this stream's.
+            // open(2) returns the lowest free descriptor, which is this one.
             _ = unsafe open("/dev/null", O_RDWR)
         }
     }
@@ -34,7 +34,7 @@ enum Terminal {
         _ = FileOutput.write(Array((line + "\n").utf8), to: error)
     }
 
-    /// Writes results. A reader that has gone away is no error: the exit status still tells the verdict.
+    /// Writes results. A closed pipe is no error: the exit status still holds the verdict.
     static func print(_ bytes: [UInt8]) throws {
         signal(SIGPIPE, SIG_IGN)
         let problem = FileOutput.write(bytes, to: output)
@@ -47,7 +47,7 @@ enum Terminal {
 
     /// Checks that a file of results can be written, before the work for it is done.
     ///
-    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    /// - Throws: `ExitCode(2)` after printing the problem.
     static func check(output path: String) throws {
         do throws(OutputError) {
             try OutputFile.check(path)
@@ -59,7 +59,7 @@ enum Terminal {
 
     /// Writes a file of results.
     ///
-    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    /// - Throws: `ExitCode(2)` after printing the problem.
     static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws {
         do throws(OutputError) {
             try OutputFile.write(bytes, to: path, mayReplace: mayReplace)
@@ -70,7 +70,7 @@ enum Terminal {
     }
 }
 
-/// A line on a terminal's standard error that tells how far a long run has come, from its second second on.
+/// A progress line of a long run on a terminal's standard error, shown after the first second.
 final class ProgressLine: Sendable {
     private let isShown: Bool
     private let start = ContinuousClock.now
@@ -98,7 +98,7 @@ final class ProgressLine: Sendable {
         if isDue { write("\r\u{1B}[K" + line(elapsed / .seconds(1))) }
     }
 
-    /// Takes the line away.
+    /// Erases the line.
     func clear() {
         if isShown, last.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
     }

@@ -84,7 +84,7 @@ struct Validate: ParsableCommand {
         let requirements = try requirements()
         if let junit { try Terminal.check(output: junit) }
         let judgement = try reading.judge(inputs, options)
-        // Neither of the two keeps the other from being written.
+        // A failure of one output does not keep the other from being written.
         let printed = Result { try print(judgement) }
         if let junit {
             let report = judgement.junit(requirements: requirements, strict: strict)

@@ -2,7 +2,7 @@
 
 internal import TextOutput
 
-/// What the texts of settings mean.
+/// Parses the texts of settings.
 enum SettingText {
     private static let sizes = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("", 1)]
     private static let durations: [(String, Int64)] = [
@@ -39,7 +39,7 @@ enum SettingText {
         )
     }
 
-    /// So many a second: `500/s`, `30/m`, `100/h`.
+    /// Events a second: `500/s`, `30/m`, `100/h`.
     static func rate(_ text: String) throws(SettingComplaint) -> Double {
         for (unit, seconds) in rates where text.hasSuffix(unit) {
             if let number = digits(text.dropLast(unit.count)), (1...1_000_000_000).contains(number) {
@@ -59,7 +59,7 @@ enum SettingText {
         return number
     }
 
-    /// A part of all connections: `half`, `100`, `off`.
+    /// A share of all connections: `half`, `100`, `off`.
     static func share(_ text: String) throws(SettingComplaint) -> ConnectionShare {
         switch text {
         case "half": return .half
@@ -122,11 +122,11 @@ enum SettingText {
     }
 }
 
-/// What is wrong with the text of a setting, without where it stands.
+/// A problem of the text of a setting, without its origin.
 struct SettingComplaint: Error, Hashable, Sendable {
     /// What was expected and what was found.
     var message: String
-    /// Which value of a list.
+    /// The index of the faulty value in a list.
     var index = 0
 
     init(_ message: String) {
@@ -154,7 +154,7 @@ package struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
-    /// Nil for a text that is no time.
+    /// Nil for a text that is not a time.
     package init?(_ text: String) {
         guard let duration = try? SettingText.duration(text, .zero...Self.longest) else { return nil }
         self.duration = duration
@@ -166,10 +166,10 @@ package struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
 
 /// The rules for the path of the metrics.
 package enum MetricsPath {
-    /// Where the metrics are unless told.
+    /// The default path.
     package static let `default` = "/metrics"
 
-    /// What is wrong with a path; nil when nothing is.
+    /// The expectation that a path fails; nil for a valid one.
     package static func complaint(about path: String) -> String? {
         guard path.utf8.count <= 256 else { return "a path of at most 256 bytes" }
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)

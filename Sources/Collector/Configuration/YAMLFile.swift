@@ -93,7 +93,10 @@ enum YAMLFile {
                 }
                 _ = try self.node(key, path, depth: depth)
                 guard scalar.string != "<<" || scalar.style != .plain else {
-                    throw ConfigurationProblem(.file(path, line: place), "merge keys are not supported; write the keys out")
+                    throw ConfigurationProblem(
+                        .file(path, line: place),
+                        "merge keys are not supported; write the keys out"
+                    )
                 }
                 let read = try self.node(value, path, depth: depth + 1)
                 entries.append(YAMLNode.Entry(key: scalar.string, line: place, value: read))
@@ -143,9 +146,9 @@ extension ConfigurationProblem {
 /// A value of a YAML document with the line where it begins, counted from 1.
 struct YAMLNode: Equatable, Sendable {
     indirect enum Value: Equatable, Sendable {
-        /// Nothing stands there, or `null` or `~`.
+        /// Nothing, `null` or `~`.
         case empty
-        /// Text, as it is written; what it means is for the reader to say.
+        /// Text as written, uninterpreted.
         case scalar(String)
         case sequence([YAMLNode])
         case mapping([Entry])
@@ -161,8 +164,7 @@ struct YAMLNode: Equatable, Sendable {
     var value: Value
     var line: Int
 
-    /// What kind of value it is, as a message calls it; never its text, since any file may be given as a configuration,
-    /// one of a key or a token too.
+    /// The kind of the value for messages. Never its text: the file given may by mistake be a key or a token.
     var kind: String {
         switch value {
         case .empty: "nothing"
@@ -233,7 +235,7 @@ extension YAMLNode {
 }
 
 extension ConfigurationProblem {
-    /// A key that nobody knows; repeated only where it looks like one, or almost is one.
+    /// An unknown key; its text is repeated only if it looks like a key or resembles a known one.
     static func unknownKey(_ key: String, _ known: some Sequence<String>, _ origin: Origin) -> ConfigurationProblem {
         if let meant = NearestName.of(key, in: known) {
             return ConfigurationProblem(origin, "unknown key \"\(key.prefix(80))\"; did you mean \(meant)?")

@@ -6,21 +6,21 @@ internal import CoreFoundation
 internal import Glibc
 internal import TelemetryEvents
 
-/// What is wrong with a configuration, found without starting anything.
+/// The problems of a configuration, found without starting the service.
 package struct ConfigurationCheck: Sendable {
     /// The file that was read.
     package let file: String
-    /// What keeps the service from starting with it.
+    /// Problems that keep the service from starting.
     package let problems: [ConfigurationProblem]
-    /// What looks like a mistake and is none for certain.
+    /// Likely mistakes.
     package let warnings: [ConfigurationProblem]
 
-    /// Reads it all.
+    /// Reads and checks the configuration.
     package init(_ reader: SettingsReader) {
         file = reader.file ?? ""
         let reading = reader.reading()
         let security = SecurityCheck(reading)
-        let places = PlaceCheck(reading)
+        let places = PathCheck(reading)
         problems = reading.problems + reading.conflicts + security.problems + places.problems
         warnings = reader.unknownVariables + security.warnings + places.warnings
     }
@@ -73,10 +73,10 @@ package struct ConfigurationCheck: Sendable {
     }
 }
 
-/// What is wrong with the paths of a configuration as this machine is now, found without changing anything.
+/// Checks the paths of a configuration against this machine, without changing anything.
 ///
-/// What another user, or a unit, may have or make when the service starts is a warning.
-struct PlaceCheck {
+/// What another user or a unit may be allowed to do or create at the start is a warning only.
+private struct PathCheck {
     private(set) var problems: [ConfigurationProblem] = []
     private(set) var warnings: [ConfigurationProblem] = []
     private let reading: SettingsReading
@@ -150,7 +150,7 @@ struct PlaceCheck {
         }
     }
 
-    /// The kind of what stands at a path, through links; nil where nothing does.
+    /// The file type at a path, following links; nil where nothing exists.
     private static func kind(of path: String) -> mode_t? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil

@@ -10,15 +10,15 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import TelemetryEvents
 
-/// Reads the configuration anew and changes what can change while the service runs.
+/// Reloads the configuration and applies the settings that are hot-reloadable.
 ///
 /// A configuration with a problem changes nothing.
 final class Reloader: Sendable {
-    /// What a reload came to.
+    /// The outcome of a reload.
     enum Outcome: Sendable {
-        /// Read: the settings that changed, and those that differ now and need a restart.
+        /// The settings that changed, and those that differ and need a restart.
         case applied(changed: [String], waiting: [String])
-        /// Not read: what is wrong.
+        /// The problems; nothing was changed.
         case refused(ConfigurationProblems)
     }
 
@@ -32,7 +32,7 @@ final class Reloader: Sendable {
     private let now: @Sendable () -> Int64
     private let turn = Mutex(())
 
-    /// - Parameter onChange: hands the configuration on to what does not read the live one by itself.
+    /// - Parameter onChange: passes the configuration to what does not read the live one.
     init(
         _ live: LiveConfiguration,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
@@ -54,7 +54,7 @@ final class Reloader: Sendable {
         metrics.read(at: now())
     }
 
-    /// Reads it and applies what can be applied; one reload at a time.
+    /// Reloads once; concurrent calls run one after the other.
     func reload() -> Outcome {
         turn.withLock { _ in
             supervisor.reloading()
@@ -94,8 +94,8 @@ final class Reloader: Sendable {
 }
 
 extension Reloader.Outcome {
-    /// What came of it, for the status line.
-    var line: String {
+    /// The outcome as a status line.
+    fileprivate var line: String {
         switch self {
         case .applied(let changed, let waiting):
             (changed.isEmpty ? "reloaded, nothing changed" : "reloaded: \(changed.joined(separator: ", "))")
@@ -106,7 +106,7 @@ extension Reloader.Outcome {
     }
 }
 
-/// Reads the configuration anew after a SIGHUP, also one that came while the service started.
+/// Reloads after a SIGHUP, also after one that arrived while the service started.
 struct ReloadService: Service {
     let reloader: Reloader
     let signals: ServiceSignals
@@ -118,7 +118,7 @@ struct ReloadService: Service {
     }
 }
 
-/// What is told of reading the configuration.
+/// The metrics of reloads.
 struct ReloadMetrics: Sendable {
     let applied: Counter
     let refused: Counter
@@ -144,14 +144,14 @@ struct ReloadMetrics: Sendable {
         )
     }
 
-    /// It was read, at a time in microseconds since 1970.
+    /// Records a success, at a time in microseconds since 1970.
     func read(at microseconds: Int64) {
         isLastGood.set(1)
         lastGood.set(Double(microseconds) / 1_000_000)
     }
 }
 
-/// `POST /-/reload`: what a SIGHUP does, and tells what came of it.
+/// `POST /-/reload`: a reload whose outcome is the response.
 final class ReloadRoute: Sendable {
     private let reloader: Reloader
     private let turns = Mutex(ReloadTurns())
@@ -165,7 +165,7 @@ final class ReloadRoute: Sendable {
             throw Problem.reloadedJustNow(pause)
         }
         defer { turns.withLock { $0.ended() } }
-        // Files are read on a thread that may wait for them.
+        // Reading files may block, so it leaves the event loop.
         switch try await NIOThreadPool.singleton.runIfActive({ self.reloader.reload() }) {
         case .applied(let changed, let waiting):
             var body = JSONWriter()
@@ -210,21 +210,21 @@ extension Problem {
     }
 }
 
-/// When a reload that is asked for over HTTP is done: one at a time, and one a second at most.
+/// Limits the reloads over HTTP: one at a time, and at most one a second.
 ///
-/// Nobody takes the outcome of one that another asked for: it may have read the files before they were written.
+/// A request never shares the outcome of another one, which may have read the files before they were written.
 ///
 /// Pure: times are nanoseconds of a monotonic clock.
 struct ReloadTurns {
-    /// What becomes of one who asks.
+    /// The decision on a request.
     enum Turn: Equatable {
-        /// Does the reload.
+        /// Reload now.
         case begin
-        /// Comes again after that.
+        /// Retry after that.
         case wait(Duration)
     }
 
-    /// How far the beginnings of two are apart.
+    /// The least time between the starts of two reloads, in nanoseconds.
     static let interval: UInt64 = 1_000_000_000
 
     private var last: UInt64?

@@ -5,9 +5,9 @@ internal import Journald
 internal import LedgerState
 internal import TextOutput
 
-/// Where the service stands between its start and its end, and what its manager is told at each step.
+/// The state machine of the notifications to the service manager.
 ///
-/// Pure: times are nanoseconds of CLOCK_MONOTONIC and come from outside.
+/// Pure: the caller passes the time in nanoseconds of CLOCK_MONOTONIC.
 struct SupervisionState {
     enum Phase: Equatable {
         case starting, ready, reloading, stopping
@@ -36,13 +36,13 @@ struct SupervisionState {
         [.extendTimeout(Self.openingExtension), .status("opening the ledger")]
     }
 
-    /// Recovery is through; sources and listeners begin.
+    /// Recovery has ended; sources and listeners start.
     func opened() -> [ServiceNotification] {
         guard phase == .starting else { return [] }
         return [.extendTimeout(Self.beginningExtension), .status("recovered; starting to listen")]
     }
 
-    /// Batches have been folded. The manager waits longer for as long as there are more of them from report to report.
+    /// Batches have been folded. The manager extends its timeout as long as recovery makes progress between reports.
     mutating func recovering(_ progress: RecoveryProgress, at now: UInt64) -> [ServiceNotification] {
         guard phase == .starting else { return [] }
         if let recovery {
@@ -61,7 +61,7 @@ struct SupervisionState {
         return [.ready, .status("ready")]
     }
 
-    /// It cannot start, or it failed.
+    /// The service cannot start, or has failed.
     mutating func failed(_ reason: String, code: Int32?) -> [ServiceNotification] {
         phase = .stopping
         return [.status("failed: \(reason)")] + (code.map { [.errno($0)] } ?? [])
@@ -69,7 +69,7 @@ struct SupervisionState {
 
     // MARK: Running
 
-    /// How it goes, every ten seconds.
+    /// Updates the status line, every ten seconds.
     mutating func reads(_ reading: ServiceReading) -> [ServiceNotification] {
         guard let last = lastReading else {
             lastReading = reading
@@ -87,7 +87,7 @@ struct SupervisionState {
         return [.reloading(since: now / 1_000), .status("reloading the configuration")]
     }
 
-    /// The configuration was read anew, or left as it was; `outcome` says which, in a few words.
+    /// The reload has ended; `outcome` describes it briefly.
     mutating func reloaded(_ outcome: String, at now: UInt64) -> [ServiceNotification] {
         guard phase == .reloading else { return [] }
         phase = .ready
@@ -104,24 +104,24 @@ struct SupervisionState {
     }
 }
 
-/// What the service has done up to a moment, as far as its status line tells of it.
+/// The numbers of the status line at one moment.
 struct ServiceReading: Equatable, Sendable {
     /// Nanoseconds of CLOCK_MONOTONIC.
     var time: UInt64
     /// Events stored since the start.
     var events: UInt64
-    /// Requests turned away since the start because of the ledger: too much waited, it was slow, full or failed.
+    /// Requests refused since the start because of the ledger: backlog, slow commits, no space or a failure.
     var refused: UInt64
     /// Requests that wait for a commit.
     var waiting: Int
-    /// Events that are not confirmed in the journal; nil where none is written.
+    /// Events that the journal has not confirmed; nil where none is written.
     var journalBehind: UInt64?
     /// Why events cannot be stored at this moment.
     var trouble: LedgerError?
 }
 
 extension ServiceReading {
-    /// The status line: rates since another reading, and what waits.
+    /// The status line, with rates since another reading.
     func status(since last: ServiceReading) -> String {
         let seconds = Double(time - min(last.time, time)) / 1e9
         var parts = [rate(events, last.events, seconds) + " events/s", "\(waiting.grouped) waiting"]
@@ -153,20 +153,20 @@ extension LedgerError {
     }
 }
 
-/// When the manager's watchdog is told that the service works: only behind a proof that the ledger's writer does.
+/// Decides when to ping the manager's watchdog: only after a proof that the ledger's writer works.
 ///
-/// A proof is a commit. While nothing is posted the writer is asked for one. A ledger without space, or locked by another
-/// program, is a proof too: the writer has answered, the scrape goes on, and a restart would neither make room nor take the
-/// lock away. A damaged ledger and a failing disk are none: a restart sets the one aside and opens the other's files anew.
-/// So a hung commit, a hung thread and a stopped process are restarted, and a full disk is not.
+/// A proof is a commit; while nothing is posted, one is requested from the writer. A full disk or a ledger locked by another
+/// program counts as a proof: the writer answers, scrapes work, and a restart would neither free space nor release the lock.
+/// A damaged ledger or a failing disk does not: a restart sets the one aside and reopens the files of the other. So a hung
+/// commit, a hung thread and a stopped process are restarted, and a full disk is not.
 ///
 /// Pure: times are nanoseconds of CLOCK_MONOTONIC.
 struct WriterWatch {
     enum Step: Equatable {
         case wait
-        /// Ask the writer for a commit of its own.
+        /// Request a commit from the writer.
         case askForProof
-        /// Tell the manager.
+        /// Ping the manager.
         case ping
     }
 
@@ -185,12 +185,12 @@ struct WriterWatch {
         provenAtPing = proofs
     }
 
-    /// How often to look, in nanoseconds: four times in the time between two pings, from 10 ms to 1 s.
+    /// The time between two looks in nanoseconds: a quarter of the ping interval, from 10 ms to 1 s.
     var pause: UInt64 { min(max(interval / 4, 10_000_000), 1_000_000_000) }
 
     /// - Parameters:
     ///   - proofs: how often the writer has proven itself so far.
-    ///   - isAsked: whether it has been asked and has not answered.
+    ///   - isAsked: whether a request for a proof is unanswered.
     mutating func look(proofs: UInt64, isAsked: Bool, at now: UInt64) -> Step {
         guard now >= pingedAt &+ interval else { return .wait }
         guard proofs == provenAtPing else {

@@ -9,16 +9,16 @@ internal import NIOCore
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Tells the service manager how the service stands (sd_notify(3)). Without a manager it does nothing.
+/// Notifies the service manager of the state of the service (sd_notify(3)). Without a manager it does nothing.
 ///
-/// Any thread may call, none is held up.
+/// No call blocks.
 final class Supervisor: Sendable {
     private let line: ManagerLine?
     private let state = Mutex(SupervisionState())
-    /// After which silence the manager restarts the service; nil where it does not.
+    /// The manager restarts the service after this time without a ping; nil without a watchdog.
     let watchdogTimeout: Duration?
 
-    /// Takes the manager that `$NOTIFY_SOCKET` and `$WATCHDOG_USEC` tell of.
+    /// Connects to the manager of `$NOTIFY_SOCKET` and `$WATCHDOG_USEC`.
     init(_ log: Logger) {
         line = NotificationSocket().map { socket in
             ManagerLine(log) { (message) throws(SystemError) in try socket.send(message) }
@@ -31,7 +31,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Whether somebody listens.
+    /// Whether a service manager listens.
     var hasManager: Bool { line != nil }
 
     /// The ledger is being opened.
@@ -44,38 +44,38 @@ final class Supervisor: Sendable {
         tell { $0.recovering(progress, at: LedgerClock.system.monotonic()) }
     }
 
-    /// Recovery is through.
+    /// Recovery has ended.
     func opened() {
         tell { $0.opened() }
     }
 
-    /// Recovery is through and every listener listens.
+    /// Recovery has ended and every listener listens.
     func ready() {
         tell { $0.listening(at: LedgerClock.system.monotonic()) }
     }
 
-    /// The configuration is about to be read anew; ``reloaded(_:)`` ends that. Not before ``ready()``.
+    /// A reload starts; ``reloaded(_:)`` ends it. Ignored before ``ready()``.
     func reloading() {
         tell { $0.reloading(at: LedgerClock.system.monotonic()) }
     }
 
-    /// The configuration was read anew, or left as it was; `outcome` says which in a few words, such as
+    /// The reload has ended; `outcome` is a short description such as
     /// `reloaded: 2 settings changed` or `not reloaded: config.yml:3: ...`.
     func reloaded(_ outcome: String) {
         tell { $0.reloaded(outcome, at: LedgerClock.system.monotonic()) }
     }
 
-    /// How it goes at this moment.
+    /// Updates the status line.
     func reads(_ reading: ServiceReading) {
         tell { $0.reads(reading) }
     }
 
-    /// The writer has proven that it works.
+    /// Pings the watchdog, once the writer has proven that it works.
     func ping() {
         line?.send([.watchdog])
     }
 
-    /// The service has been told to stop.
+    /// The service stops.
     func stopping() {
         tell { $0.stopping() }
     }
@@ -101,11 +101,11 @@ final class Supervisor: Sendable {
     }
 }
 
-/// The line to the service manager: messages go out in their order, on a thread that nothing else depends on, because
-/// sd_notify(3) waits while the manager's queue is full.
+/// A queue of messages to the service manager, sent in order on a thread that nothing else depends on, because sd_notify(3)
+/// blocks while the manager's queue is full.
 final class ManagerLine: Sendable {
-    /// The most messages that wait; of a manager that takes none, those that the next of its kind stands for are kept back
-    /// then. What it waits for itself, READY and STOPPING for two, always goes out.
+    /// The most queued messages. Beyond it, messages that a later one supersedes are dropped; those that the manager waits
+    /// for, such as READY and STOPPING, are always queued.
     private static let limit = 64
 
     private let transmit: @Sendable ([ServiceNotification]) throws(SystemError) -> Void
@@ -114,7 +114,7 @@ final class ManagerLine: Sendable {
     private let waiting = Atomic(0)
     private let hasFailed = Atomic(false)
 
-    /// - Parameter transmit: hands one message over, and may wait.
+    /// - Parameter transmit: sends one message, and may block.
     init(_ log: Logger, transmit: @escaping @Sendable ([ServiceNotification]) throws(SystemError) -> Void) {
         self.transmit = transmit
         self.log = log
@@ -139,7 +139,7 @@ final class ManagerLine: Sendable {
         }
     }
 
-    /// Waits until all is sent, for a second at most.
+    /// Blocks until the queue is empty, for at most a second.
     func flush() {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
@@ -148,7 +148,7 @@ final class ManagerLine: Sendable {
 }
 
 extension ServiceNotification {
-    /// Whether a later one of its kind stands for it.
+    /// Whether a later message of its kind supersedes it.
     fileprivate var isRepeated: Bool {
         switch self {
         case .status, .watchdog, .extendTimeout: true
@@ -157,10 +157,9 @@ extension ServiceNotification {
     }
 }
 
-/// Serves the manager's watchdog and the status line while the service runs, and says that it stops as soon as it is told
-/// to.
+/// Pings the watchdog and updates the status line while the service runs, and reports the stop.
 ///
-/// It runs on the threads that requests run on: when those hang, the watchdog hears nothing either.
+/// It runs on the threads of the requests: when those hang, the watchdog gets no ping either.
 struct SupervisionService: Service {
     let supervisor: Supervisor
     let writer: GroupCommit<IngestProcessor>
@@ -210,7 +209,7 @@ struct SupervisionService: Service {
     }
 }
 
-/// A proof that the writer is asked for, one at a time; a hung writer never answers.
+/// The writer's proof of work, one request at a time; a hung writer never answers.
 private final class Proof: Sendable {
     private let asked = Atomic(false)
 
