@@ -9,7 +9,7 @@ import LogInput
 
 struct Ledger: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look inside the ledger, check that everything adds up, rebuild what is counted from it.",
+        abstract: "Inspect the ledger, verify that everything adds up, rebuild the counters from it.",
         discussion: """
             All of these read the state directory without changing it, also while a service works on it; only \
             rebuild --write changes it, and needs the service stopped.
@@ -20,7 +20,7 @@ struct Ledger: ParsableCommand {
               dnp-telemetry ledger rebuild
 
             EXIT STATUS
-              0   as asked
+              0   done, and nothing is wrong
               1   something is damaged, does not add up, or differs
               2   the ledger cannot be read, or the output cannot be written
               64  wrong usage
@@ -77,8 +77,8 @@ struct LedgerDumpCommand: ParsableCommand {
         abstract: "Print the events that the ledger holds, as JSON lines.",
         discussion: """
             Prints every event and every verdict on a cycle that is still in the ledger, in order, one line each: its \
-            number, its batch, when it was received and whence, and the event as it stands in the journal. Events are deleted once they are both counted \
-            in a checkpoint and confirmed in the journal. With --rows a line tells of a batch: how many events it holds, \
+            number, its batch, the time and source of receipt, and the event as in the journal. Events are deleted once they are both counted \
+            in a checkpoint and confirmed in the journal. With --rows a line describes a batch: how many events it holds, \
             what of it was a duplicate or was refused, what lines it had, and where its source was (as a hash); rows of \
             source "collector" record that time passed, with the verdicts on the cycles that it closed.
 
@@ -189,7 +189,7 @@ struct LedgerVerifyCommand: ParsableCommand {
     @Option(help: "Form of the result: text or json (one object).")
     var format = ResultFormat.text
 
-    @Flag(help: "Leave the journal alone.")
+    @Flag(help: "Skip the comparison with the journal.")
     var noJournal = false
 
     @Option(
@@ -225,7 +225,7 @@ struct LedgerVerifyCommand: ParsableCommand {
 struct LedgerRebuildCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rebuild",
-        abstract: "Compute all that is counted anew from the ledger, and compare it with what is saved.",
+        abstract: "Recompute all counters from the ledger, and compare them with the checkpoint.",
         discussion: """
             Folds the batches of the ledger and compares the result with the checkpoint, page by page and counter by \
             counter. That is possible while the ledger holds its first batch. Once batches are deleted, the last \

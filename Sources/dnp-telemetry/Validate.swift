@@ -26,7 +26,7 @@ struct Validate: ParsableCommand {
               xcrun simctl spawn booted log stream --style ndjson |
                 dnp-telemetry validate -
 
-            Ctrl-C ends a live input; what came until then is judged.
+            Ctrl-C ends a live input; the lines read until then are judged.
 
             EXIT STATUS
               0   coherent, and every requirement met

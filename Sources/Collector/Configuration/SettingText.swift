@@ -39,7 +39,7 @@ enum SettingText {
         )
     }
 
-    /// Events a second: `500/s`, `30/m`, `100/h`.
+    /// A rate in a second: `500/s`, `30/m`, `100/h`.
     static func rate(_ text: String) throws(SettingComplaint) -> Double {
         for (unit, seconds) in rates where text.hasSuffix(unit) {
             if let number = digits(text.dropLast(unit.count)), (1...1_000_000_000).contains(number) {
@@ -141,7 +141,7 @@ struct SettingComplaint: Error, Hashable, Sendable {
     }
 }
 
-/// A time as options write it, in the words of the settings: `250ms`, `10s`, `5m`, `2h`, `7d`.
+/// A duration as options write it: `250ms`, `10s`, `5m`, `2h`, `7d`.
 package struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
     /// The longest.
     static let longest = Duration.seconds(366 * 86_400)

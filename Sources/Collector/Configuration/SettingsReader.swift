@@ -7,14 +7,14 @@ internal import TextOutput
 
 /// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
 ///
-/// Reading it again reads the file again, as a reload does.
+/// Each call of ``read()`` reads the file again, as a reload needs it.
 package struct SettingsReader: Sendable {
-    /// The values that options gave, by the setting's name; true and false for flags.
-    package var options: [String: [String]]
+    /// The values of the options, by the setting's name; true and false for flags.
+    fileprivate let options: [String: [String]]
     /// The environment.
-    package var environment: [String: String]
+    fileprivate let environment: [String: String]
     /// The configuration file; nil: none.
-    package var file: String?
+    package private(set) var file: String?
 
     /// - Parameter file: relative paths are taken from the working directory.
     package init(options: [String: [String]] = [:], environment: [String: String], file: String? = nil) {

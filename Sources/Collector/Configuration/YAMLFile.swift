@@ -26,9 +26,9 @@ enum YAMLFile {
 
     /// Reads a document that is no larger than its text: one with anchors is refused before an alias is followed.
     ///
-    /// It is parsed twice, first with its aliases made words. Up to the first alias both texts mean the same, and an
-    /// alias whose anchor does not stand before it is an error, so the first reading meets each anchor that one of the
-    /// second could follow.
+    /// It is parsed twice, first with every `*` replaced by a letter, so that no alias expands. Up to the first alias both
+    /// texts mean the same, and an alias needs its anchor before it, so the first pass meets every anchor that the second
+    /// could follow.
     static func parse(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {
         // libyaml counts a byte order mark as a column.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
@@ -38,7 +38,7 @@ enum YAMLFile {
         return try document(text, path)
     }
 
-    /// A letter that means nothing to YAML and that a text does not hold, so that no two keys become the same by it.
+    /// A letter without meaning in YAML that the text does not contain, so that no two keys become equal.
     private static func unusedLetter(_ text: String) -> Unicode.Scalar {
         let first: Unicode.Scalar = "\u{E000}"
         let used = Set(text.unicodeScalars.lazy.filter { (first..."\u{F8FF}").contains($0) })
@@ -57,7 +57,7 @@ enum YAMLFile {
             throw ConfigurationProblem(.file(path, line: nil), "is not YAML")
         }
         guard let root else { return YAMLNode(value: .empty, line: 1) }
-        // The parser owns the anchors; nodes let go of them once it has gone.
+        // Nodes hold their anchors weakly; the parser owns them.
         return try withExtendedLifetime(parser) { () throws(ConfigurationProblem) in
             try node(root, path, depth: 1)
         }
@@ -117,7 +117,7 @@ enum YAMLFile {
 }
 
 extension ConfigurationProblem {
-    /// The parser's own words, which never hold the text's, with the place.
+    /// The parser's message, which never quotes the text, with its line.
     fileprivate init(_ error: YamlError, _ path: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),

@@ -20,9 +20,9 @@ package struct ConfigurationCheck: Sendable {
         file = reader.file ?? ""
         let reading = reader.reading()
         let security = SecurityCheck(reading)
-        let places = PathCheck(reading)
-        problems = reading.problems + reading.conflicts + security.problems + places.problems
-        warnings = reader.unknownVariables + security.warnings + places.warnings
+        let paths = PathCheck(reading)
+        problems = reading.problems + reading.conflicts + security.problems + paths.problems
+        warnings = reader.unknownVariables + security.warnings + paths.warnings
     }
 
     /// A line for each problem, and the verdict.

@@ -18,7 +18,7 @@ struct HTTPService: Service {
     /// - Parameters:
     ///   - sockets: the listeners; they are closed when the service ends.
     ///   - descriptors: how many files and sockets the process may have open.
-    ///   - security: what stands between connections and HTTP.
+    ///   - security: TLS and the checks of a connection before HTTP.
     ///   - onListening: called once connections are accepted.
     init(
         live: LiveConfiguration,

@@ -72,7 +72,7 @@ final class Reloader: Sendable {
             level.change(to: result.configuration.logLevel)
             metrics.applied.add()
             metrics.read(at: now())
-            tell(result.changed, result.waiting)
+            logChanges(result.changed, result.waiting)
             return .applied(changed: result.changed, waiting: result.waiting)
         } catch {
             metrics.refused.add()
@@ -82,7 +82,7 @@ final class Reloader: Sendable {
         }
     }
 
-    private func tell(_ changed: [String], _ waiting: [String]) {
+    private func logChanges(_ changed: [String], _ waiting: [String]) {
         let names = changed.isEmpty ? "nothing" : changed.joined(separator: ", ")
         log.notice("the configuration was reloaded", metadata: ["changed": "\(names)"])
         guard !waiting.isEmpty else { return }

@@ -15,14 +15,14 @@ struct SupervisionState {
 
     /// How often the status line changes while the service runs.
     static let statusInterval: UInt64 = 10_000_000_000
-    /// How often a long recovery reports, and how long the manager is to wait after each report that told of progress.
+    /// How often a long recovery reports, and by how much each report of progress extends the timeout of the manager.
     static let recoveryInterval: UInt64 = 1_000_000_000
     static let recoveryExtension = Duration.seconds(60)
 
-    /// How long the manager is to wait while the ledger is opened, its write-ahead log and checkpoint are read, and a damaged
-    /// one is set aside: that is bounded by the ledger's size and has no progress to report.
+    /// The extension while the ledger is opened, its write-ahead log and checkpoint are read, and a damaged one is set aside:
+    /// that is bounded by the ledger's size and reports no progress.
     static let openingExtension = Duration.seconds(600)
-    /// The same for what comes behind the recovery.
+    /// The same for the steps after the recovery.
     static let beginningExtension = Duration.seconds(120)
 
     private(set) var phase = Phase.starting

@@ -36,38 +36,38 @@ final class Supervisor: Sendable {
 
     /// The ledger is being opened.
     func opening() {
-        tell { $0.opening() }
+        notify { $0.opening() }
     }
 
     /// Batches of the ledger have been folded.
     func recovering(_ progress: RecoveryProgress) {
-        tell { $0.recovering(progress, at: LedgerClock.system.monotonic()) }
+        notify { $0.recovering(progress, at: LedgerClock.system.monotonic()) }
     }
 
     /// Recovery has ended.
     func opened() {
-        tell { $0.opened() }
+        notify { $0.opened() }
     }
 
     /// Recovery has ended and every listener listens.
     func ready() {
-        tell { $0.listening(at: LedgerClock.system.monotonic()) }
+        notify { $0.listening(at: LedgerClock.system.monotonic()) }
     }
 
     /// A reload starts; ``reloaded(_:)`` ends it. Ignored before ``ready()``.
     func reloading() {
-        tell { $0.reloading(at: LedgerClock.system.monotonic()) }
+        notify { $0.reloading(at: LedgerClock.system.monotonic()) }
     }
 
     /// The reload has ended; `outcome` is a short description such as
     /// `reloaded: 2 settings changed` or `not reloaded: config.yml:3: ...`.
     func reloaded(_ outcome: String) {
-        tell { $0.reloaded(outcome, at: LedgerClock.system.monotonic()) }
+        notify { $0.reloaded(outcome, at: LedgerClock.system.monotonic()) }
     }
 
     /// Updates the status line.
     func reads(_ reading: ServiceReading) {
-        tell { $0.reads(reading) }
+        notify { $0.reads(reading) }
     }
 
     /// Pings the watchdog, once the writer has proven that it works.
@@ -77,16 +77,16 @@ final class Supervisor: Sendable {
 
     /// The service stops.
     func stopping() {
-        tell { $0.stopping() }
+        notify { $0.stopping() }
     }
 
     /// The service cannot start, or it failed; the process is about to end.
     func failed(_ error: any Error) {
-        tell { $0.failed("\(error)", code: Self.code(of: error)) }
+        notify { $0.failed("\(error)", code: Self.code(of: error)) }
         line?.flush()
     }
 
-    private func tell(_ step: (inout SupervisionState) -> [ServiceNotification]) {
+    private func notify(_ step: (inout SupervisionState) -> [ServiceNotification]) {
         guard let line else { return }
         state.withLock { line.send(step(&$0)) }
     }
