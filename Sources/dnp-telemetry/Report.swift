@@ -77,7 +77,7 @@ struct Report: ParsableCommand {
         let files = out.map { ["\($0).json", "\($0).md"] } ?? []
         for file in files { try Terminal.check(output: file) }
         if !force, let taken = files.first(where: OutputFile.exists) {
-            Terminal.say("Error: \(taken): it exists already; --force replaces it")
+            Terminal.say("Error: \(taken): it is there already; --force replaces it")
             throw ExitCode(2)
         }
         var options = JudgementOptions(try reading.lineFormat())
