@@ -55,16 +55,23 @@ test: swift test-packages .build-python/installed ## Run every test, or some: ma
 	@swift build --build-tests
 	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
 
-# The strict OpenMetrics parser that the tests read pages back with.
-.build-python/installed: Tests/Parsers/requirements.txt | test-packages
+# The strict OpenMetrics parser that the tests read pages back with, and Grafana's SDK that the dashboards are built with.
+PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.txt
+
+.build-python/installed: $(PYTHON_REQUIREMENTS) | test-packages
 	@python3 -m venv --clear $(@D)
-	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@$(@D)/bin/python3 -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		$(addprefix -r ,$(PYTHON_REQUIREMENTS))
 	@touch $@
 
 .PHONY: check
-check: swift test-packages ## Check what deploy/ and dashboards/ ship, with the real programs
+check: swift test-packages .build-python/installed ## Check what deploy/ and dashboards/ ship, with the real programs
 	@swift build --product dnp-telemetry
 	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
+
+.PHONY: dashboards
+dashboards: .build-python/installed ## Generate the Grafana dashboards from dashboards/source
+	@.build-python/bin/python3 dashboards/generate
 
 # A release build with the Swift runtime linked in, in a place of its own.
 .PHONY: deb
@@ -86,8 +93,11 @@ booted-debug: swift deb-packages boot-packages ## The same with the debug build,
 	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
 
 .PHONY: lint
-lint: swift ## Check the format of every Swift file
+lint: swift ## Check the format of every Swift file, the links of the documents and the folders
 	@swift format lint --strict --parallel --recursive Package.swift Sources Tests Benchmarks
+	@$(call install,python3)
+	@docs/check
+	@Sources/check-folders
 
 .PHONY: format
 format: swift ## Format every Swift file

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
-internal import Collector
+import ArgumentParser
+import Collector
 import CollectorClient
 
-/// How a client and a collector know each other. Secrets come from files only.
+/// The credentials of a client. Secrets come from files only.
 struct AccessOptions: ParsableArguments {
     @Option(help: ArgumentHelp("File with a bearer token.", valueName: "file"), completion: .file())
     var tokenFile: String?
@@ -13,7 +13,7 @@ struct AccessOptions: ParsableArguments {
     var basicAuthFile: String?
 
     @Option(
-        help: ArgumentHelp("PEM file of the authorities to trust in place of the machine's.", valueName: "file"),
+        help: ArgumentHelp("PEM file of the authorities to trust instead of the machine's.", valueName: "file"),
         completion: .file()
     )
     var ca: String?
@@ -54,5 +54,12 @@ struct AccessOptions: ParsableArguments {
         access.key = key
         access.serverName = serverName
         return access
+    }
+}
+
+extension TimeSpan: ExpressibleByArgument {
+    /// Nil for a text that is not a time.
+    public init?(argument: String) {
+        self.init(argument)
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
-        abstract: "Say what is wrong with the configuration, with the line.",
+        abstract: "List the problems of the configuration, with their lines.",
         discussion: """
             Reads the file and the environment as serve would, and names every problem with its place. Without a file it \
             takes $DNP_TELEMETRY_CONFIG, else /etc/dnp-telemetry/config.yml. Nothing is started or changed.

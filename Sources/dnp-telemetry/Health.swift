@@ -9,13 +9,12 @@ import LogValidation
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say whether the local service is ready.",
+        abstract: "Check whether the local service is ready.",
         discussion: """
             Asks /-/ready once, for the health check of a container and for scripts that wait for a service. Without \
             --url it asks where the service listens by the settings that serve reads: the file of --config, else of \
             $DNP_TELEMETRY_CONFIG, and $DNP_TELEMETRY_LISTEN, else http://127.0.0.1:10910. Where their web configuration \
-            tells of TLS, the service has to show the certificate that stands there, unless --ca or --server-name says \
-            otherwise. Secrets come from files only.
+            has TLS, the service must present that certificate, unless --ca or --server-name says otherwise. Secrets come from files only.
 
             EXAMPLES
               dnp-telemetry health --url unix:/run/dnp-telemetry/http.sock
@@ -50,10 +49,10 @@ struct Health: AsyncParsableCommand {
     @Option(help: "Form of the result: text or json (one object).")
     var format = ResultFormat.text
 
-    @Flag(help: "Print nothing; the exit status tells.")
+    @Flag(help: "Print nothing; only set the exit status.")
     var quiet = false
 
-    @Flag(help: "Take any certificate of a service on this machine.")
+    @Flag(help: "Accept any certificate of a service on this machine.")
     var insecure = false
 
     @OptionGroup(title: "Access")

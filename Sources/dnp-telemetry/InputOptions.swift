@@ -8,7 +8,7 @@ import LogValidation
 struct InputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Form of the lines; without it each line is told apart by itself.",
+            "Format of the lines; by default detected for each line.",
             discussion: "One of \(LineFormat.names.joined(separator: ", ")).",
             valueName: "format"
         ),
@@ -18,7 +18,7 @@ struct InputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Zone of stamps that name none, such as Europe/Berlin or +02:00; without it the machine's.",
+            "Time zone of timestamps without one, such as Europe/Berlin or +02:00; by default the machine's.",
             valueName: "zone"
         )
     )
@@ -40,7 +40,7 @@ struct InputOptions: ParsableArguments {
         }
     }
 
-    /// Says how many lines nothing recognised, and what lists them.
+    /// Prints how many lines were not recognised, and the option that lists them.
     func hint(at judgement: Judgement, _ remedy: String) {
         guard !quiet else { return }
         switch judgement.unrecognisedLines {
@@ -52,7 +52,7 @@ struct InputOptions: ParsableArguments {
 
     /// Reads and judges the inputs with a progress line.
     ///
-    /// - Throws: `ExitCode(2)` for an input that cannot be read, once it has been said.
+    /// - Throws: `ExitCode(2)` after printing why an input cannot be read.
     func judge(_ inputs: [String], _ options: JudgementOptions) throws -> Judgement {
         let isLive = inputs.contains("-")
         if isLive, !quiet, Terminal.isTerminal(Terminal.input) {

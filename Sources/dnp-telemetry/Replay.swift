@@ -6,7 +6,7 @@ import LogValidation
 
 struct Replay: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the metrics that device logs or events come to.",
+        abstract: "Print the metrics of device logs or events.",
         discussion: """
             Runs logs or events through the same fold as the service and prints what only the fold decides, as a scrape \
             of the service would show it once every cycle is closed, in the Prometheus text format: the families of \
@@ -58,4 +58,11 @@ struct Replay: ParsableCommand {
         try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition(labels: labels))
         reading.hint(at: judgement, "validate --explain")
     }
+}
+
+extension LifecycleLabel: ExpressibleByArgument {
+    static let help = ArgumentHelp(
+        "An additional label of the lifecycle metrics: platform or app_version; may be given twice.",
+        valueName: "label"
+    )
 }

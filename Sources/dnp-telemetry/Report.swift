@@ -12,7 +12,7 @@ struct Report: ParsableCommand {
             asks for: the test-run artifact as JSON and its result template as Markdown, filled in. With --out both are \
             files; without it the Markdown goes to standard output, or with --format json the artifact.
 
-            Device, system version and build are taken from the events where these tell them; the options below say what \
+            Device, system version and build are taken from the events where these have them; the options below add what \
             a log cannot know.
 
             EXAMPLES
@@ -37,7 +37,7 @@ struct Report: ParsableCommand {
     )
     var out: String?
 
-    @Flag(help: "Replace files that are there.")
+    @Flag(help: "Replace existing files.")
     var force = false
 
     @Option(help: "Form of what is printed: text (Markdown) or json (the artifact).")

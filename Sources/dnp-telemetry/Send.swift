@@ -11,14 +11,14 @@ struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ship events to a collector, with retries.",
         discussion: """
-            Sends device logs or events as JSON (told apart as validate does, plain or gzip) to a collector's \
-            /v1/events, batch by batch, and says what became of them. Each batch is sent until the collector has it on \
+            Sends device logs or events as JSON (detected as validate does, plain or gzip) to a collector's \
+            /v1/events, batch by batch, and prints the result. Each batch is sent until the collector has it on \
             disk; a batch, or the whole input, that is sent again counts nothing twice. Nothing is read ahead of what is \
             acknowledged, so memory does not grow with the input.
 
-            A collector that refuses the connection, does not answer in time, or answers 408, 429 or 5xx is asked \
-            again, after a random and growing pause that is no shorter than its Retry-After, for --retry-for. Any other \
-            refusal ends the run. Secrets come from files only; without --token-file the credential token of \
+            When the collector refuses the connection, does not answer in time, or answers 408, 429 or 5xx, the batch \
+            is retried for --retry-for, after a random and growing pause of at least its Retry-After. Any other refusal \
+            ends the run. Secrets come from files only; without --token-file the credential token of \
             $CREDENTIALS_DIRECTORY is taken where there is one.
 
             A live input is sent at least every second. Ctrl-C ends the input, and what was read until then is sent.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Collector
 import CoreMetrics
+import EventLedger
 import Foundation
 import Logging
 
@@ -15,7 +16,7 @@ struct Serve: AsyncParsableCommand {
 
             Every option is also a key of the file that --config names, and a variable of the environment: --max-body is \
             max-body and DNP_TELEMETRY_MAX_BODY. Options beat the environment, which beats the file. SIGHUP reads the file \
-            again and changes what can change alive; check-config says what is wrong with it. Sizes are written as 32MiB, \
+            again and applies the hot-reloadable settings; check-config lists its problems. Sizes are written as 32MiB, \
             times as 10s, rates as 500/s.
 
             The state directory defaults to $STATE_DIRECTORY, then $XDG_STATE_HOME/dnp-telemetry, then \
@@ -75,5 +76,24 @@ struct Serve: AsyncParsableCommand {
         } catch {
             throw Failure("\(StartFailure.sentence(for: error))")
         }
+    }
+}
+
+/// An error for the operator: printed after `Error: `, without usage.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// The message of an error at the start.
+enum StartFailure {
+    static func sentence(for error: any Error) -> String {
+        if case .full(let detail)? = error as? LedgerError {
+            return "no space left for the ledger (\(detail)): free some space and start it again"
+        }
+        return "\(error)"
     }
 }

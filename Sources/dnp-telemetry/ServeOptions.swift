@@ -136,7 +136,7 @@ struct ServeOptions: ParsableArguments {
 
     private var environment: [String: String] { ProcessInfo.processInfo.environment }
 
-    /// The settings that were given as options.
+    /// The settings given as options.
     var given: [String: [String]] {
         var given: [String: [String]] = [:]
         let values: [(String, String?)] = [

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Collector
 import Foundation
+import LogInput
+import Synchronization
 import TextOutput
 
 #if canImport(Glibc)
@@ -16,10 +19,10 @@ enum Terminal {
     static let output = STDOUT_FILENO
     static let error = STDERR_FILENO
 
-    /// Opens /dev/null for the standard streams that are closed, so that no other file takes their place.
+    /// Opens /dev/null for closed standard streams, so that no other file gets their descriptors.
     static func openClosedStreams() {
         for stream in [input, output, error] where fcntl(stream, F_GETFD) < 0 {
-            // The lowest number that is free is this stream's.
+            // open(2) returns the lowest free descriptor, which is this one.
             _ = unsafe open("/dev/null", O_RDWR)
         }
     }
@@ -36,7 +39,7 @@ enum Terminal {
         _ = FileOutput.write(Array((line + "\n").utf8), to: error)
     }
 
-    /// Writes results. A reader that has gone away is no error: the exit status still tells the verdict.
+    /// Writes results. A closed pipe is no error: the exit status still holds the verdict.
     static func print(_ bytes: [UInt8]) throws {
         signal(SIGPIPE, SIG_IGN)
         let problem = FileOutput.write(bytes, to: output)
@@ -49,7 +52,7 @@ enum Terminal {
 
     /// Checks that a file of results can be written, before the work for it is done.
     ///
-    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    /// - Throws: `ExitCode(2)` after printing the problem.
     static func check(output path: String) throws {
         do throws(OutputError) {
             try OutputFile.check(path)
@@ -61,7 +64,7 @@ enum Terminal {
 
     /// Writes a file of results.
     ///
-    /// - Throws: `ExitCode(2)` once what is wrong has been said.
+    /// - Throws: `ExitCode(2)` after printing the problem.
     static func write(_ bytes: [UInt8], to path: String, mayReplace: Bool) throws {
         do throws(OutputError) {
             try OutputFile.write(bytes, to: path, mayReplace: mayReplace)
@@ -69,5 +72,43 @@ enum Terminal {
             say("Error: \(error)")
             throw ExitCode(2)
         }
+    }
+}
+
+/// A progress line of a long run on a terminal's standard error, shown after the first second.
+final class ProgressLine: Sendable {
+    private let isShown: Bool
+    private let start = ContinuousClock.now
+    private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+    init(isShown: Bool) {
+        self.isShown = isShown
+    }
+
+    func show(_ progress: InputProgress) {
+        show { progress.line(elapsedSeconds: $0) }
+    }
+
+    /// Shows a line that is made of the seconds that have passed.
+    func show(_ line: (Double) -> String) {
+        guard isShown else { return }
+        let now = ContinuousClock.now
+        let elapsed = now - start
+        guard elapsed > .seconds(1) else { return }
+        let isDue = last.withLock { last in
+            if let last, now - last < .milliseconds(200) { return false }
+            last = now
+            return true
+        }
+        if isDue { write("\r\u{1B}[K" + line(elapsed / .seconds(1))) }
+    }
+
+    /// Erases the line.
+    func clear() {
+        if isShown, last.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
+    }
+
+    private func write(_ text: String) {
+        _ = FileOutput.write(Array(text.utf8), to: Terminal.error)
     }
 }

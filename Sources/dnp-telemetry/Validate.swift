@@ -25,7 +25,7 @@ struct Validate: ParsableCommand {
               xcrun simctl spawn booted log stream --style ndjson |
                 dnp-telemetry validate -
 
-            Ctrl-C ends a live input; what came until then is judged.
+            Ctrl-C ends a live input; the lines read until then are judged.
 
             EXIT STATUS
               0   coherent, and every requirement met
@@ -49,7 +49,7 @@ struct Validate: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A stage or outcome that at least one cycle must have come to; may be repeated, or be a list with commas.",
+            "A stage or outcome that at least one cycle must have reached; may be repeated, or be a list with commas.",
             discussion: "One of \(Requirement.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "name"
         ),
@@ -58,7 +58,7 @@ struct Validate: ParsableCommand {
     var require: [String] = []
 
     @Option(
-        help: ArgumentHelp("Write a JUnit report for CI, and replace the one that is there.", valueName: "file"),
+        help: ArgumentHelp("Write a JUnit report for CI, replacing an existing one.", valueName: "file"),
         completion: .file()
     )
     var junit: String?
@@ -83,7 +83,7 @@ struct Validate: ParsableCommand {
         let requirements = try requirements()
         if let junit { try Terminal.check(output: junit) }
         let judgement = try reading.judge(inputs, options)
-        // Neither of the two keeps the other from being written.
+        // A failure of one output does not keep the other from being written.
         let printed = Result { try print(judgement) }
         if let junit {
             let report = judgement.junit(requirements: requirements, strict: strict)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that is wrong with the configuration, and where.
+/// A problem of the configuration with its origin.
 package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Where a value was told.
+    /// The origin of a value.
     package enum Origin: Hashable, Sendable, CustomStringConvertible {
         /// An option, by its name with dashes.
         case option(String)
@@ -21,12 +21,12 @@ package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConv
         }
     }
 
-    /// Where.
+    /// The origin of the faulty value.
     package var origin: Origin
     /// What was expected, what was found and what may have been meant.
     package var message: String
 
-    /// A problem at a place.
+    /// A problem with its origin.
     package init(_ origin: Origin, _ message: String) {
         self.origin = origin
         self.message = message
@@ -36,11 +36,21 @@ package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConv
     package var description: String { "\(origin): \(message)" }
 }
 
-/// All that is wrong with the configuration.
+/// All problems of a configuration.
 package struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Never empty; in the order in which a reader meets them.
+    /// Never empty; in the order of reading.
     package var problems: [ConfigurationProblem]
 
     /// One problem a line.
     package var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+/// Why the service cannot start: one sentence for the operator.
+package struct CollectorError: Error, Sendable, CustomStringConvertible {
+    /// What was expected, what was found and what to do.
+    package let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
 }

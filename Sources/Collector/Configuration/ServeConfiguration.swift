@@ -5,11 +5,12 @@ internal import Journald
 internal import LedgerState
 package import LifecycleMetrics
 package import Logging
+internal import Synchronization
 package import TelemetryEvents
 
-/// How the service runs.
+/// The configuration of the service.
 package struct ServeConfiguration: Sendable {
-    /// Where events go besides the ledger (SPEC 9).
+    /// Where events go besides the ledger.
     package enum JournalMode: String, Sendable, CaseIterable {
         /// To systemd-journald, each once, confirmed by reading back.
         case journald
@@ -35,39 +36,39 @@ package struct ServeConfiguration: Sendable {
     package var maximumDecompressedBody = 64 << 20
     /// How many times larger than its compressed form a body may be.
     package var maximumCompressionRatio = 200
-    /// The bytes of all bodies that are worked on at once; more are answered 503.
+    /// The bytes of all bodies in flight; more get 503.
     package var maximumBytesInFlight = 192 << 20
-    /// How many connections are served at once; more wait to be accepted.
+    /// The most connections served at once; more wait to be accepted.
     package var maximumConnections = 1_024
     /// How many connections of one client address are served at once.
     package var maximumConnectionsPerClient = ConnectionShare.half
-    /// How many requests of one client address are answered in a second; nil: any number.
+    /// The most requests of one client address in a second; nil: no limit.
     package var clientRate: Double?
-    /// How many events of a token are taken in a second, by the token's name; others have no limit of their own.
+    /// The most events of a token in a second, by the token's name; other tokens have no limit of their own.
     package var tokenLimits: [String: Double] = [:]
-    /// In which time a request's head must have come.
+    /// Time limit for receiving a request's head.
     package var headerTimeout = Duration.seconds(10)
-    /// In which time a request's body must have come.
+    /// Time limit for receiving a request's body.
     package var bodyTimeout = Duration.seconds(60)
-    /// In which time an answer must have been taken.
+    /// Time limit for sending a response.
     package var responseTimeout = Duration.seconds(60)
-    /// How long a connection may be silent between requests.
+    /// Time after which an idle connection is closed.
     package var idleTimeout = Duration.seconds(75)
-    /// How many bytes may wait for the ledger; more are answered 503.
+    /// The bytes that may wait for the ledger; more get 503.
     package var maximumBacklog = 64 << 20
-    /// Above which time for a commit new events are answered 503 until it is shorter.
+    /// The commit time above which new events get 503 until commits are faster.
     package var maximumCommitTime = Duration.seconds(5)
     /// The directory of the tokens, one a file; nil: no tokens.
     package var credentialsDirectory: CredentialsDirectory?
-    /// The file that tells of TLS, users and headers, in the form of Prometheus' exporter-toolkit.
+    /// The file of TLS, users and headers, in the format of Prometheus' exporter-toolkit.
     package var webConfigurationFile: String?
-    /// Whether `POST /-/reload` reads the configuration anew.
+    /// Whether `POST /-/reload` reloads the configuration.
     package var hasReloadEndpoint = false
     /// The path of the metrics, see ``MetricsPath``.
     package var metricsPath = MetricsPath.default
-    /// How many scrapes are answered at once; more are answered 503.
+    /// The most scrapes answered at once; more get 503.
     package var maximumScrapes = 100
-    /// Whether OpenMetrics and protobuf tell when each counter and histogram began.
+    /// Whether OpenMetrics and protobuf expose the creation time of counters and histograms.
     package var createdSamples = true
     /// The files whose lines are followed, as absolute paths.
     package var followedFiles: [String] = []
@@ -77,17 +78,17 @@ package struct ServeConfiguration: Sendable {
     package var readsStandardInput = false
     /// Whether each followed file, and standard input, comes from a single device.
     package var sourcesAreDevices = false
-    /// The zone of log lines whose stamps name none.
+    /// The time zone of log lines whose timestamps have none.
     package var zone = ZoneOffsets.utc
-    /// The form in which log lines are wrapped; nil: told apart line by line.
+    /// The form in which log lines are wrapped; nil: detected for each line.
     package var wrapper: LogWrapper?
-    /// What the metrics of the lifecycle are told apart by, besides their own labels.
+    /// The additional labels of the lifecycle metrics.
     package var labels: [LifecycleLabel] = []
     /// The lowest level of the service's own log.
     package var logLevel = Logger.Level.notice
     /// Whether there is no start screen.
     package var isQuiet = false
-    /// How long batches stay in the ledger once nothing needs them, in seconds.
+    /// How long batches stay in the ledger after they are counted and journaled, in seconds.
     package var retentionSeconds: Int64 = 0
 
     /// A configuration with the documented defaults.
@@ -107,5 +108,48 @@ extension ServeConfiguration {
         var options = logOptions(isLive: true)
         if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
         return options
+    }
+}
+
+/// The share of all connections that one client address may have.
+package enum ConnectionShare: Hashable, Sendable {
+    /// Half of them; all of them on the loopback.
+    case half
+    /// A fixed number, also on the loopback.
+    case count(Int)
+    /// All of them.
+    case all
+}
+
+/// The directory of the bearer tokens.
+package struct CredentialsDirectory: Hashable, Sendable {
+    /// Where it is.
+    package var path: String
+    /// Whether it was configured for tokens, and so must hold one at the start. Else it is the service manager's directory,
+    /// which may hold other secrets only.
+    package var mustHoldTokens: Bool
+
+    /// A directory at a path.
+    package init(_ path: String, mustHoldTokens: Bool) {
+        self.path = path
+        self.mustHoldTokens = mustHoldTokens
+    }
+}
+
+/// The current configuration. Hot-reloadable settings are read from it each time they are needed.
+package final class LiveConfiguration: Sendable {
+    private let held: Mutex<ServeConfiguration>
+
+    /// - Parameter configuration: what the service starts with.
+    package init(_ configuration: ServeConfiguration) {
+        held = Mutex(configuration)
+    }
+
+    /// The current configuration.
+    package var current: ServeConfiguration { held.withLock { $0 } }
+
+    /// Replaces it after a reload.
+    package func replace(with configuration: ServeConfiguration) {
+        held.withLock { $0 = configuration }
     }
 }

@@ -15,29 +15,29 @@ package struct Setting: Sendable {
 
     /// The name, in words with dashes.
     package let name: String
-    /// How it is written.
+    /// How its values are written.
     package let form: Form
-    /// What stands for a value in the help.
+    /// The placeholder of a value in the help.
     package let placeholder: String
-    /// The default as it would be written; nothing for an empty one, a description where it is not fixed.
+    /// The default as it would be written; empty for an empty default, a description where it depends on the machine.
     package let standard: String
-    /// What it means, one sentence.
+    /// Its meaning, one sentence.
     package let help: String
-    /// Whether it changes with a reload, without a restart.
-    package let isLive: Bool
-    /// Whether values are paths, which are relative to where they are written.
+    /// Whether a reload changes it in the running service.
+    package let isHotReloadable: Bool
+    /// Whether values are paths: relative to the file in the file, else to the working directory.
     let isPath: Bool
 
     let apply: @Sendable ([String], inout ServeConfiguration) throws(SettingComplaint) -> Void
     let isEqual: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
     let carry: @Sendable (_ from: ServeConfiguration, inout ServeConfiguration) -> Void
 
-    /// The variable of the environment.
+    /// The environment variable.
     package var variable: String {
         Self.variablePrefix + name.uppercased().replacing("-", with: "_")
     }
 
-    /// What all variables begin with.
+    /// The prefix of all variables.
     package static let variablePrefix = "DNP_TELEMETRY_"
 }
 
@@ -50,7 +50,7 @@ extension Setting {
         _ place: Place<Value>,
         _ placeholder: String,
         standard: String,
-        isLive: Bool = false,
+        isHotReloadable: Bool = false,
         isPath: Bool = false,
         _ help: String,
         _ read: @escaping @Sendable (String) throws(SettingComplaint) -> Value
@@ -61,7 +61,7 @@ extension Setting {
             placeholder: placeholder,
             standard: standard,
             help: help,
-            isLive: isLive,
+            isHotReloadable: isHotReloadable,
             isPath: isPath,
             apply: { texts, configuration throws(SettingComplaint) in
                 guard let text = texts.first, texts.count == 1 else {
@@ -91,7 +91,7 @@ extension Setting {
             placeholder: placeholder,
             standard: standard,
             help: help,
-            isLive: false,
+            isHotReloadable: false,
             isPath: isPath,
             apply: { texts, configuration throws(SettingComplaint) in
                 configuration[keyPath: place] = try Self.values(texts, mayRepeat: mayRepeat, read)
@@ -114,7 +114,7 @@ extension Setting {
             placeholder: "",
             standard: "\(standard)",
             help: help,
-            isLive: false,
+            isHotReloadable: false,
             isPath: false,
             apply: { texts, configuration throws(SettingComplaint) in
                 guard let text = texts.first, texts.count == 1 else {
@@ -127,10 +127,51 @@ extension Setting {
         )
     }
 
-    /// The most values of a list.
-    static let maximumValues = 256
+    /// A hot-reloadable setting of bytes.
+    static func size(
+        _ name: String,
+        _ place: Place<Int>,
+        standard: String,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "bytes", standard: standard, isHotReloadable: true, help) {
+            (text) throws(SettingComplaint) in
+            try SettingText.size(text, range)
+        }
+    }
 
-    /// Reads each text; none may come twice, unless told otherwise.
+    /// A hot-reloadable setting of a whole number.
+    static func count(
+        _ name: String,
+        _ place: Place<Int>,
+        standard: String,
+        _ range: ClosedRange<Int>,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "count", standard: standard, isHotReloadable: true, help) {
+            (text) throws(SettingComplaint) in
+            try SettingText.count(text, range)
+        }
+    }
+
+    /// A hot-reloadable setting of a time from 10 ms to a day.
+    static func time(
+        _ name: String,
+        _ place: Place<Duration>,
+        standard: String,
+        _ help: String
+    ) -> Setting {
+        .value(name, place, "time", standard: standard, isHotReloadable: true, help) {
+            (text) throws(SettingComplaint) in
+            try SettingText.duration(text, .milliseconds(10) ... .seconds(86_400))
+        }
+    }
+
+    /// The most values of a list.
+    private static let maximumValues = 256
+
+    /// Reads each text; duplicates are refused unless they may repeat.
     static func values<Value: Hashable>(
         _ texts: [String],
         mayRepeat: Bool = false,

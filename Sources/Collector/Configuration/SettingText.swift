@@ -2,7 +2,7 @@
 
 internal import TextOutput
 
-/// What the texts of settings mean.
+/// Parses the texts of settings.
 enum SettingText {
     private static let sizes = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40), ("", 1)]
     private static let durations: [(String, Int64)] = [
@@ -39,7 +39,7 @@ enum SettingText {
         )
     }
 
-    /// So many a second: `500/s`, `30/m`, `100/h`.
+    /// A rate in a second: `500/s`, `30/m`, `100/h`.
     static func rate(_ text: String) throws(SettingComplaint) -> Double {
         for (unit, seconds) in rates where text.hasSuffix(unit) {
             if let number = digits(text.dropLast(unit.count)), (1...1_000_000_000).contains(number) {
@@ -59,7 +59,7 @@ enum SettingText {
         return number
     }
 
-    /// A part of all connections: `half`, `100`, `off`.
+    /// A share of all connections: `half`, `100`, `off`.
     static func share(_ text: String) throws(SettingComplaint) -> ConnectionShare {
         switch text {
         case "half": return .half
@@ -119,5 +119,91 @@ enum SettingText {
         if milliseconds == 0 { return "0" }
         let unit = durations.last { milliseconds % $0.1 == 0 }
         return unit.map { "\(milliseconds / $0.1)\($0.0)" } ?? "\(milliseconds)ms"
+    }
+}
+
+/// A problem of the text of a setting, without its origin.
+struct SettingComplaint: Error, Hashable, Sendable {
+    /// What was expected and what was found.
+    var message: String
+    /// The index of the faulty value in a list.
+    var index = 0
+
+    init(_ message: String) {
+        self.message = message
+    }
+
+    /// - Parameters:
+    ///   - expected: what would be right, as in "a port from 0 to 65535".
+    ///   - found: the text.
+    init(expected: String, found: String) {
+        self.init("expected \(expected), found \(found.isEmpty ? "nothing" : "\"\(found.prefix(200))\"")")
+    }
+}
+
+/// A duration as options write it: `250ms`, `10s`, `5m`, `2h`, `7d`.
+package struct TimeSpan: Hashable, Sendable, CustomStringConvertible {
+    /// The longest.
+    static let longest = Duration.seconds(366 * 86_400)
+
+    /// How long it is.
+    package let duration: Duration
+
+    /// - Parameter duration: in whole milliseconds.
+    package init(_ duration: Duration) {
+        self.duration = duration
+    }
+
+    /// Nil for a text that is not a time.
+    package init?(_ text: String) {
+        guard let duration = try? SettingText.duration(text, .zero...Self.longest) else { return nil }
+        self.duration = duration
+    }
+
+    /// In the largest unit that leaves a whole number.
+    package var description: String { SettingText.shown(duration) }
+}
+
+/// The rules for the path of the metrics.
+package enum MetricsPath {
+    /// The default path.
+    package static let `default` = "/metrics"
+
+    /// The expectation that a path fails; nil for a valid one.
+    package static func complaint(about path: String) -> String? {
+        guard path.utf8.count <= 256 else { return "a path of at most 256 bytes" }
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard segments.count > 1, segments[0].isEmpty, segments.dropFirst().allSatisfy(isName) else {
+            return "a path such as /metrics, of letters, digits, \"-\", \".\", \"_\" and \"~\" between slashes"
+        }
+        guard !["v1", "api", "-"].contains(segments[1]) else {
+            return "a path that does not begin with /v1, /api or /-, which have other uses"
+        }
+        return nil
+    }
+
+    private static func isName(_ segment: Substring) -> Bool {
+        !segment.isEmpty && segment != "." && segment != ".." && segment.utf8.allSatisfy(isUnreserved)
+    }
+
+    /// RFC 3986, 2.3.
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+}
+
+/// The rules for matches of the journal as journalctl takes them (journalctl(1)).
+enum JournalMatchText {
+    /// Whether this may be the name of a field, with the leading underscore of a trusted one.
+    static func isField(_ name: some StringProtocol) -> Bool {
+        let bytes = Array(name.utf8)
+        guard (1...64).contains(bytes.count), !(0x30...0x39).contains(bytes[0]) else { return false }
+        return bytes.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
     }
 }

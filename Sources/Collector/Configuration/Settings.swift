@@ -1,27 +1,356 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All settings of the service; the options, the variables, the keys of the file and their documentation follow from it.
+internal import EventLedger
+internal import LifecycleMetrics
+internal import LogInput
+internal import Logging
+internal import TelemetryEvents
+
+/// All settings of the service; options, variables, keys of the file and their documentation follow from this list.
 package enum Settings {
     /// In the order in which they are documented.
-    package static let all = listening + storing + reading + limits + rates + times + telling
+    package static let all = listening + storage + sources + limits + rates + times + output
 
     /// By name.
     package static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 }
 
 extension Settings {
-    /// What a reload comes to: what runs on, what has changed, and what would need a restart.
+    /// The outcome of a reload: the configuration that runs on, the settings that changed, and those that need a restart.
     static func reloaded(
         _ running: ServeConfiguration,
         with read: ServeConfiguration
     ) -> (configuration: ServeConfiguration, changed: [String], waiting: [String]) {
         var configuration = running
         let different = all.filter { !$0.isEqual(running, read) }
-        for setting in different where setting.isLive { setting.carry(read, &configuration) }
+        for setting in different where setting.isHotReloadable { setting.carry(read, &configuration) }
         return (
             configuration,
-            different.filter(\.isLive).map(\.name),
-            different.filter { !$0.isLive }.map(\.name)
+            different.filter(\.isHotReloadable).map(\.name),
+            different.filter { !$0.isHotReloadable }.map(\.name)
         )
     }
+}
+
+extension Settings {
+    /// Listeners and access.
+    private static let listening: [Setting] = [
+        .list(
+            "listen",
+            \.listeners,
+            "endpoint",
+            standard: "127.0.0.1:10910",
+            "Where to listen: host:port, unix:/path or systemd:name, with attributes separated by spaces."
+        ) { (text) throws(SettingComplaint) in
+            try Listener(text)
+        },
+        .value(
+            "metrics-path",
+            \.metricsPath,
+            "path",
+            standard: "/metrics",
+            "Path of the metrics."
+        ) { (text) throws(SettingComplaint) in
+            if let complaint = MetricsPath.complaint(about: text) {
+                throw SettingComplaint(expected: complaint, found: text)
+            }
+            return text
+        },
+        .value(
+            "web-config",
+            \.webConfigurationFile,
+            "file",
+            standard: "",
+            isPath: true,
+            "File of TLS, users and headers in the format of Prometheus' exporter-toolkit; reloaded when it changes.",
+            path
+        ),
+        .value(
+            "credentials-dir",
+            \.credentialsDirectory,
+            "dir",
+            standard: "$CREDENTIALS_DIRECTORY",
+            isPath: true,
+            "Directory of the bearer tokens for ingest, one in each file token-NAME."
+        ) { (text) throws(SettingComplaint) in
+            CredentialsDirectory(try path(text), mustHoldTokens: true)
+        },
+        .flag("reload-endpoint", \.hasReloadEndpoint, "Reload the configuration on POST /-/reload."),
+    ]
+
+    /// An absolute path; the reader has resolved relative ones.
+    @Sendable
+    private static func path(_ text: String) throws(SettingComplaint) -> String {
+        guard text.utf8.allSatisfy({ $0 >= 0x20 }) else {
+            throw SettingComplaint("expected a path, found several lines or control characters")
+        }
+        guard text.hasPrefix("/"), text.utf8.count < 4_096 else {
+            throw SettingComplaint(expected: "a path", found: text)
+        }
+        return text
+    }
+
+    /// The same for a setting without a default.
+    @Sendable
+    private static func path(_ text: String) throws(SettingComplaint) -> String? {
+        let path: String = try path(text)
+        return path
+    }
+}
+
+extension Settings {
+    /// The ledger and the journal.
+    private static let storage: [Setting] = [
+        .value(
+            "state-dir",
+            \.stateDirectory,
+            "dir",
+            standard: "$STATE_DIRECTORY, $XDG_STATE_HOME/dnp-telemetry or ~/.local/state/dnp-telemetry",
+            isPath: true,
+            "Directory of the ledger and the key.",
+            path
+        ),
+        .value(
+            "durability",
+            \.durability,
+            "kind",
+            standard: "process",
+            "What an acknowledged event survives: process (a kill of the service) or power (a loss of power)."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LedgerDurability.allCases)
+        },
+        .value(
+            "retention",
+            \.retentionSeconds,
+            "time",
+            standard: "0",
+            isHotReloadable: true,
+            "How long batches stay in the ledger after they are counted and journaled."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.duration(text, .zero ... .seconds(3_650 * 86_400)).components.seconds
+        },
+        .value(
+            "journal",
+            \.journal,
+            "output",
+            standard: "journald",
+            "Where events go besides the ledger: journald, stdout (JSON lines) or off."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, ServeConfiguration.JournalMode.allCases)
+        },
+        .value(
+            "journal-socket",
+            \.journalSocket,
+            "path",
+            standard: "/run/systemd/journal/socket",
+            isPath: true,
+            "journald's socket.",
+            path
+        ),
+    ]
+}
+
+extension Settings {
+    /// Log sources, and how their lines are read.
+    private static let sources: [Setting] = [
+        .list(
+            "follow",
+            \.followedFiles,
+            "file",
+            isPath: true,
+            "Log files to follow across rotations."
+        ) { (text) throws(SettingComplaint) in
+            guard text != "-" else { throw SettingComplaint("expected a file, found \"-\"; use stdin for it") }
+            return try path(text)
+        },
+        .list(
+            "follow-journal",
+            \.followedJournal,
+            "match",
+            mayRepeat: true,
+            "Matches of the journal whose entries are read as lines: FIELD=VALUE, or + between alternatives."
+        ) { (text) throws(SettingComplaint) in
+            if text == "+" { return text }
+            guard let equals = text.firstIndex(of: "="), JournalMatchText.isField(text[..<equals]) else {
+                throw SettingComplaint(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
+            }
+            return text
+        },
+        .flag("stdin", \.readsStandardInput, "Read log lines from standard input; the service goes on after its end."),
+        .flag(
+            "single-device",
+            \.sourcesAreDevices,
+            "Each followed file, and standard input, comes from one device: its lines need no installation id."
+        ),
+        .value(
+            "timezone",
+            \.zone,
+            "zone",
+            standard: "the machine's",
+            "Time zone of log lines whose timestamps have none: Europe/Berlin, +02:00."
+        ) { (text) throws(SettingComplaint) in
+            do throws(UnknownZone) {
+                return try ZoneOffsets(named: text)
+            } catch {
+                throw SettingComplaint(error.description)
+            }
+        },
+        .value(
+            "input-format",
+            \.wrapper,
+            "form",
+            standard: "detected for each line",
+            "Format that log lines are wrapped in: \(LineFormat.names.joined(separator: ", "))."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LogWrapper.allCases)
+        },
+    ]
+}
+
+extension Settings {
+    /// Upper limits.
+    private static let limits: [Setting] = [
+        .size("max-body", \.maximumBody, standard: "32MiB", 1...64 << 20, "Largest body of a request, as sent."),
+        .size(
+            "max-decompressed-body",
+            \.maximumDecompressedBody,
+            standard: "64MiB",
+            1...256 << 20,
+            "Largest body of a request once decompressed."
+        ),
+        .count(
+            "max-compression-ratio",
+            \.maximumCompressionRatio,
+            standard: "200",
+            2...10_000,
+            "How many times larger than its gzip form a body of more than 1 MiB may be."
+        ),
+        .size(
+            "max-bytes-in-flight",
+            \.maximumBytesInFlight,
+            standard: "192MiB",
+            1 << 20...16 << 30,
+            "Bytes of all bodies in flight; at least max-body and max-decompressed-body together."
+        ),
+        .size(
+            "max-backlog",
+            \.maximumBacklog,
+            standard: "64MiB",
+            1 << 20...16 << 30,
+            "Bytes that may wait for the ledger."
+        ),
+        .count(
+            "max-connections",
+            \.maximumConnections,
+            standard: "1024",
+            1...1_000_000,
+            "Connections served at once; more wait to be accepted."
+        ),
+        .value(
+            "max-connections-per-client",
+            \.maximumConnectionsPerClient,
+            "count",
+            standard: "half",
+            isHotReloadable: true,
+            "Connections of one client address served at once: half of all (any number on the loopback), a number or off.",
+            SettingText.share
+        ),
+        .count(
+            "max-scrapes",
+            \.maximumScrapes,
+            standard: "100",
+            1...10_000,
+            "Scrapes answered at once; more are refused."
+        ),
+    ]
+
+    /// Rate limits.
+    private static let rates: [Setting] = [
+        .value(
+            "client-rate",
+            \.clientRate,
+            "rate",
+            standard: "off",
+            isHotReloadable: true,
+            "Rate limit of the requests of one client address, such as 50/s."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.unlessOff(text, SettingText.rate)
+        },
+        .tokenLimit,
+    ]
+}
+
+extension Setting {
+    /// The limits of tokens, by the name of the token.
+    fileprivate static let tokenLimit = Setting(
+        name: "token-limit",
+        form: .list,
+        placeholder: "name=rate",
+        standard: "",
+        help: "Rate limit of the events of a token, such as ios=500/s; other tokens have no limit of their own.",
+        isHotReloadable: true,
+        isPath: false,
+        apply: { texts, configuration throws(SettingComplaint) in
+            var limits: [String: Double] = [:]
+            _ = try values(texts) { (text) throws(SettingComplaint) in
+                guard let equals = text.lastIndex(of: "="), equals > text.startIndex else {
+                    throw SettingComplaint(expected: "a token's name and its rate, such as ios=500/s", found: text)
+                }
+                let name = String(text[..<equals])
+                guard limits[name] == nil else { throw SettingComplaint("found \"\(name.prefix(80))\" twice") }
+                limits[name] = try SettingText.rate(String(text[text.index(after: equals)...]))
+                return name
+            }
+            configuration.tokenLimits = limits
+        },
+        isEqual: { $0.tokenLimits == $1.tokenLimits },
+        carry: { $1.tokenLimits = $0.tokenLimits }
+    )
+}
+
+extension Settings {
+    /// Timeouts.
+    private static let times: [Setting] = [
+        .time("header-timeout", \.headerTimeout, standard: "10s", "Time limit for receiving a request's head."),
+        .time("body-timeout", \.bodyTimeout, standard: "1m", "Time limit for receiving a request's body."),
+        .time("response-timeout", \.responseTimeout, standard: "1m", "Time limit for sending a response."),
+        .time("idle-timeout", \.idleTimeout, standard: "75s", "Time after which an idle connection is closed."),
+        .time(
+            "max-commit-time",
+            \.maximumCommitTime,
+            standard: "5s",
+            "Commit time above which new events are refused until commits are faster."
+        ),
+    ]
+}
+
+extension Settings {
+    /// Metrics and the service's own log.
+    private static let output: [Setting] = [
+        .list(
+            "label",
+            \.labels,
+            "label",
+            "Additional labels of the lifecycle metrics: platform, app_version."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, LifecycleLabel.allCases)
+        },
+        .flag(
+            "created-samples",
+            \.createdSamples,
+            standard: true,
+            "Expose the creation time of counters and histograms, in OpenMetrics (_created) and protobuf."
+        ),
+        .value(
+            "log-level",
+            \.logLevel,
+            "level",
+            standard: "notice",
+            isHotReloadable: true,
+            "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
+        ) { (text) throws(SettingComplaint) in
+            try SettingText.choice(text, Logger.Level.allCases)
+        },
+        .flag("quiet", \.isQuiet, "Print no start screen."),
+    ]
 }

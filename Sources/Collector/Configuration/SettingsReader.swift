@@ -3,19 +3,18 @@
 internal import Configuration
 internal import Foundation
 internal import LogInput
-internal import Synchronization
 internal import TextOutput
 
 /// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
 ///
-/// Reading it again reads the file again, as a reload does.
+/// Each call of ``read()`` reads the file again, as a reload needs it.
 package struct SettingsReader: Sendable {
-    /// The values that options gave, by the setting's name; true and false for flags.
-    package var options: [String: [String]]
+    /// The values of the options, by the setting's name; true and false for flags.
+    fileprivate let options: [String: [String]]
     /// The environment.
-    package var environment: [String: String]
+    fileprivate let environment: [String: String]
     /// The configuration file; nil: none.
-    package var file: String?
+    package private(set) var file: String?
 
     /// - Parameter file: relative paths are taken from the working directory.
     package init(options: [String: [String]] = [:], environment: [String: String], file: String? = nil) {
@@ -24,9 +23,9 @@ package struct SettingsReader: Sendable {
         self.file = file.map { Self.absolute($0, in: FileManager.default.currentDirectoryPath) }
     }
 
-    /// What is told all in all.
+    /// The configuration of all layers.
     ///
-    /// - Throws: all that is wrong with it, each with its place.
+    /// - Throws: every problem, each with its place.
     package func read() throws(ConfigurationProblems) -> ServeConfiguration {
         let reading = reading()
         let problems = reading.problems.isEmpty ? reading.conflicts : reading.problems
@@ -34,40 +33,40 @@ package struct SettingsReader: Sendable {
         return reading.configuration
     }
 
-    /// What is wrong with the options, each by itself and without the file.
+    /// The problems of the options alone, without the file.
     package var optionProblems: [ConfigurationProblem] {
         var reader = self
         reader.file = nil
         return reader.reading().problems.filter { problem in
             guard case .option(let name) = problem.origin else { return false }
-            // A state directory may stand in the file alone.
+            // The file may name the state directory.
             return name != "--state-dir" || file == nil || options["state-dir"] != nil
         }
     }
 
-    /// What is told, as far as it can be read.
+    /// The configuration as far as it can be read, with its problems.
     func reading() -> SettingsReading {
         var reading = SettingsReading(
             ServeConfiguration(stateDirectory: StateDirectory.default(environment: environment) ?? "")
         )
         reading.problems = emptyPaths
-        let told =
+        let settingsFile =
             file.map { $0.isEmpty ? SettingsFile() : SettingsFile.read($0, &reading.problems) } ?? SettingsFile()
         reading.configuration.zone = .machine
         reading.configuration.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"].flatMap {
             $0.isEmpty ? nil : CredentialsDirectory($0, mustHoldTokens: false)
         }
-        let layers = Layers(self, told)
+        let layers = Layers(self, settingsFile)
         for setting in Settings.all {
             guard let found = layers.texts(of: setting) else { continue }
             let texts = setting.isPath ? found.texts.map { absolute($0, found.layer) } : found.texts
-            reading.origins[setting.name] = texts.indices.map { origin(setting, found.layer, told, $0) }
+            reading.origins[setting.name] = texts.indices.map { origin(setting, found.layer, settingsFile, $0) }
             do throws(SettingComplaint) {
                 try setting.apply(texts, &reading.configuration)
             } catch {
                 reading.unread.insert(setting.name)
                 reading.problems.append(
-                    ConfigurationProblem(origin(setting, found.layer, told, error.index), error.message)
+                    ConfigurationProblem(origin(setting, found.layer, settingsFile, error.index), error.message)
                 )
             }
         }
@@ -82,20 +81,20 @@ package struct SettingsReader: Sendable {
         return reading
     }
 
-    /// What should name a path and is empty, as a variable is that nothing has filled; options of settings aside, which
-    /// are read as they are.
+    /// The variables and the `--config` that should name a path and are empty, such as a variable that a script left
+    /// unset. An empty option of a setting is a problem of that setting.
     private var emptyPaths: [ConfigurationProblem] {
         let settings = Settings.all.filter { $0.isPath && options[$0.name] == nil }.map(\.variable)
         let variables = (file == nil ? [Self.fileVariable] : []) + settings
         let empty = variables.filter { environment[$0]?.isEmpty == true }.map(ConfigurationProblem.Origin.environment)
         return ((file == "" ? [.option("--config")] : []) + empty).map {
-            ConfigurationProblem($0, "expected a path, found nothing; leave it out where none is wanted")
+            ConfigurationProblem($0, "expected a path, found nothing; leave it out if none is wanted")
         }
     }
 
-    /// Variables that look like settings and are none, but for those that Kubernetes makes for a service of this name.
+    /// Variables with the prefix of settings that name none, except those that Kubernetes sets for a service of this name.
     ///
-    /// They are no errors, since others may set them.
+    /// Warnings and not errors, since other programs may set them.
     package var unknownVariables: [ConfigurationProblem] {
         let known = Set(Settings.all.map(\.variable) + [Self.fileVariable])
         return environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
@@ -112,7 +111,7 @@ package struct SettingsReader: Sendable {
 
     private func origin(
         _ setting: Setting,
-        _ layer: Layer,
+        _ layer: LayerKind,
         _ file: SettingsFile,
         _ index: Int
     ) -> ConfigurationProblem.Origin {
@@ -124,7 +123,7 @@ package struct SettingsReader: Sendable {
     }
 
     /// A path in the file is relative to the file's directory, others to the working directory.
-    private func absolute(_ path: String, _ layer: Layer) -> String {
+    private func absolute(_ path: String, _ layer: LayerKind) -> String {
         let directory =
             switch layer {
             case .file: file.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
@@ -140,69 +139,189 @@ package struct SettingsReader: Sendable {
     }
 }
 
-extension SettingsReader {
-    /// Where a value comes from.
-    fileprivate enum Layer: String {
-        case options, environment, file
+/// A source of settings.
+private enum LayerKind {
+    case options, environment, file
+}
+
+/// The layers in the order of precedence, each with a reader of its own: which layer a value came from follows from which
+/// reader gave it.
+private struct Layers {
+    private let layers: [(kind: LayerKind, reader: ConfigReader)]
+
+    init(_ settings: SettingsReader, _ file: SettingsFile) {
+        let environment = settings.environment.filter { !$0.value.isEmpty }
+        layers = [
+            (.options, ConfigReader(provider: InMemoryProvider(values: Self.values(settings.options)))),
+            (
+                .environment,
+                ConfigReader(
+                    provider: EnvironmentVariablesProvider(environmentVariables: environment)
+                        .prefixKeys(with: ConfigKey(["dnp", "telemetry"]))
+                )
+            ),
+            (.file, ConfigReader(provider: InMemoryProvider(values: Self.values(file.texts)))),
+        ]
     }
 
-    /// The layers as swift-configuration reads them.
-    private struct Layers {
-        let reader: ConfigReader
-        let provenance = Provenance()
-
-        init(_ settings: SettingsReader, _ file: SettingsFile) {
-            let environment = settings.environment.filter { !$0.value.isEmpty }
-            reader = ConfigReader(
-                providers: [
-                    InMemoryProvider(name: Layer.options.rawValue, values: Self.values(settings.options)),
-                    EnvironmentVariablesProvider(environmentVariables: environment)
-                        .prefixKeys(with: ConfigKey(["dnp", "telemetry"])),
-                    InMemoryProvider(name: Layer.file.rawValue, values: Self.values(file.texts)),
-                ],
-                accessReporter: provenance
-            )
+    private static func values(_ texts: [String: [String]]) -> [AbsoluteConfigKey: ConfigValue] {
+        var values: [AbsoluteConfigKey: ConfigValue] = [:]
+        for (name, texts) in texts {
+            guard let setting = Settings.byName[name] else { continue }
+            let content: ConfigContent =
+                if setting.form != .list, texts.count == 1 { .string(texts[0]) } else { .stringArray(texts) }
+            values[AbsoluteConfigKey([name])] = ConfigValue(content, isSecret: false)
         }
+        return values
+    }
 
-        private static func values(_ texts: [String: [String]]) -> [AbsoluteConfigKey: ConfigValue] {
-            var values: [AbsoluteConfigKey: ConfigValue] = [:]
-            for (name, texts) in texts {
-                guard let setting = Settings.byName[name] else { continue }
-                let content: ConfigContent =
-                    if setting.form != .list, texts.count == 1 { .string(texts[0]) } else { .stringArray(texts) }
-                values[AbsoluteConfigKey([name])] = ConfigValue(content, isSecret: false)
-            }
-            return values
-        }
-
-        /// What is told of a setting, and by which layer; nil where none tells it.
-        func texts(of setting: Setting) -> (texts: [String], layer: Layer)? {
-            let key = ConfigKey([setting.name])
+    /// The texts of a setting in the first layer that holds it; nil where none does.
+    func texts(of setting: Setting) -> (texts: [String], layer: LayerKind)? {
+        let key = ConfigKey([setting.name])
+        for (kind, reader) in layers {
             let texts =
                 setting.form == .list
                 ? reader.stringArray(forKey: key)
                 : reader.string(forKey: key).map { [$0] }
-            return texts.map { ($0, provenance.last) }
+            if let texts { return (texts, kind) }
+        }
+        return nil
+    }
+}
+
+/// A configuration as far as it could be read, with the problems and the origins of its values.
+struct SettingsReading: Sendable {
+    /// A setting with a problem keeps its default.
+    fileprivate(set) var configuration: ServeConfiguration
+    /// The problems of single settings, each with its place.
+    fileprivate(set) var problems: [ConfigurationProblem] = []
+    /// The settings that could not be read.
+    fileprivate var unread: Set<String> = []
+    /// The origin of each value, by setting.
+    fileprivate var origins: [String: [ConfigurationProblem.Origin]] = [:]
+
+    fileprivate init(_ configuration: ServeConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// The origin of a value; the setting's option where it has its default.
+    func origin(of name: String, _ index: Int = 0) -> ConfigurationProblem.Origin {
+        guard let origins = origins[name], let last = origins.last else { return .option("--\(name)") }
+        return origins.indices.contains(index) ? origins[index] : last
+    }
+
+    /// The problems of settings that are valid alone and conflict with each other.
+    var conflicts: [ConfigurationProblem] { listenersNamedTwice + [bodiesAboveBudget].compactMap(\.self) }
+
+    private var listenersNamedTwice: [ConfigurationProblem] {
+        let listeners = configuration.listeners
+        return listeners.indices.filter { index in
+            !listeners[index].takesFreePort
+                && listeners[..<index].contains { $0.endpoint.isSamePlace(as: listeners[index].endpoint) }
+        }
+        .map { index in
+            ConfigurationProblem(
+                origin(of: "listen", index),
+                "found \(listeners[index].name) twice; list it once, with all that it serves"
+            )
         }
     }
 
-    /// Notes which layer gave the value that was read last.
-    private final class Provenance: AccessReporter {
-        private let layer = Mutex(Layer.options)
+    /// The budget holds one body of the allowed size, or such a body would be refused forever.
+    private var bodiesAboveBudget: ConfigurationProblem? {
+        let needed = configuration.maximumBody + configuration.maximumDecompressedBody
+        let names = ["max-bytes-in-flight", "max-decompressed-body", "max-body"]
+        guard configuration.maximumBytesInFlight < needed, unread.isDisjoint(with: names) else { return nil }
+        let place = origin(of: names.first { origins[$0] != nil } ?? "max-bytes-in-flight")
+        return ConfigurationProblem(
+            place,
+            "expected max-bytes-in-flight of at least \(SettingText.shown(needed)), the sum of max-body and "
+                + "max-decompressed-body, found \(SettingText.shown(configuration.maximumBytesInFlight))"
+        )
+    }
+}
 
-        var last: Layer { layer.withLock { $0 } }
-
-        func report(_ event: AccessEvent) {
-            guard let provider = event.providerResults.last?.providerName else { return }
-            let found: Layer =
-                if provider.contains("[\(Layer.options.rawValue)]") {
-                    .options
-                } else if provider.contains("[\(Layer.file.rawValue)]") {
-                    .file
-                } else {
-                    .environment
-                }
-            layer.withLock { $0 = found }
+extension Listener.Endpoint {
+    /// Whether both are the same socket, whatever its mode and group are.
+    fileprivate func isSamePlace(as other: Listener.Endpoint) -> Bool {
+        switch (self, other) {
+        case (.unix(let path, _, _), .unix(let otherPath, _, _)): path == otherPath
+        default: self == other
         }
+    }
+}
+
+/// The texts of the settings in a configuration file, with their lines.
+private struct SettingsFile {
+    private struct Place {
+        var key: Int
+        var values: [Int]
+    }
+
+    private(set) var texts: [String: [String]] = [:]
+    private var path = ""
+    private var places: [String: Place] = [:]
+
+    /// A file without settings.
+    init() {}
+
+    /// Reads a file; a faulty entry is skipped and added to the problems.
+    static func read(_ path: String, _ problems: inout [ConfigurationProblem]) -> SettingsFile {
+        do throws(ConfigurationProblem) {
+            return SettingsFile(try YAMLFile.read(path), path, &problems)
+        } catch {
+            problems.append(error)
+            return SettingsFile()
+        }
+    }
+
+    private init(_ root: YAMLNode, _ path: String, _ problems: inout [ConfigurationProblem]) {
+        self.path = path
+        let entries: [YAMLNode.Entry]
+        switch root.value {
+        case .empty: entries = []
+        case .mapping(let read): entries = read
+        case .scalar, .sequence:
+            problems.append(
+                ConfigurationProblem(
+                    .file(path, line: root.line),
+                    "expected settings as name: value, found \(root.kind)"
+                )
+            )
+            entries = []
+        }
+        for entry in entries {
+            do throws(ConfigurationProblem) {
+                try take(entry)
+            } catch {
+                problems.append(error)
+            }
+        }
+    }
+
+    private mutating func take(_ entry: YAMLNode.Entry) throws(ConfigurationProblem) {
+        let origin = ConfigurationProblem.Origin.file(path, line: entry.line)
+        guard let setting = Settings.byName[entry.key] else {
+            throw .unknownKey(entry.key, Settings.all.map(\.name), origin)
+        }
+        let values: [(text: String, line: Int)]
+        switch entry.value.value {
+        case .empty:
+            throw ConfigurationProblem(origin, "\(entry.key) has no value; leave the line out for the default")
+        case .sequence where setting.form == .list: values = try entry.value.texts(path)
+        case .sequence, .mapping:
+            let expected = setting.form == .list ? "a list or a value" : "one value"
+            throw ConfigurationProblem(origin, "\(entry.key): expected \(expected), found \(entry.value.kind)")
+        case .scalar(let text): values = [(text, entry.value.line)]
+        }
+        texts[entry.key] = values.map(\.text)
+        places[entry.key] = Place(key: entry.line, values: values.map(\.line))
+    }
+
+    /// The line of a value.
+    func origin(of name: String, _ index: Int) -> ConfigurationProblem.Origin {
+        let place = places[name]
+        let line = place.flatMap { $0.values.indices.contains(index) ? $0.values[index] : $0.key }
+        return .file(path, line: line)
     }
 }

@@ -5,14 +5,14 @@ internal import CDispatch
 internal import CoreFoundation
 internal import Glibc
 
-/// A file that is read whole: one that people or the service manager put there, of a bounded size.
+/// Reads small files of an operator or the service manager as a whole, up to a limit.
 enum SmallFile {
     /// Why it cannot be read; never its content.
     struct Failure: Error, Hashable, CustomStringConvertible {
         let description: String
     }
 
-    /// The bytes of a regular file. Nothing waits: a pipe, a socket or a device is refused.
+    /// The bytes of a regular file. It never blocks: a pipe, a socket or a device is refused.
     static func read(_ path: String, maximumSize: Int) throws(Failure) -> [UInt8] {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard file >= 0 else { throw Failure(description: sentence(for: errno)) }
@@ -51,4 +51,10 @@ enum SmallFile {
         default: unsafe "it cannot be read: \(String(cString: strerror(number)))"
         }
     }
+}
+
+/// The identity of a file regardless of its name: device and inode (stat(2)).
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var inode: UInt64
 }

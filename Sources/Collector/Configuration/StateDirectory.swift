@@ -6,7 +6,7 @@
     internal import Darwin
 #endif
 
-/// Where the service keeps its state when it is not told.
+/// The state directory: its default place and its creation.
 package enum StateDirectory {
     /// `$STATE_DIRECTORY` (systemd.exec(5); the first of several), else `$XDG_STATE_HOME/dnp-telemetry` (XDG Base
     /// Directory Specification), else `~/.local/state/dnp-telemetry`; nil when the environment names none of these.
@@ -23,14 +23,14 @@ extension StateDirectory {
         unsafe access(path + "/ledger.sqlite", F_OK) == 0
     }
 
-    /// Makes the directory and what is missing above it, with mode 0700.
+    /// Creates the directory and its missing parents, with mode 0700.
     static func create(_ path: String) throws(CollectorError) {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/") {
             parent += "/" + part
             if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST {
                 throw CollectorError(
-                    "cannot make the state directory \(path): \(unsafe String(cString: strerror(errno))); "
+                    "cannot create the state directory \(path): \(unsafe String(cString: strerror(errno))); "
                         + "choose another one with --state-dir"
                 )
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import TextOutput
 internal import Yams
 
 /// Reads YAML files that people write: small ones, without anchors, each key once.
@@ -25,9 +26,9 @@ enum YAMLFile {
 
     /// Reads a document that is no larger than its text: one with anchors is refused before an alias is followed.
     ///
-    /// It is parsed twice, first with its aliases made words. Up to the first alias both texts mean the same, and an
-    /// alias whose anchor does not stand before it is an error, so the first reading meets each anchor that one of the
-    /// second could follow.
+    /// It is parsed twice, first with every `*` replaced by a letter, so that no alias expands. Up to the first alias both
+    /// texts mean the same, and an alias needs its anchor before it, so the first pass meets every anchor that the second
+    /// could follow.
     static func parse(_ text: String, _ path: String) throws(ConfigurationProblem) -> YAMLNode {
         // libyaml counts a byte order mark as a column.
         let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
@@ -37,7 +38,7 @@ enum YAMLFile {
         return try document(text, path)
     }
 
-    /// A letter that means nothing to YAML and that a text does not hold, so that no two keys become the same by it.
+    /// A letter without meaning in YAML that the text does not contain, so that no two keys become equal.
     private static func unusedLetter(_ text: String) -> Unicode.Scalar {
         let first: Unicode.Scalar = "\u{E000}"
         let used = Set(text.unicodeScalars.lazy.filter { (first..."\u{F8FF}").contains($0) })
@@ -53,10 +54,10 @@ enum YAMLFile {
         } catch let error as YamlError {
             throw ConfigurationProblem(error, path)
         } catch {
-            throw ConfigurationProblem(.file(path, line: nil), "is no YAML")
+            throw ConfigurationProblem(.file(path, line: nil), "is not YAML")
         }
         guard let root else { return YAMLNode(value: .empty, line: 1) }
-        // The parser owns the anchors; nodes let go of them once it has gone.
+        // Nodes hold their anchors weakly; the parser owns them.
         return try withExtendedLifetime(parser) { () throws(ConfigurationProblem) in
             try node(root, path, depth: 1)
         }
@@ -75,7 +76,7 @@ enum YAMLFile {
             case .mapping: .map
             }
         guard node.tag.rawValue == ownTag.rawValue else {
-            throw ConfigurationProblem(.file(path, line: line), "tags are not taken; write the value as it is")
+            throw ConfigurationProblem(.file(path, line: line), "tags are not supported; write the value as it is")
         }
         switch node {
         case .scalar(let scalar): return YAMLNode(value: value(scalar), line: line)
@@ -92,7 +93,10 @@ enum YAMLFile {
                 }
                 _ = try self.node(key, path, depth: depth)
                 guard scalar.string != "<<" || scalar.style != .plain else {
-                    throw ConfigurationProblem(.file(path, line: place), "merge keys are not taken; write the keys out")
+                    throw ConfigurationProblem(
+                        .file(path, line: place),
+                        "merge keys are not supported; write the keys out"
+                    )
                 }
                 let read = try self.node(value, path, depth: depth + 1)
                 entries.append(YAMLNode.Entry(key: scalar.string, line: place, value: read))
@@ -103,7 +107,7 @@ enum YAMLFile {
     }
 
     fileprivate static let noAnchors =
-        "anchors and aliases are not taken; write the value out, or put it in quotes if it begins with & or *"
+        "anchors and aliases are not supported; write the value out, or put it in quotes if it begins with & or *"
 
     /// YAML 1.2, 10.3.2: a plain scalar of these is null.
     private static func value(_ scalar: Node.Scalar) -> YAMLNode.Value {
@@ -113,7 +117,7 @@ enum YAMLFile {
 }
 
 extension ConfigurationProblem {
-    /// The parser's own words, which never hold the text's, with the place.
+    /// The parser's message, which never quotes the text, with its line.
     fileprivate init(_ error: YamlError, _ path: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -124,7 +128,7 @@ extension ConfigurationProblem {
                 } else if problem.hasPrefix("Maximum nesting level") {
                     "values are nested deeper than \(YAMLFile.maximumDepth)"
                 } else {
-                    "is no YAML: \(problem), column \(mark.column)"
+                    "is not YAML: \(problem), column \(mark.column)"
                 }
             self.init(.file(path, line: mark.line), message)
         case .duplicatedKeysInMapping(let duplicates, let context):
@@ -132,9 +136,110 @@ extension ConfigurationProblem {
             let found = names.isEmpty ? "one again" : "more of \(names.joined(separator: ", "))"
             self.init(.file(path, line: context.mark.line), "expected each key once, found \(found)")
         case .reader(let problem, _, _, _):
-            self.init(.file(path, line: nil), "is no YAML: \(problem)")
+            self.init(.file(path, line: nil), "is not YAML: \(problem)")
         default:
-            self.init(.file(path, line: nil), "is no YAML")
+            self.init(.file(path, line: nil), "is not YAML")
         }
+    }
+}
+
+/// A value of a YAML document with the line where it begins, counted from 1.
+struct YAMLNode: Equatable, Sendable {
+    indirect enum Value: Equatable, Sendable {
+        /// Nothing, `null` or `~`.
+        case empty
+        /// Text as written, uninterpreted.
+        case scalar(String)
+        case sequence([YAMLNode])
+        case mapping([Entry])
+    }
+
+    /// A key with its value.
+    struct Entry: Equatable, Sendable {
+        var key: String
+        var line: Int
+        var value: YAMLNode
+    }
+
+    var value: Value
+    var line: Int
+
+    /// The kind of the value for messages. Never its text: the file given may by mistake be a key or a token.
+    var kind: String {
+        switch value {
+        case .empty: "nothing"
+        case .scalar: "a single value"
+        case .sequence: "a list"
+        case .mapping: "keys and values"
+        }
+    }
+}
+
+extension YAMLNode {
+    /// The entries by key, when it is a mapping without keys that are not among the known ones; nothing is an empty one.
+    ///
+    /// - Parameter path: the file, for messages.
+    /// - Throws: the first problem, with a suggestion for an unknown key.
+    func entries(_ known: [String], _ path: String) throws(ConfigurationProblem) -> [String: Entry] {
+        switch value {
+        case .empty: return [:]
+        case .mapping(let entries):
+            var found: [String: Entry] = [:]
+            for entry in entries {
+                guard known.contains(entry.key) else {
+                    throw .unknownKey(entry.key, known, .file(path, line: entry.line))
+                }
+                found[entry.key] = entry
+            }
+            return found
+        case .scalar, .sequence:
+            throw ConfigurationProblem(.file(path, line: line), "expected keys and values, found \(kind)")
+        }
+    }
+
+    /// The text of a scalar.
+    func text(_ path: String) throws(ConfigurationProblem) -> String {
+        guard case .scalar(let text) = value else {
+            throw ConfigurationProblem(.file(path, line: line), "expected a single value, found \(kind)")
+        }
+        return text
+    }
+
+    /// The scalars of a list.
+    func texts(_ path: String) throws(ConfigurationProblem) -> [(text: String, line: Int)] {
+        guard case .sequence(let nodes) = value else {
+            throw ConfigurationProblem(.file(path, line: line), "expected a list, found \(kind)")
+        }
+        var texts: [(text: String, line: Int)] = []
+        for node in nodes { texts.append((try node.text(path), node.line)) }
+        return texts
+    }
+}
+
+extension YAMLNode {
+    /// The longest key that a message repeats, in bytes.
+    private static let maximumName = 64
+
+    /// Whether a text looks like a key and not like a part of a secret: lower-case letters, digits, `_` and `-`.
+    static func isName(_ text: String) -> Bool {
+        (1...maximumName).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+extension ConfigurationProblem {
+    /// An unknown key; its text is repeated only if it looks like a key or resembles a known one.
+    static func unknownKey(_ key: String, _ known: some Sequence<String>, _ origin: Origin) -> ConfigurationProblem {
+        if let meant = NearestName.of(key, in: known) {
+            return ConfigurationProblem(origin, "unknown key \"\(key.prefix(80))\"; did you mean \(meant)?")
+        }
+        return ConfigurationProblem(origin, YAMLNode.isName(key) ? "unknown key \"\(key)\"" : "unknown key")
     }
 }

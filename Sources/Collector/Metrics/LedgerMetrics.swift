@@ -3,7 +3,7 @@
 internal import EventLedger
 internal import MetricsRegistry
 
-/// What the ledger and its writer tell about themselves.
+/// The metrics of the ledger and its writer.
 struct LedgerMetrics: Sendable {
     private let commits: Counter
     private let failures: Counter
@@ -109,7 +109,7 @@ struct LedgerMetrics: Sendable {
     }
 }
 
-/// Why the ledger did not take what was handed in.
+/// The reason why the ledger refused a submission.
 private enum RefusalReason: String, CaseIterable {
     /// Too much waited (`max-backlog`).
     case backlog

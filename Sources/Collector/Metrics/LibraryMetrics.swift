@@ -2,11 +2,10 @@
 
 internal import MetricsRegistry
 
-/// What the page shows of the metrics that Hummingbird and other libraries report.
+/// Which metrics of Hummingbird and other libraries the page shows.
 enum LibraryMetrics {
-    /// Hummingbird's counters of requests and of errors are left out, since `dnp_telemetry_http_requests_total` has both.
-    /// Its gauge of requests in progress is left out too: it falls when a body has been written, and so never for an
-    /// answer to HEAD nor for a connection that broke before.
+    /// Hummingbird's counters of requests and errors are ignored, since `dnp_telemetry_http_requests_total` has both. So is
+    /// its gauge of requests in progress: it falls only once a body is written, so never for HEAD or a broken connection.
     static var options: RegistryMetricsOptions {
         var options = RegistryMetricsOptions()
         options.ignored = ["hb.requests", "hb.request.errors", "http.server.active_requests"]

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Glibc
 internal import Journald
 internal import LedgerState
 internal import Logging
 internal import TelemetryEvents
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
-/// Where events go besides the ledger, as a running thing that can be woken and stopped.
+/// The journal that events are delivered to besides the ledger.
 enum JournalOutput: Sendable {
     case journald(ConfirmedJournalWriter)
     case standardOutput(StandardOutputJournal)
@@ -34,7 +29,7 @@ enum JournalOutput: Sendable {
         if case .journald(let writer) = self { writer.checkpoint.cursor } else { nil }
     }
 
-    /// Delivers what it can in the given time and ends.
+    /// Delivers what fits into the given time, then ends.
     func stop(within limit: Duration) async {
         switch self {
         case .journald(let writer): _ = await writer.stop(within: limit)
@@ -45,6 +40,33 @@ enum JournalOutput: Sendable {
 }
 
 extension JournalOutput {
+    /// The output that a configuration names, from where the journal's progress left off.
+    ///
+    /// - Parameter progress: nil only where no journal is written.
+    init(
+        _ configuration: ServeConfiguration,
+        _ ledger: EventLedger,
+        _ progress: JournalProgress?,
+        key: IdentityKey
+    ) throws {
+        self =
+            switch (configuration.journal, progress) {
+            case (.journald, let progress?):
+                try .journald(
+                    ledger,
+                    progress,
+                    key: key,
+                    directory: configuration.stateDirectory,
+                    socket: configuration.journalSocket,
+                    log: log
+                )
+            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
+            default: .off
+            }
+    }
+
+    /// An output that confirms what journald took by reading it back.
+    ///
     /// - Parameters:
     ///   - key: the key of the hashes that identify cycles.
     ///   - directory: the ledger's, which is read by a connection of its own.
@@ -84,8 +106,20 @@ extension JournalOutput {
 }
 
 extension JournalOutput {
-    /// Whether there is a socket to write to; journald may still come later.
-    static func exists(_ socket: String) -> Bool {
+    /// What the start screen says of the journal.
+    static func description(_ configuration: ServeConfiguration) -> String {
+        switch configuration.journal {
+        case .off: "off"
+        case .stdout: "standard output, as JSON lines"
+        case .journald:
+            isPresent(configuration.journalSocket)
+                ? "journald (journalctl -t dnp-telemetry -o cat -f)"
+                : "journald is absent: nothing listens at \(configuration.journalSocket); events wait in the ledger"
+        }
+    }
+
+    /// Whether a socket can be written to; journald may still start later.
+    private static func isPresent(_ socket: String) -> Bool {
         unsafe access(socket, W_OK) == 0
     }
 }

@@ -3,13 +3,13 @@
 package import Logging
 internal import Synchronization
 
-/// A log whose lowest level changes while it is used.
+/// A log handler whose level can change while it is used.
 package struct LiveLogHandler: LogHandler {
     /// The lowest level of every logger that was made with it.
     package final class Level: Sendable {
         private let held: Atomic<Int>
 
-        /// Begins with a level.
+        /// Starts with a level.
         package init(_ level: Logger.Level) {
             held = Atomic(Self.number(level))
         }
@@ -30,8 +30,8 @@ package struct LiveLogHandler: LogHandler {
     private var upstream: any LogHandler
 
     /// - Parameters:
-    ///   - upstream: what writes.
-    ///   - level: what decides whether something is written.
+    ///   - upstream: the handler that writes.
+    ///   - level: the shared level.
     package init(_ upstream: any LogHandler, level: Level) {
         self.level = level
         self.upstream = upstream

@@ -2,23 +2,23 @@
 
 package import LogInput
 
-/// Where the local service listens, by the settings that it is started with.
+/// The address of the local service, from the settings that it starts with.
 package struct ServiceAddress: Hashable, Sendable {
-    /// Where it listens when nothing is told, and where the socket unit of the package does.
+    /// The default address, also of the socket unit of the package.
     package static let standard = "127.0.0.1:10910"
 
     /// The URL of the first listener that answers HTTP.
     package let url: String
-    /// The certificate that it shows there, as PEM; nil without TLS.
+    /// The certificate of that listener, as PEM; nil without TLS.
     package let certificate: [UInt8]?
 
     /// - Parameters:
     ///   - environment: the variables of the process.
     ///   - file: the configuration file; nil: the one that the environment names, or none.
-    /// - Throws: `InvalidOption` for settings that cannot be read, or that tell no address.
+    /// - Throws: `InvalidOption` for settings that cannot be read, or that have no address.
     package init(environment: [String: String], file: String?) throws(InvalidOption) {
         let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
-        // Nothing is stored here, so it may be told or not.
+        // Nothing is stored here, so any state directory will do.
         let reader = SettingsReader(options: ["state-dir": ["/"]], environment: environment, file: file ?? named)
         let configuration: ServeConfiguration
         do throws(ConfigurationProblems) {
@@ -38,12 +38,12 @@ package struct ServiceAddress: Hashable, Sendable {
         switch listener.endpoint {
         case .unix(let path, _, _): url = certificate == nil ? "unix:\(path)" : "https+unix:\(path)"
         case .inherited: url = "\(scheme)://\(Self.standard)"
-        case .address(_, 0): throw InvalidOption("the service takes any free port; expected --url")
+        case .address(_, 0): throw InvalidOption("the service listens on any free port; expected --url")
         case .address(let host, let port): url = "\(scheme)://\(Self.local(host)):\(port)"
         }
     }
 
-    /// A host that means all addresses is reached on this machine's own.
+    /// The loopback address in place of a host that stands for all addresses.
     private static func local(_ host: String) -> String {
         switch host {
         case "", "0.0.0.0", "*": "127.0.0.1"
@@ -52,7 +52,7 @@ package struct ServiceAddress: Hashable, Sendable {
         }
     }
 
-    /// The certificate that a web configuration tells of; nil where it tells of no TLS.
+    /// The certificate of a web configuration; nil without TLS.
     private static func certificate(_ path: String?) throws(ConfigurationProblem) -> [UInt8]? {
         guard let path else { return nil }
         switch try WebConfiguration(try YAMLFile.read(path), path: path).tls?.certificate {

@@ -2,47 +2,48 @@
 
 internal import Dispatch
 internal import Glibc
+internal import ServiceLifecycle
 internal import Synchronization
 
 /// SIGHUP, SIGTERM and SIGINT, from the first moment of the service on.
 ///
-/// A SIGHUP that comes while the service starts is kept until it runs. A SIGTERM or SIGINT ends a start at once, which
-/// leaves the ledger as a kill would, and a running service in order.
+/// A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at once, which leaves the
+/// ledger as a kill would, and stops a running service gracefully.
 package final class ServiceSignals: Sendable {
     private enum Phase {
         case starting(abandon: @Sendable () -> Void)
         case running
     }
 
-    /// One element for all that came since the last was taken.
+    /// One element for all SIGHUPs since the last one was consumed.
     let hangUps: AsyncStream<Void>
     /// Ends with the first SIGTERM or SIGINT of a running service.
     let untilStop: AsyncStream<Void>
 
     private let phase = Mutex(Phase.starting(abandon: {}))
-    private let toldHangUp: AsyncStream<Void>.Continuation
-    private let toldStop: AsyncStream<Void>.Continuation
+    private let hangUpContinuation: AsyncStream<Void>.Continuation
+    private let stopContinuation: AsyncStream<Void>.Continuation
 
     private init() {
-        (hangUps, toldHangUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        (untilStop, toldStop) = AsyncStream.makeStream()
+        (hangUps, hangUpContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (untilStop, stopContinuation) = AsyncStream.makeStream()
     }
 
-    /// Lets no SIGHUP end the process, until ``take()`` takes it.
+    /// Ignores SIGHUP, which would end the process, until ``take()``.
     package static func ignoreHangUps() {
         signal(SIGHUP, SIG_IGN)
     }
 
-    /// Takes the signals over, to be called once in a process.
+    /// Installs the signal handlers; called once in a process.
     package static func take() async -> ServiceSignals {
         let signals = ServiceSignals()
-        await take(SIGHUP) { signals.toldHangUp.yield() }
+        await take(SIGHUP) { signals.hangUpContinuation.yield() }
         await take(SIGTERM) { signals.stop() }
         await take(SIGINT) { signals.stop() }
         return signals
     }
 
-    /// On a thread of its own, since a start keeps those of tasks at work; returns once the signal is taken.
+    /// Handles a signal on a queue of its own, since recovery occupies the threads of tasks; returns once the handler is installed.
     private static func take(_ number: Int32, _ body: @escaping @Sendable () -> Void) async {
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
         await withCheckedContinuation { continuation in
@@ -55,12 +56,12 @@ package final class ServiceSignals: Sendable {
 
     private static let queue = DispatchQueue(label: "dnp-telemetry.signals")
 
-    /// Tells what a stop has to take away as long as the service starts.
+    /// Sets the cleanup of a stop during the start.
     func starting(abandon: @escaping @Sendable () -> Void) {
         phase.withLock { $0 = .starting(abandon: abandon) }
     }
 
-    /// From now on the service stops in order.
+    /// From now on a signal stops the service gracefully.
     func started() {
         phase.withLock { $0 = .running }
     }
@@ -70,11 +71,20 @@ package final class ServiceSignals: Sendable {
             switch phase {
             case .starting(let abandon):
                 abandon()
-                // Other threads are at work on the ledger, so nothing is torn down under them.
+                // Other threads use the ledger, so exit without destructors.
                 _exit(0)
             case .running:
-                toldStop.finish()
+                stopContinuation.finish()
             }
         }
+    }
+}
+
+/// Ends, and with it the service group, on SIGTERM or SIGINT.
+struct StopService: Service {
+    let signals: ServiceSignals
+
+    func run() async throws {
+        for await _ in signals.untilStop.cancelOnGracefulShutdown() {}
     }
 }

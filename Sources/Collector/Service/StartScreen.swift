@@ -3,7 +3,7 @@
 package import EventLedger
 internal import TextOutput
 
-/// What the service says once it runs: where to post, where to scrape, where the ledger is, where the events go.
+/// What the service prints once it is ready: where to post and to scrape, where the ledger is and where events go.
 package struct StartScreen: Sendable, CustomStringConvertible {
     /// Where the service listens, in the order of the configuration.
     package var addresses: [ListeningAddress]
@@ -56,5 +56,22 @@ package struct StartScreen: Sendable, CustomStringConvertible {
 
     private func scrapingCommand(_ address: ListeningAddress) -> String {
         #"curl -s \#(address.curl(metricsPath)) | grep "^dnp_prefetch.*_total""#
+    }
+}
+
+extension StartScreen {
+    /// The screen of a configuration.
+    init(_ configuration: ServeConfiguration, addresses: [ListeningAddress], opening: LedgerOpening) {
+        self.init(
+            addresses: addresses,
+            ledger: configuration.stateDirectory + "/ledger.sqlite",
+            opening: opening,
+            journal: JournalOutput.description(configuration),
+            durability: configuration.durability,
+            metricsPath: configuration.metricsPath,
+            followedFiles: configuration.followedFiles,
+            followedJournal: configuration.followedJournal,
+            readsStandardInput: configuration.readsStandardInput
+        )
     }
 }
