@@ -103,6 +103,10 @@ lint: swift ## Check the format of every Swift file, the links of the documents 
 format: swift ## Format every Swift file
 	@swift format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 
+.PHONY: portable
+portable: swift build-packages ## Build validate, replay and report without libsystemd-dev
+	@Tests/Portability/run
+
 .PHONY: bench
 bench: swift test-packages ## Measure, beside peers where there are some
 	@bash Benchmarks/run
