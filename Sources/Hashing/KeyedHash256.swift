@@ -36,3 +36,9 @@ package struct KeyedHash256: Sendable {
         return second.digest
     }
 }
+
+/// The states stand for the key: they are never part of a log or a dump.
+extension KeyedHash256: CustomStringConvertible, CustomReflectable {
+    package var description: String { "KeyedHash256" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}

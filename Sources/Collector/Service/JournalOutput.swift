@@ -47,7 +47,8 @@ extension JournalOutput {
         _ configuration: ServeConfiguration,
         _ ledger: EventLedger,
         _ progress: JournalProgress?,
-        key: IdentityKey
+        key: IdentityKey,
+        log: Logger
     ) throws {
         self =
             switch (configuration.journal, progress) {

@@ -33,7 +33,7 @@ struct ServicePipeline {
         registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
         let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
-        let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey)
+        let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
         let processor = IngestProcessor(
             storage.projection,

@@ -175,3 +175,11 @@ private struct KeyedHash {
         v2 = v2 << 32 | v2 >> 32
     }
 }
+
+/// A key is never part of a log or a dump.
+extension IdentityKey: CustomStringConvertible, CustomReflectable {
+    /// Always `IdentityKey`.
+    public var description: String { "IdentityKey" }
+    /// Shows no members.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
