@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOExtras
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
 internal import NIOPosix
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// Accepts connections from bound listeners and serves HTTP/1.1 over them.
 struct HTTPListening: Sendable {
@@ -162,5 +167,117 @@ struct HTTPListening: Sendable {
             try? await end.get()
             await server.tasks.wait()
         }
+    }
+}
+
+/// What stands between a connection and HTTP: nothing, or TLS.
+struct ConnectionSecurity: Sendable {
+    /// `http`, or `https` where connections are encrypted.
+    var scheme = "http"
+
+    /// Adds handlers to the pipeline of a new connection, on its event loop, before those of HTTP and before anything is
+    /// read. A connection for which it throws is closed.
+    var prepare: @Sendable (any Channel) throws -> Void = { _ in }
+
+    /// Connections are not encrypted.
+    static let none = ConnectionSecurity()
+}
+
+/// The tasks that answer the requests of connections, each begun on its connection's event loop.
+///
+/// A task group cannot be added to from there, and a sequence of connections drops those that come when it ends.
+final class ConnectionTasks: Sendable {
+    private struct State {
+        var next = 0
+        var running: [Int: Task<Void, Never>] = [:]
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let number = state.next
+            state.next += 1
+            state.running[number] = Task {
+                await body()
+                ended(number)
+            }
+        }
+    }
+
+    private func ended(_ number: Int) {
+        let waiting = state.withLock { state in
+            state.running[number] = nil
+            guard state.running.isEmpty else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Returns when none runs.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.running.isEmpty { state.waiting.append(continuation) }
+                return state.running.isEmpty
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    func cancel() {
+        for task in state.withLock({ Array($0.running.values) }) { task.cancel() }
+    }
+}
+
+/// Keeps the head of an answer until something of the answer follows, so that both are sent together.
+final class AnswerHeadHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private var head: (part: NIOAny, promise: EventLoopPromise<Void>?)?
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head(let response) = unwrapOutboundIn(data), response.status.kind != .informational {
+            head = (data, promise)
+            return
+        }
+        if let head {
+            self.head = nil
+            context.write(head.part, promise: head.promise)
+        }
+        context.write(data, promise: promise)
+    }
+
+    /// An answer of which nothing follows is none.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        head?.promise?.fail(ChannelError.outputClosed)
+        head = nil
+    }
+}
+
+/// Makes requests of HTTP/1.0 such of HTTP/1.1 that close their connection: nobody waits there for more, and `Expect` is
+/// not known (RFC 9110, 10.1.1).
+final class OldRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// Stands where a request's version is known still.
+    func add(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+        try pipeline.addHandler(self, position: .before(codec))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = unwrapInboundIn(data), head.version != .http1_1 else {
+            return context.fireChannelRead(data)
+        }
+        head.version = .http1_1
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        head.headers.remove(name: "Expect")
+        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }

@@ -63,3 +63,66 @@ extension String {
         append("\"")
     }
 }
+
+/// Turns every error into a problem answer and counts every request by route and status.
+struct ProblemMiddleware: RouterMiddleware {
+    let metrics: HTTPMetrics
+    let served: ServedPaths
+
+    func handle(
+        _ request: Request,
+        context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch let problem as Problem {
+            response = problem.response
+        } catch let error as any HTTPResponseError {
+            response = problem(for: error.status, context.listener.services).response
+        }
+        metrics.count(route: context.endpointPath, status: response.status.code)
+        return response
+    }
+
+    private func problem(for status: HTTPResponse.Status, _ services: Listener.Services) -> Problem {
+        switch status {
+        case .contentTooLarge:
+            .bodyTooLarge
+        case .notFound:
+            served.notFound(services)
+        default:
+            Problem(status: status, type: "http", title: status.reasonPhrase, detail: "The request cannot be served.")
+        }
+    }
+}
+
+extension Problem {
+    static let bodyTooLarge = Problem(
+        status: .contentTooLarge,
+        type: "body-too-large",
+        title: "Body too large",
+        detail: "The body is larger than the limit (see --max-body); send the events in several requests."
+    )
+}
+
+/// The seconds of a `Retry-After` (RFC 9110, 10.2.3), spread so that those who were refused together do not come back
+/// together.
+enum RetryHint {
+    /// The longest, in seconds.
+    static let maximum = 60
+
+    /// At least the given time and half as much again or 2 s at most, in whole seconds from 1 to ``maximum``; what is
+    /// longer than 40 s is taken for 40, so that there is room to spread.
+    static func jittered(_ duration: Duration, using generator: inout some RandomNumberGenerator) -> Int {
+        let (whole, rest) = duration.components
+        let seconds = min(max(Int(clamping: whole) + (rest > 0 && whole < maximum ? 1 : 0), 1), maximum * 2 / 3)
+        return seconds + Int.random(in: 0...max(2, seconds / 2), using: &generator)
+    }
+
+    static func jittered(_ duration: Duration) -> Int {
+        var generator = SystemRandomNumberGenerator()
+        return jittered(duration, using: &generator)
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Glibc
 internal import LedgerState
 internal import Logging
 internal import MetricsRegistry
@@ -100,5 +101,105 @@ struct LinesConnection: Sendable {
         metrics.stalled.add()
         answers.drop()
         channel.close(promise: nil)
+    }
+}
+
+/// What a connection hears.
+enum LineInput: Sendable {
+    case bytes(ByteBuffer)
+    /// Nothing has come for a while; told once after bytes.
+    case silence
+    /// It was silent longest when another client came at the limit.
+    case makesRoom
+}
+
+/// Tells when a client is silent, and when it is to make room. A connection that is idle has no timer.
+final class SilenceHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = LineInput
+
+    private let patience: TimeAmount
+    private var lastRead = NIODeadline.distantPast
+    private var timer: Scheduled<Void>?
+
+    init(patience: TimeAmount) {
+        self.patience = patience
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        lastRead = .now()
+        context.fireChannelRead(wrapInboundOut(.bytes(unwrapInboundIn(data))))
+        if timer == nil { watch(context, patience) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ConnectionMakesRoom else { return context.fireUserInboundEventTriggered(event) }
+        context.fireChannelRead(wrapInboundOut(.makesRoom))
+        context.fireChannelReadComplete()
+    }
+
+    private func watch(_ context: ChannelHandlerContext, _ delay: TimeAmount) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+            let left = self.patience - (.now() - self.lastRead)
+            if left > .zero { return self.watch(context, left) }
+            self.timer = nil
+            context.fireChannelRead(self.wrapInboundOut(.silence))
+            context.fireChannelReadComplete()
+        }
+    }
+}
+
+/// The writing side of a connection, without waiting.
+///
+/// It is a descriptor of its own: a channel whose client has gone before it took its answers would be closed by the first
+/// failed write, with lines unread in the socket.
+final class AnswerSocket: Sendable {
+    enum Result: Equatable, Sendable {
+        case sent(Int)
+        case full
+        case closed
+    }
+
+    private let descriptor: Int32
+
+    /// - Parameter connection: the descriptor of a connection, which stays the caller's; nil when no other can be had.
+    init?(_ connection: Int32) {
+        let own = fcntl(connection, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return nil }
+        descriptor = own
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: ArraySlice<UInt8>) -> Result {
+        let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
+        while true {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags)
+            }
+            if count >= 0 { return .sent(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, ENOBUFS: return .full
+            default: return .closed
+            }
+        }
+    }
+
+    /// Whether the client has closed both directions, or has died.
+    var isAbandoned: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
 }

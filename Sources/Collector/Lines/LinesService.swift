@@ -224,3 +224,55 @@ final class LinesService: Service {
         return Connection(channel: wrapped, answering: answering)
     }
 }
+
+/// The channels that end with the service: listeners at once, connections with what was read of them.
+final class OpenChannels: Sendable {
+    private struct State {
+        var isClosed = false
+        var channels: [ObjectIdentifier: (channel: any Channel, mode: CloseMode)] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Takes a channel in; it is closed when the others have been.
+    func add(_ channel: any Channel, isServer: Bool) {
+        let mode: CloseMode = isServer ? .all : .input
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.channels[ObjectIdentifier(channel)] = (channel, mode) }
+            return state.isClosed
+        }
+        if isClosed { channel.close(mode: mode, promise: nil) }
+    }
+
+    func remove(_ channel: any Channel) {
+        state.withLock { state in _ = state.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    /// Lets nothing more be accepted or read.
+    func close() {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return state.channels.values.map { $0 }
+        }
+        for (channel, mode) in channels { channel.close(mode: mode, promise: nil) }
+    }
+}
+
+/// How the sockets of lines are used, since this start.
+struct LinesMetrics: Sendable {
+    let atTheLimit: ConnectionMetrics
+    let connections: Counter
+    let stalled: Counter
+
+    init(_ registry: MetricsRegistry) {
+        atTheLimit = ConnectionMetrics(ofLines: registry)
+        connections = registry.counter(
+            "dnp_telemetry_lines_connections_total",
+            help: "Connections to sockets of lines that were accepted."
+        )
+        stalled = registry.counter(
+            "dnp_telemetry_lines_stalled_total",
+            help: "Connections to sockets of lines that were closed because the client took no answers."
+        )
+    }
+}

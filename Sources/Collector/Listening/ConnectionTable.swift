@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `rlimit` to one of CDispatch, CoreFoundation and Glibc, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
+internal import Glibc
 internal import MetricsRegistry
 internal import NIOCore
 internal import Synchronization
@@ -168,5 +172,145 @@ extension LiveConfiguration {
             response: TimeAmount(current.responseTimeout),
             idle: TimeAmount(current.idleTimeout)
         )
+    }
+}
+
+/// An open connection, as those see it who choose which one makes room.
+final class ConnectionEntry: Sendable {
+    /// A connection that has just answered is expected to go on; it makes no room before it was silent for so long.
+    private static let expectation = TimeAmount.seconds(1)
+
+    let channel: any Channel
+    let client: ClientAddress?
+    /// In the place of a time: a request is under way.
+    private static let atWork = UInt64.max
+    /// In the place of a time: it was asked to make room, and is on its way out.
+    private static let asked = UInt64.max - 1
+
+    /// From when it may make room, in nanoseconds of the monotonic clock.
+    private let spareFrom: Atomic<UInt64>
+    private let begun = Atomic(false)
+
+    init(_ channel: any Channel, client: ClientAddress?, at now: NIODeadline) {
+        self.channel = channel
+        self.client = client
+        spareFrom = Atomic(now.uptimeNanoseconds)
+    }
+
+    /// Its requests are read from now on.
+    func hasBegun() {
+        begun.store(true, ordering: .relaxed)
+    }
+
+    /// Whether it was accepted and is not read from yet.
+    var isStarting: Bool { !begun.load(ordering: .relaxed) }
+
+    /// The first byte of a request came. Until its head is complete it makes room still, behind those that began before.
+    func headBegins(at now: NIODeadline) {
+        if order < now.uptimeNanoseconds { spareFrom.store(now.uptimeNanoseconds, ordering: .relaxed) }
+    }
+
+    /// The head of a request is complete, and the request under way.
+    func isAtWork() {
+        spareFrom.store(Self.atWork, ordering: .relaxed)
+    }
+
+    /// No request is under way.
+    func isSilent(since now: NIODeadline) {
+        spareFrom.store((now + Self.expectation).uptimeNanoseconds, ordering: .relaxed)
+    }
+
+    /// The lower, the earlier it makes room; it may once this is in the past.
+    var order: UInt64 { spareFrom.load(ordering: .relaxed) }
+
+    /// It is chosen to make room, and not chosen again.
+    func isChosen() {
+        spareFrom.store(Self.asked, ordering: .relaxed)
+    }
+
+    /// Whether it is on its way out to make room.
+    var isLeaving: Bool { order == Self.asked }
+
+    /// Asks it to make room: it does unless a request is under way by then.
+    func askForRoom() {
+        channel.pipeline.fireUserInboundEventTriggered(ConnectionMakesRoom())
+    }
+}
+
+/// A connection on which no request is under way is asked to close, since another one waits.
+struct ConnectionMakesRoom: Sendable {}
+
+/// What becomes of connections.
+struct ConnectionMetrics: Sendable {
+    /// Why a connection was refused, or closed for another one.
+    enum Refusal: String, CaseIterable {
+        /// Its client has as many as it may.
+        case clientLimit = "client_limit"
+        /// The process has as many files open as it may.
+        case descriptors
+        /// It was silent longest when another one came at the limit.
+        case madeRoom = "made_room"
+    }
+
+    let open: Gauge
+    let refused: CaseFamily<Refusal, Counter>
+    let waited: Counter
+    /// Nil where nothing has a deadline.
+    let timeouts: CaseFamily<ConnectionPhases.Phase, Counter>?
+
+    init(_ registry: MetricsRegistry) {
+        open = registry.gauge("dnp_telemetry_http_connections", help: "Connections that are open.")
+        waited = registry.counter(
+            "dnp_telemetry_http_connections_waited_total",
+            help: "Connections that had to wait, because as many were open as may be."
+        )
+        refused = registry.counter(
+            "dnp_telemetry_http_connections_refused_total",
+            help: "Connections that were closed because there were too many, by reason.",
+            label: "reason",
+            of: Refusal.self
+        )
+        timeouts = registry.counter(
+            "dnp_telemetry_http_timeouts_total",
+            help: "Connections that were closed because the client was too slow, by what it was too slow with.",
+            label: "phase",
+            of: ConnectionPhases.Phase.self
+        )
+    }
+
+    /// Those of the sockets of lines.
+    init(ofLines registry: MetricsRegistry) {
+        open = registry.gauge(
+            "dnp_telemetry_lines_open_connections",
+            help: "Connections to sockets of lines that are open."
+        )
+        waited = registry.counter(
+            "dnp_telemetry_lines_connections_waited_total",
+            help: "Connections to sockets of lines that had to wait, because as many were open as may be."
+        )
+        refused = registry.counter(
+            "dnp_telemetry_lines_connections_refused_total",
+            help: "Connections to sockets of lines that were closed because there were too many, by reason.",
+            label: "reason",
+            of: Refusal.self
+        )
+        timeouts = nil
+    }
+}
+
+/// How many files and sockets the process may have open (RLIMIT_NOFILE, getrlimit(2)).
+enum FileDescriptorLimit {
+    /// Raises it to what the process may have at most.
+    ///
+    /// - Returns: the limit from now on.
+    static func raise() -> Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
     }
 }

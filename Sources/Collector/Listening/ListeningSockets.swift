@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import NIOCore
 
 /// Opens what the service listens on: all of it, or nothing.
 enum ListeningSockets {
@@ -83,5 +84,279 @@ extension CollectorError {
         default:
             cannotListen(listener, unsafe String(cString: strerror(code)))
         }
+    }
+}
+
+extension ListeningSockets {
+    /// Listens on an address. An empty host is every address of the machine, of both kinds; `::` those of IPv6 alone.
+    static func open(_ listener: Listener, host: String, port: Int) throws(CollectorError) -> BoundListener {
+        guard (0...65_535).contains(port) else {
+            throw .cannotListen(listener, "expected a port from 0 to 65535, found \(port)")
+        }
+        guard host.isEmpty else {
+            return try open(listener, at: try resolve(listener, host, port), isForBothKinds: false)
+        }
+        do throws(CollectorError) {
+            return try open(listener, at: try resolve(listener, "::", port), isForBothKinds: true)
+        } catch {
+            guard !canSpeakIPv6 else { throw error }
+            return try open(listener, at: try resolve(listener, "0.0.0.0", port), isForBothKinds: false)
+        }
+    }
+
+    /// False where the kernel was started without it.
+    private static var canSpeakIPv6: Bool {
+        let descriptor = socket(AF_INET6, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
+    }
+
+    private static func resolve(_ listener: Listener, _ host: String, _ port: Int) throws(CollectorError)
+        -> SocketAddress
+    {
+        do {
+            return try SocketAddress.makeAddressResolvingHost(host, port: port)
+        } catch {
+            throw .cannotListen(listener, "\"\(host)\" is not the name of an address of this machine")
+        }
+    }
+
+    private static func open(
+        _ listener: Listener,
+        at address: SocketAddress,
+        isForBothKinds: Bool
+    ) throws(CollectorError) -> BoundListener {
+        let descriptor = try make(listener, address)
+        do throws(CollectorError) {
+            var yes: CInt = 1
+            let size = socklen_t(MemoryLayout<CInt>.size)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size)
+            if case .v6 = address {
+                var only: CInt = isForBothKinds ? 0 : 1
+                unsafe setsockopt(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY, &only, size)
+            }
+            try bind(descriptor, to: address, for: listener)
+            try listen(descriptor, for: listener)
+            guard let place = ListeningPlace(of: descriptor) else { throw .cannotListen(listener, code: errno) }
+            return BoundListener(
+                listener: listener,
+                descriptor: descriptor,
+                place: place,
+                file: nil,
+                isInherited: false
+            )
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// A stream socket of the address's kind.
+    static func make(_ listener: Listener, _ address: SocketAddress) throws(CollectorError) -> Int32 {
+        let family =
+            switch address {
+            case .v4: AF_INET
+            case .v6: AF_INET6
+            case .unixDomainSocket: AF_UNIX
+            }
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(family, type, 0)
+        guard descriptor >= 0 else { throw .cannotListen(listener, code: errno) }
+        return descriptor
+    }
+
+    static func bind(
+        _ descriptor: Int32,
+        to address: SocketAddress,
+        for listener: Listener
+    ) throws(CollectorError) {
+        let code = unsafe address.withSockAddr { pointer, size -> CInt in
+            unsafe Glibc.bind(descriptor, pointer, socklen_t(size)) == 0 ? 0 : errno
+        }
+        if code != 0 { throw .cannotListen(listener, code: code) }
+    }
+}
+
+extension ListeningSockets {
+    /// Listens on a path. The file has its mode and its group before anyone can connect, since the socket listens last.
+    ///
+    /// - Parameters:
+    ///   - mode: who may connect, as of chmod(2): those who may write; nil: what the process's mask leaves.
+    ///   - group: a group's name or number; nil: the process's.
+    static func open(
+        _ listener: Listener,
+        path: String,
+        mode: UInt16?,
+        group: String?
+    ) throws(CollectorError) -> BoundListener {
+        let address = try address(listener, path)
+        let group: gid_t? = if let group { try groupID(listener, group) } else { nil }
+        let turn = DirectoryTurn(of: path)
+        defer { extendLifetime(turn) }
+        try clearPath(listener, path, address)
+        let descriptor = try make(listener, address)
+        var file: SocketFile?
+        do throws(CollectorError) {
+            try bind(descriptor, to: address, for: listener)
+            file = SocketFile(at: path)
+            if let group, unsafe lchown(path, uid_t.max, group) != 0 {
+                throw .cannotListen(
+                    listener,
+                    "its file cannot be given to the group: \(text(errno)); name a group that the service is in"
+                )
+            }
+            if let mode, unsafe chmod(path, mode_t(mode)) != 0 {
+                throw .cannotListen(listener, "its file cannot be given the mode: \(text(errno))")
+            }
+            try listen(descriptor, for: listener)
+        } catch {
+            close(descriptor)
+            file?.remove()
+            throw error
+        }
+        return BoundListener(
+            listener: listener,
+            descriptor: descriptor,
+            place: .unix(path: path),
+            file: file,
+            isInherited: false
+        )
+    }
+
+    private static func address(_ listener: Listener, _ path: String) throws(CollectorError) -> SocketAddress {
+        guard path.hasPrefix("/") else {
+            throw .cannotListen(listener, "expected a path from the root on, such as unix:/run/dnp-telemetry/http.sock")
+        }
+        // unix(7): sun_path is 108 bytes with the zero at its end.
+        guard path.utf8.count < 108, let address = try? SocketAddress(unixDomainSocketPath: path) else {
+            throw .cannotListen(
+                listener,
+                "expected a path of at most 107 bytes, found \(path.utf8.count); choose a shorter one"
+            )
+        }
+        return address
+    }
+
+    /// Removes the socket of a process that has died. What lives, or is no socket, is left alone.
+    private static func clearPath(
+        _ listener: Listener,
+        _ path: String,
+        _ address: SocketAddress
+    ) throws(CollectorError) {
+        switch SocketFile.look(path) {
+        case .absent:
+            return
+        case .other:
+            throw .cannotListen(listener, "a file that is no socket stands there; remove it or choose another path")
+        case .socket(let file):
+            let probe = try make(listener, address)
+            defer { close(probe) }
+            let code = unsafe address.withSockAddr { pointer, size -> CInt in
+                unsafe connect(probe, pointer, socklen_t(size)) == 0 ? 0 : errno
+            }
+            switch code {
+            case ECONNREFUSED: file.remove()
+            case ENOENT: return
+            case EACCES, EPERM:
+                throw .cannotListen(listener, "a socket of another user stands there; remove it or choose another path")
+            default: throw .cannotListen(listener, code: EADDRINUSE)
+            }
+        }
+    }
+
+    private static func groupID(_ listener: Listener, _ name: String) throws(CollectorError) -> gid_t {
+        if let number = gid_t(name) { return number }
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 64 << 10)
+        let code = unsafe getgrnam_r(name, &entry, &buffer, buffer.count, &found)
+        guard unsafe code == 0 && found != nil else {
+            throw .cannotListen(listener, "there is no group \"\(name)\"; make it, or name another after group=")
+        }
+        return unsafe entry.gr_gid
+    }
+
+    private static func text(_ code: Int32) -> String {
+        unsafe String(cString: strerror(code))
+    }
+}
+
+extension ListeningSockets {
+    /// What was handed over under a name; without one, what no other listener names.
+    static func take(
+        _ listener: Listener,
+        named name: String?,
+        of inherited: [InheritedSocket],
+        besides listeners: [Listener]
+    ) throws(CollectorError) -> [BoundListener] {
+        let others = listeners.compactMap { other -> String? in
+            if case .inherited(let name) = other.endpoint { name } else { nil }
+        }
+        let wanted = inherited.filter { socket in
+            if let name { socket.name == name } else { !others.contains(socket.name) }
+        }
+        guard !wanted.isEmpty else { throw .cannotListen(listener, nothing(named: name, of: inherited)) }
+        var taken: [BoundListener] = []
+        for socket in wanted { taken.append(try take(listener, socket)) }
+        return taken
+    }
+
+    private static func take(_ listener: Listener, _ socket: InheritedSocket) throws(CollectorError) -> BoundListener {
+        let descriptor = socket.descriptor
+        let which = "the socket \"\(socket.name)\" that was handed over"
+        guard option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue) else {
+            throw .cannotListen(listener, "\(which) is no stream socket; hand it over by ListenStream=")
+        }
+        guard option(SO_ACCEPTCONN, of: descriptor) == 1 else {
+            throw .cannotListen(listener, "\(which) does not listen; its unit needs Accept=no and ListenStream=")
+        }
+        guard let place = ListeningPlace(of: descriptor) else {
+            throw .cannotListen(listener, "\(which) is neither of the Internet nor of the file system")
+        }
+        if listener.services == .lines, case .internet = place {
+            throw .cannotListen(listener, "\(which) is of the Internet, lines need a Unix socket; ListenStream=/PATH")
+        }
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
+        else { throw .cannotListen(listener, code: errno) }
+        try listen(descriptor, for: listener)
+        return BoundListener(listener: listener, descriptor: descriptor, place: place, file: nil, isInherited: true)
+    }
+
+    private static func option(_ name: CInt, of descriptor: Int32) -> CInt? {
+        var value: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+
+    private static func nothing(named name: String?, of inherited: [InheritedSocket]) -> String {
+        if inherited.isEmpty {
+            return "no socket was handed over; start it through its socket unit, or choose an address"
+        }
+        let names = Set(inherited.map(\.name)).sorted().joined(separator: ", ")
+        guard let name else { return "every socket that was handed over (\(names)) has a listener of its own" }
+        return "no socket of the name \"\(name)\" was handed over, but \(names); name it by FileDescriptorName="
+    }
+}
+
+/// The turn to look at a path and to listen there, of one process at a time: flock(2) on the directory, which leaves no file
+/// behind. Whoever keeps the lock for long is not waited for.
+struct DirectoryTurn: ~Copyable {
+    private static let tries = 100
+    private static let pause: UInt32 = 20_000
+
+    private let descriptor: Int32
+
+    /// Waits for the turn, for two seconds at most.
+    init(of path: String) {
+        let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        descriptor = unsafe open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        for _ in 0..<Self.tries where flock(descriptor, LOCK_EX | LOCK_NB) != 0 { usleep(Self.pause) }
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -30,5 +31,183 @@ struct AccessMiddleware: RouterMiddleware {
             try await security.checkUser(authorization, rules)
         }
         return try await next(request, context)
+    }
+}
+
+/// Decides about requests.
+struct RequestSecurity: Sendable {
+    let rules: LiveSecurityRules
+    let configuration: LiveConfiguration
+    let metrics: SecurityMetrics
+    let rates = RequestRates()
+    private let passwords = PasswordCheck()
+
+    init(rules: LiveSecurityRules, configuration: LiveConfiguration, metrics: SecurityMetrics) {
+        self.rules = rules
+        self.configuration = configuration
+        self.metrics = metrics
+    }
+
+    /// Takes one request of the client's rate and of the rate of all.
+    func keepRates(_ client: ClientAddress?) throws(Problem) {
+        if let client, let rate = configuration.current.clientRate, let wait = rates.take(client, rate: rate) {
+            metrics.limited(.client)
+            throw .tooFast("More requests come from this address than are allowed (see --client-rate).", wait: wait)
+        }
+        if let limit = rules.current.web.rateLimit, let wait = rates.take(of: limit) {
+            metrics.limited(.webConfiguration)
+            throw .tooFast("More requests come than are allowed (see rate_limit in the web configuration).", wait: wait)
+        }
+    }
+
+    /// The name of the token that is shown.
+    func token(_ authorization: Authorization, _ rules: SecurityRules) throws(Problem) -> String {
+        switch authorization {
+        case .bearer(let shown):
+            guard let name = rules.tokens.name(of: shown) else {
+                metrics.unauthorized(.token)
+                throw .tokenNeeded(isWrong: true)
+            }
+            if let rate = configuration.current.tokenLimits[name], let wait = rates.wait(token: name, rate: rate) {
+                metrics.limited(.token)
+                throw .tokenTooFast(wait: wait)
+            }
+            return name
+        case .missing:
+            metrics.unauthorized(.missing)
+            throw .tokenNeeded(isWrong: false)
+        case .malformed, .basic:
+            metrics.unauthorized(.malformed)
+            throw .tokenNeeded(isWrong: false)
+        }
+    }
+
+    /// Lets a user of the web configuration pass.
+    func checkUser(_ authorization: Authorization, _ rules: SecurityRules) async throws(Problem) {
+        switch authorization {
+        case .basic(let user, let password):
+            switch await passwords.verify(user: user, password: password, rules.web) {
+            case true?: return
+            case false?: metrics.unauthorized(.password)
+            case nil:
+                metrics.limited(.passwords)
+                throw .tooManyPasswords()
+            }
+        case .missing: metrics.unauthorized(.missing)
+        case .malformed, .bearer: metrics.unauthorized(.malformed)
+        }
+        throw .userNeeded
+    }
+
+    /// Counts the events of a batch that came with a token, and takes them off its rate; a batch of none costs one.
+    ///
+    /// - Returns: what was taken, to give back but for one when nothing of the batch could be stored.
+    func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
+        guard let token else { return nil }
+        metrics.received(events, token: token)
+        guard let rate = configuration.current.tokenLimits[token] else { return nil }
+        let charge = Charge(token: token, events: max(1, events))
+        guard let wait = rates.charge(charge.events, token: token, rate: rate) else { return charge }
+        metrics.limited(.token)
+        throw .tokenTooFast(wait: wait)
+    }
+
+    func giveBack(_ charge: Charge) {
+        rates.giveBack(charge.events, token: charge.token)
+    }
+
+    /// What was taken of a token's rate.
+    struct Charge {
+        fileprivate let token: String
+        fileprivate let events: Int
+    }
+}
+
+extension Problem {
+    fileprivate static func tokenTooFast(wait: Duration) -> Problem {
+        tooFast("More events come with this token than are allowed (see --token-limit).", wait: wait)
+    }
+}
+
+extension Problem {
+    /// A token is needed; `isWrong` where one was shown (RFC 6750, 3).
+    static func tokenNeeded(isWrong: Bool) -> Problem {
+        Problem(
+            status: .unauthorized,
+            type: "token",
+            title: isWrong ? "Wrong token" : "Token needed",
+            detail: "Expected Authorization: Bearer with a token of this service, found "
+                + (isWrong ? "another one." : "none."),
+            authenticate: #"Bearer realm="dnp-telemetry""# + (isWrong ? #", error="invalid_token""# : "")
+        )
+    }
+
+    /// A user is needed (RFC 7617).
+    static let userNeeded = Problem(
+        status: .unauthorized,
+        type: "user",
+        title: "User and password needed",
+        detail: "Expected Authorization: Basic with a user and the password, found none or a wrong one.",
+        authenticate: #"Basic realm="dnp-telemetry", charset="UTF-8""#
+    )
+
+    static func tooManyPasswords() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "too-many-passwords",
+            title: "Too many passwords",
+            detail: "As many passwords as are allowed at once are being checked. Try again.",
+            retryAfter: 1 + Int.random(in: 0...2)
+        )
+    }
+
+    /// - Parameter wait: after how long there is room; what is told is longer by up to a quarter or 2 s.
+    static func tooFast(_ detail: String, wait: Duration) -> Problem {
+        let seconds = Int(wait.components.seconds) + 1
+        return Problem(
+            status: .tooManyRequests,
+            type: "rate",
+            title: "Too fast",
+            detail: detail,
+            retryAfter: seconds + Int.random(in: 0...max(2, seconds / 4))
+        )
+    }
+}
+
+/// What a request shows in its header `Authorization`.
+enum Authorization: Equatable {
+    case missing
+    /// Of a form or a scheme that is not understood.
+    case malformed
+    /// A user and a password (RFC 7617).
+    case basic(user: [UInt8], password: [UInt8])
+    /// A token (RFC 6750).
+    case bearer([UInt8])
+
+    /// The longest header that is looked at, in bytes.
+    static let maximumLength = 8_192
+
+    init(_ header: String?) {
+        guard let header else {
+            self = .missing
+            return
+        }
+        let bytes = Array(header.utf8)
+        guard bytes.count <= Self.maximumLength, let space = bytes.firstIndex(of: UInt8(ascii: " ")) else {
+            self = .malformed
+            return
+        }
+        let rest = bytes[space...].drop { $0 == UInt8(ascii: " ") }
+        switch String(decoding: bytes[..<space], as: UTF8.self).lowercased() {
+        case "bearer" where !rest.isEmpty: self = .bearer(Array(rest))
+        case "basic": self = Self.basic(Array(rest))
+        default: self = .malformed
+        }
+    }
+
+    private static func basic(_ encoded: [UInt8]) -> Authorization {
+        guard let decoded = Data(base64Encoded: Data(encoded)), let colon = decoded.firstIndex(of: UInt8(ascii: ":"))
+        else { return .malformed }
+        return .basic(user: Array(decoded[..<colon]), password: Array(decoded[(colon + 1)...]))
     }
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `dirent` to one of CDispatch, CoreFoundation and Glibc, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
+internal import Crypto
+internal import Glibc
+
 /// The secret that a client shows to send events (RFC 6750), with the name that limits and metrics know it by.
 ///
 /// It has no description, so that it comes into no message.
@@ -36,5 +42,151 @@ struct BearerToken: Sendable {
                 default: false
                 }
             }
+    }
+}
+
+/// The tokens that are valid, kept as keyed hashes.
+///
+/// What is shown is hashed under a key of this process and compared with every token, whole, so that the time does not
+/// tell how much of a guess was right.
+struct TokenSet: Sendable {
+    /// The names in order.
+    let names: [String]
+    private let key = SymmetricKey(size: .bits256)
+    private let hashes: [[UInt64]]
+
+    /// No tokens.
+    static let none = TokenSet([])
+
+    init(_ tokens: [BearerToken]) {
+        let sorted = tokens.sorted { $0.name < $1.name }
+        names = sorted.map(\.name)
+        let key = key
+        hashes = sorted.map { Self.hash($0.bytes, key) }
+    }
+
+    var isEmpty: Bool { names.isEmpty }
+
+    /// The name of the token that was shown; nil when it is none of them.
+    func name(of shown: [UInt8]) -> String? {
+        guard shown.count <= BearerToken.lengths.upperBound else { return nil }
+        let hash = Self.hash(shown, key)
+        var found = -1
+        for (index, known) in hashes.enumerated() {
+            var difference: UInt64 = 0
+            for (left, right) in zip(hash, known) { difference |= left ^ right }
+            found = difference == 0 ? index : found
+        }
+        return names.indices.contains(found) ? names[found] : nil
+    }
+
+    private static func hash(_ bytes: [UInt8], _ key: SymmetricKey) -> [UInt64] {
+        var words: [UInt64] = []
+        var word: UInt64 = 0
+        for (index, byte) in HMAC<SHA256>.authenticationCode(for: bytes, using: key).enumerated() {
+            word = word << 8 | UInt64(byte)
+            if index % 8 == 7 { words.append(word) }
+        }
+        return words
+    }
+}
+
+/// Reads the tokens of a directory, as `LoadCredential=` of a unit or a secret of a container gives them: a file
+/// `token-NAME` each, with a line feed at its end or not. What begins otherwise is passed over, as the `..data` of a
+/// container's secrets is, and so are the copies that editors leave.
+///
+/// swift-configuration's `DirectoryFilesProvider` does not suit: it reads every file whole whatever its size, waits on
+/// pipes, takes all white space off, and cannot list what it found.
+enum TokenDirectory {
+    static let prefix = "token-"
+    /// How many tokens there may be.
+    static let maximumTokens = 256
+    /// How many names a directory may hold that are looked through.
+    static let maximumNames = 10_000
+
+    /// What changes when a token does.
+    static func stamp(_ directory: String) -> [String: FileStamp] {
+        var stamps = ["": FileStamp(directory)]
+        for name in (try? names(directory, where: isToken)) ?? [] { stamps[name] = FileStamp("\(directory)/\(name)") }
+        return stamps
+    }
+
+    /// Whether there are files that are no tokens, those that begin with a dot aside.
+    static func holdsOthers(_ directory: String) -> Bool {
+        let others = try? names(directory) { !isToken($0) && !$0.hasPrefix(".") }
+        return others?.isEmpty == false
+    }
+
+    /// - Throws: the first file that cannot be taken, by its path and without its content.
+    static func read(_ directory: String) throws(ConfigurationProblem) -> [BearerToken] {
+        var tokens: [BearerToken] = []
+        for fileName in try names(directory, where: isToken) {
+            let path = "\(directory)/\(fileName)"
+            let name = String(fileName.dropFirst(prefix.count))
+            guard BearerToken.isName(name) else {
+                throw ConfigurationProblem(
+                    .file(path, line: nil),
+                    "expected a name of 1 to \(BearerToken.maximumName) letters, digits, \".\", \"_\" and \"-\" "
+                        + "behind \"\(prefix)\""
+                )
+            }
+            let bytes = try content(path)
+            if let complaint = BearerToken.complaint(about: bytes) {
+                throw ConfigurationProblem(.file(path, line: nil), complaint)
+            }
+            if let same = tokens.first(where: { $0.bytes == bytes }) {
+                throw ConfigurationProblem(
+                    .file(path, line: nil),
+                    "expected a token of its own, found that of \(prefix)\(same.name)"
+                )
+            }
+            tokens.append(BearerToken(name: name, bytes: bytes))
+        }
+        return tokens
+    }
+
+    private static func content(_ path: String) throws(ConfigurationProblem) -> [UInt8] {
+        do throws(SmallFile.Failure) {
+            var bytes = try SmallFile.read(path, maximumSize: BearerToken.lengths.upperBound + 2)
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            return bytes
+        } catch {
+            throw ConfigurationProblem(.file(path, line: nil), error.description)
+        }
+    }
+
+    private static func isToken(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
+    }
+
+    /// Some of the names that a directory holds, in order.
+    private static func names(
+        _ directory: String,
+        where isWanted: (String) -> Bool
+    ) throws(ConfigurationProblem) -> [String] {
+        guard let stream = unsafe opendir(directory) else {
+            throw ConfigurationProblem(
+                .file(directory, line: nil),
+                "expected the directory of the credentials, which cannot be read (errno \(errno))"
+            )
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        var seen = 0
+        while let entry = unsafe readdir(stream) {
+            seen += 1
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if isWanted(name) { names.append(name) }
+            guard names.count <= maximumTokens, seen <= maximumNames else {
+                throw ConfigurationProblem(
+                    .file(directory, line: nil),
+                    "expected at most \(maximumTokens) tokens among \(maximumNames) files, found more"
+                )
+            }
+        }
+        return names.sorted()
     }
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The compiler ascribes `stat` to one of CDispatch, CoreFoundation and Glibc, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
+internal import Glibc
+internal import TextOutput
+
 /// The files that say who may do what, read once and again when they change. What cannot be taken later leaves the
 /// rules as they are, so that no slip opens a door.
 struct SecurityFiles {
@@ -125,5 +131,135 @@ struct SecurityFiles {
 
     private func webStamps(_ path: String) -> [FileStamp] {
         [FileStamp(path)] + named.map { FileStamp($0) }
+    }
+}
+
+extension SecurityFiles {
+    /// What looks like a mistake, in the files or beside a configuration, and is none for certain.
+    func warnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
+        var warnings = unknownTokens(configuration.tokenLimits.keys.sorted())
+        if let credentials, !rules.needsToken, TokenDirectory.holdsOthers(credentials.path) {
+            warnings.append(
+                ConfigurationProblem(
+                    .file(credentials.path, line: nil),
+                    "expected a token in a file \(TokenDirectory.prefix)NAME, found files of other names only; events "
+                        + "need no token"
+                )
+            )
+        }
+        if rules.web.asksForHTTP2, let webPath {
+            warnings.append(
+                ConfigurationProblem(.file(webPath, line: nil), "http2: HTTP/1.1 is spoken, whatever it says")
+            )
+        }
+        return warnings
+    }
+
+    /// A warning of each secret that everybody can read, as those of containers often are.
+    var exposures: [ConfigurationProblem] {
+        secrets.filter(FileMode.letsEverybodyRead).map { path in
+            ConfigurationProblem(
+                .file(path, line: nil),
+                "everybody on this machine can read it; set its mode (chmod o-r, or defaultMode of the secret)"
+            )
+        }
+    }
+
+    /// What is wrong with limits for tokens where there are none, so that nobody is held to any.
+    func problem(withLimits limits: [String: Double]) -> ConfigurationProblem? {
+        guard !limits.isEmpty, !rules.needsToken else { return nil }
+        let place = credentials.map { " in \($0.path)" } ?? "; credentials-dir names their directory"
+        return ConfigurationProblem(
+            .option("--token-limit"),
+            "expected tokens beside it, in files \(TokenDirectory.prefix)NAME, found none\(place)"
+        )
+    }
+
+    private func unknownTokens(_ names: [String]) -> [ConfigurationProblem] {
+        names.filter { !rules.tokens.names.contains($0) }.map { name in
+            let suggestion = NearestName.of(name, in: rules.tokens.names).map { "; did you mean \($0)?" } ?? ""
+            return ConfigurationProblem(
+                .option("--token-limit"),
+                "expected the name of a token, found \"\(name.prefix(80))\"\(suggestion)"
+            )
+        }
+    }
+
+    /// The files that are enough to come in, or to pass for the service.
+    private var secrets: [String] {
+        let tokens = credentials.map { directory in
+            rules.tokens.names.map { "\(directory.path)/\(TokenDirectory.prefix)\($0)" }
+        }
+        let key: String? =
+            switch rules.web.tls?.key {
+            case .file(let path)?: path
+            case .inline?: webPath
+            case nil: nil
+            }
+        return (tokens ?? []) + [key].compactMap { $0 }
+    }
+}
+
+/// Tells when files that changed have stood still from one look to the next, so that none is read half written.
+struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
+    private var used: Stamp
+    private var seen: Stamp?
+
+    /// - Parameter used: what was last read.
+    init(used: Stamp) {
+        self.used = used
+    }
+
+    /// Whether to read now; what is looked at counts as read then, whatever comes of it.
+    mutating func look(_ stamp: Stamp) -> Bool {
+        if stamp == used {
+            seen = nil
+            return false
+        }
+        guard stamp == seen else {
+            seen = stamp
+            return false
+        }
+        use(stamp)
+        return true
+    }
+
+    /// This was read.
+    mutating func use(_ stamp: Stamp) {
+        used = stamp
+        seen = nil
+    }
+}
+
+/// What changes when a file does: its place, its size and its times (stat(2)), or that it is not there.
+struct FileStamp: Hashable, Sendable {
+    private var values: [Int64]
+
+    /// Follows symbolic links, as secrets in containers are some.
+    init(_ path: String) {
+        var status = Glibc.stat()
+        guard unsafe stat(path, &status) == 0 else {
+            values = [Int64(errno)]
+            return
+        }
+        values = [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
+            Int64(status.st_ctim.tv_nsec), Int64(status.st_mode),
+        ]
+    }
+}
+
+/// What the modes of a file and of its directory tell (inode(7)).
+enum FileMode {
+    /// Whether others than owner and group may read a file and reach it in its directory.
+    static func letsEverybodyRead(_ path: String) -> Bool {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        return has(S_IROTH, path) && has(S_IXOTH, directory)
+    }
+
+    private static func has(_ right: mode_t, _ path: String) -> Bool {
+        var status = Glibc.stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & right != 0
     }
 }
