@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// An answer that says what is wrong (`application/problem+json`, RFC 9457).
+/// An error response (`application/problem+json`, RFC 9457).
 struct Problem: Error {
     var status: HTTPResponse.Status
     /// The last part of the problem's type URI.
@@ -12,13 +12,13 @@ struct Problem: Error {
     var title: String
     /// What was expected, what was found and what to do.
     var detail: String
-    /// After how many seconds to try again.
+    /// Seconds for `Retry-After`.
     var retryAfter: Int?
-    /// The methods that the path has.
+    /// The methods of the path, for `Allow`.
     var allow: String?
-    /// How to tell who one is.
+    /// The challenge of `WWW-Authenticate`.
     var authenticate: String?
-    /// More members of the object, encoded, each with a comma in front.
+    /// Additional members of the object, encoded, each with a leading comma.
     var members = ""
 
     var response: Response {
@@ -33,7 +33,7 @@ struct Problem: Error {
         return headers
     }
 
-    /// The object, with a line feed behind it.
+    /// The object and a line feed.
     var json: String {
         var body = #"{"type":"urn:dnp-telemetry:problem:\#(type)","title":"#
         body.appendJSON(title)
@@ -64,7 +64,7 @@ extension String {
     }
 }
 
-/// Turns every error into a problem answer and counts every request by route and status.
+/// Turns each error into a problem response and counts each request by route and status.
 struct ProblemMiddleware: RouterMiddleware {
     let metrics: HTTPMetrics
     let served: ServedPaths
@@ -107,14 +107,14 @@ extension Problem {
     )
 }
 
-/// The seconds of a `Retry-After` (RFC 9110, 10.2.3), spread so that those who were refused together do not come back
-/// together.
+/// Seconds for `Retry-After` (RFC 9110, 10.2.3), with jitter so that clients refused together don't return together.
 enum RetryHint {
-    /// The longest, in seconds.
+    /// In seconds.
     static let maximum = 60
 
-    /// At least the given time and half as much again or 2 s at most, in whole seconds from 1 to ``maximum``; what is
-    /// longer than 40 s is taken for 40, so that there is room to spread.
+    /// Adds up to a half of the duration, or 2 s if that is more, in whole seconds from 1 to ``maximum``.
+    ///
+    /// Durations above 40 s count as 40 s, to leave room for the jitter.
     static func jittered(_ duration: Duration, using generator: inout some RandomNumberGenerator) -> Int {
         let (whole, rest) = duration.components
         let seconds = min(max(Int(clamping: whole) + (rest > 0 && whole < maximum ? 1 : 0), 1), maximum * 2 / 3)

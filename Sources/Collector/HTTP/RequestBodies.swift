@@ -4,21 +4,21 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// The bytes of bodies that are worked on at once, so that many large requests cannot fill the memory.
+/// Bounds the bytes of request bodies in memory at once.
 final class ByteBudget: Sendable {
-    /// One request's part of the budget.
+    /// The share of one request.
     final class Lease: Sendable {
         private let budget: ByteBudget
         private let limit: Int
         private let taken = Atomic(0)
 
-        /// - Parameter limit: the bytes of all requests, as they are allowed when this one begins.
+        /// - Parameter limit: the bytes allowed for all requests when this one begins.
         init(_ budget: ByteBudget, limit: Int) {
             self.budget = budget
             self.limit = limit
         }
 
-        /// Takes more, or nothing and tells so when not enough is left.
+        /// Takes more bytes; false, and nothing is taken, if not enough are left.
         func extend(by bytes: Int) -> Bool {
             guard budget.used.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit else {
                 budget.used.wrappingSubtract(bytes, ordering: .relaxed)
@@ -28,7 +28,7 @@ final class ByteBudget: Sendable {
             return true
         }
 
-        /// Gives everything back.
+        /// Returns all bytes to the budget.
         func giveBack() {
             budget.used.wrappingSubtract(taken.exchange(0, ordering: .relaxed), ordering: .relaxed)
         }
@@ -37,12 +37,12 @@ final class ByteBudget: Sendable {
     private let used = Atomic(0)
 }
 
-/// Threads for bodies that take long to decode, so that health and scrapes are answered meanwhile.
+/// Threads that decode large bodies, so that health checks and scrapes don't wait for them.
 enum LargeBodies {
-    /// A plain body that is larger is decoded here, in bytes.
-    private static let largestPlain = 256 << 10
-    /// A compressed body that is larger is decoded here, in bytes; smaller ones come to some MiB at most.
-    private static let largestCompressed = 32 << 10
+    /// Larger plain bodies are decoded on these threads.
+    private static let plainThresholdBytes = 256 << 10
+    /// Larger compressed bodies are decoded on these threads; smaller ones expand to some MiB at most.
+    private static let compressedThresholdBytes = 32 << 10
 
     /// Runs until the process ends.
     private static let threads: NIOThreadPool = {
@@ -52,10 +52,10 @@ enum LargeBodies {
     }()
 
     static func isLarge(_ bytes: Int, isCompressed: Bool) -> Bool {
-        bytes > (isCompressed ? largestCompressed : largestPlain)
+        bytes > (isCompressed ? compressedThresholdBytes : plainThresholdBytes)
     }
 
-    /// Runs the work on one of the threads, unless the task is cancelled before its turn comes.
+    /// Runs the work on one of the threads, unless the task is cancelled before it starts.
     static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await threads.runIfActive(work)
     }

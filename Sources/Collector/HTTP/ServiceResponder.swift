@@ -8,7 +8,7 @@ internal import Logging
 internal import NIOCore
 internal import Synchronization
 
-/// Answers requests through the router.
+/// Answers requests through the router, and adds the headers of the server.
 struct ServiceResponder: Sendable {
     private let responder: RouterResponder<ServiceContext>
     private let headers: ServerHeaders
@@ -41,7 +41,7 @@ struct ServiceResponder: Sendable {
     }
 }
 
-/// What a request comes with: the connection that it came over, and the listener that accepted it.
+/// The context of a request: its connection, and the listener that accepted that.
 struct ServiceContext: RequestContext {
     struct Source: RequestContextSource {
         let channel: any Channel
@@ -51,7 +51,7 @@ struct ServiceContext: RequestContext {
 
     var coreContext: CoreRequestContextStorage
     let connection: any Channel
-    /// The name of the token that the request came with.
+    /// The name of the token that authorized the request.
     var token: String?
     let listener: Listener
 
@@ -61,29 +61,28 @@ struct ServiceContext: RequestContext {
         listener = source.listener
     }
 
-    /// Where the client is; nil once the connection is closed.
+    /// The client's address; nil once the connection is closed.
     var peer: SocketAddress? { connection.remoteAddress }
 }
 
-/// What every answer says of the server: its name, the time, and the headers of the web configuration.
+/// The headers of every response: the server's name, the time, and those of the operator.
 struct ServerHeaders: Sendable {
     private static let name = "dnp-telemetry"
 
-    let rules: LiveSecurityRules
+    /// Adds the operator's headers, as configured at the moment.
+    let addConfigured: @Sendable (inout HTTPFields) -> Void
 
     func put(on fields: inout HTTPFields) {
         fields[.date] = Self.date()
         fields[.server] = Self.name
-        for header in rules.current.web.headers {
-            if let name = HTTPField.Name(header.name) { fields[name] = header.value }
-        }
+        addConfigured(&fields)
     }
 }
 
 extension ServerHeaders {
     private static let last = Mutex((second: time_t(-1), text: ""))
 
-    /// The time as an IMF-fixdate (RFC 9110, 5.6.7), made once a second.
+    /// The time as an IMF-fixdate (RFC 9110, 5.6.7), formatted once a second.
     static func date(at second: time_t = time(nil)) -> String {
         last.withLock { last in
             if last.second != second { last = (second, text(second)) }

@@ -6,54 +6,41 @@ internal import CoreFoundation
 internal import Glibc
 internal import Journald
 
-/// A socket that listens; nothing is accepted from it yet.
+/// A listening socket from which nothing is accepted yet.
 struct BoundListener: Sendable {
-    /// What was asked for.
+    /// The configured listener.
     let listener: Listener
-    /// Non-blocking and not inherited by other programs. Whoever accepts from it closes it.
+    /// Non-blocking and close-on-exec. The server that accepts from it closes it.
     let descriptor: Int32
-    /// Where it really listens.
+    /// The address it is bound to.
     let place: ListeningPlace
-    /// The file of the socket, where we made it; removed when listening ends.
+    /// The socket file that this process created; removed when listening ends.
     let file: SocketFile?
-    /// Whether the service manager handed it over, and may hand it to the next process.
+    /// Whether the service manager passed the socket, and may pass it to the next process.
     let isInherited: Bool
 
-    /// Gives up listening.
+    /// Stops listening.
     func close() {
         _ = Glibc.close(descriptor)
         file?.remove()
     }
 }
 
-/// A socket that the service manager has handed over (sd_listen_fds(3)).
+/// A socket passed by the service manager (sd_listen_fds(3)).
 struct InheritedSocket: Hashable, Sendable {
     /// Its `FileDescriptorName=`.
     let name: String
     let descriptor: Int32
 
-    /// What this process was started with; the second time nothing.
+    /// Takes the sockets that this process was started with; a second call returns none.
     static func take() throws -> [InheritedSocket] {
         try InheritedDescriptors.take().all.map { InheritedSocket(name: $0.name, descriptor: $0.number) }
     }
 }
 
-/// Where a socket listens.
-enum ListeningPlace: Hashable, Sendable, CustomStringConvertible {
-    case internet(host: String, port: Int)
-    case unix(path: String)
-
-    var description: String {
-        switch self {
-        case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-        case .unix(let path): "unix:\(path)"
-        }
-    }
-}
-
 /// The file of a Unix socket.
 struct SocketFile: Hashable, Sendable {
-    /// What stands at a path.
+    /// What exists at a path.
     enum Finding: Hashable, Sendable {
         case absent
         case socket(SocketFile)
@@ -63,7 +50,7 @@ struct SocketFile: Hashable, Sendable {
     let path: String
     private let identity: FileIdentity
 
-    /// The socket at a path; nil where there is none.
+    /// The socket at a path; nil if there is none.
     init?(at path: String) {
         guard case .socket(let file) = Self.look(path) else { return nil }
         self = file
@@ -86,7 +73,7 @@ struct SocketFile: Hashable, Sendable {
         )
     }
 
-    /// Removes it, unless another one has taken its place.
+    /// Removes the file unless it has been replaced by another.
     func remove() {
         if Self.look(path) == .socket(self) { _ = unsafe unlink(path) }
     }

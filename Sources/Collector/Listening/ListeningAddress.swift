@@ -3,10 +3,9 @@
 internal import Glibc
 internal import NIOCore
 
-/// Where a listener really listens, and what it answers there.
+/// The address that a listener is bound to, and what it serves there.
 package struct ListeningAddress: Hashable, Sendable {
     let place: ListeningPlace
-    /// What is answered.
     package let services: Listener.Services
     let scheme: String
 
@@ -16,7 +15,9 @@ package struct ListeningAddress: Hashable, Sendable {
         self.scheme = scheme
     }
 
-    /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`, with TLS `https+unix:`. Every address is shown as the loopback's.
+    /// `http://127.0.0.1:10910/metrics`, or `unix:/run/http.sock /metrics`, with TLS `https+unix:`.
+    ///
+    /// A wildcard address is shown as the loopback address.
     package func url(_ path: String) -> String {
         switch place {
         case .internet: "\(scheme)://\(reachable)\(path)"
@@ -24,7 +25,7 @@ package struct ListeningAddress: Hashable, Sendable {
         }
     }
 
-    /// What `curl` is told to get there.
+    /// The arguments of `curl` for the path.
     func curl(_ path: String) -> String {
         switch place {
         case .internet: url(path)
@@ -41,8 +42,21 @@ package struct ListeningAddress: Hashable, Sendable {
     }
 }
 
+/// The local address of a listening socket.
+enum ListeningPlace: Hashable, Sendable, CustomStringConvertible {
+    case internet(host: String, port: Int)
+    case unix(path: String)
+
+    var description: String {
+        switch self {
+        case .internet(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): "unix:\(path)"
+        }
+    }
+}
+
 extension ListeningPlace {
-    /// Where a socket is bound (getsockname(2)); nil where it is to none of the kinds that are listened on.
+    /// The local address of a socket (getsockname(2)); nil for an unsupported address family.
     init?(of descriptor: Int32) {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)

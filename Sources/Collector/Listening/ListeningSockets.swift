@@ -3,15 +3,15 @@
 internal import Glibc
 internal import NIOCore
 
-/// Opens what the service listens on: all of it, or nothing.
+/// Opens the listening sockets of the service: all of them, or none.
 enum ListeningSockets {
-    /// How many connections wait to be accepted; the system's `net.core.somaxconn` may be lower.
+    /// The length of the accept queue; the system's `net.core.somaxconn` may be lower.
     static let backlog: Int32 = 4_096
 
     /// Binds every listener and listens.
     ///
-    /// - Parameter inherited: what the service manager has handed over.
-    /// - Throws: what the operator can do about the first that cannot be had; those before it are given up.
+    /// - Parameter inherited: the sockets passed by the service manager.
+    /// - Throws: the first failure, with its remedy; the sockets opened before it are closed.
     static func open(
         _ listeners: [Listener],
         inherited: [InheritedSocket] = []
@@ -39,72 +39,32 @@ enum ListeningSockets {
 }
 
 extension ListeningSockets {
-    /// Listens, also where that was done before: the backlog is the last one told.
+    /// Listens, also on a socket that listens already: the last call sets the backlog.
     static func listen(_ descriptor: Int32, for listener: Listener) throws(CollectorError) {
         if Glibc.listen(descriptor, backlog) != 0 { throw .cannotListen(listener, code: errno) }
     }
 }
 
-extension Listener {
-    /// As the configuration names it, without its attributes.
-    var name: String {
-        switch endpoint {
-        case .address(let host, let port): ListeningPlace.internet(host: host, port: port).description
-        case .unix(let path, _, _): ListeningPlace.unix(path: path).description
-        case .inherited(let name): name.map { "systemd:\($0)" } ?? "systemd"
-        }
-    }
-}
-
-extension CollectorError {
-    /// - Parameter reason: what was found, and what to do.
-    static func cannotListen(_ listener: Listener, _ reason: String) -> CollectorError {
-        CollectorError("cannot listen on \(listener.name): \(reason)")
-    }
-
-    static func cannotListen(_ listener: Listener, code: Int32) -> CollectorError {
-        switch code {
-        case EADDRINUSE:
-            cannotListen(listener, "another process does; stop it or choose another --listen")
-        case EADDRNOTAVAIL:
-            cannotListen(listener, "this machine has no such address; choose one of its own, or :PORT for all")
-        case EAFNOSUPPORT:
-            cannotListen(listener, "this machine does not speak that kind of address; choose another --listen")
-        case EACCES, EPERM:
-            switch listener.endpoint {
-            case .unix:
-                cannotListen(listener, "permission denied; choose a directory that the service may write to")
-            default:
-                cannotListen(listener, "permission denied; choose a port above 1023")
-            }
-        case ENOENT, ENOTDIR:
-            cannotListen(listener, "its directory does not exist; make it, or choose another path")
-        case EROFS:
-            cannotListen(listener, "its directory can only be read; choose another path")
-        default:
-            cannotListen(listener, unsafe String(cString: strerror(code)))
-        }
-    }
-}
+// MARK: Addresses
 
 extension ListeningSockets {
-    /// Listens on an address. An empty host is every address of the machine, of both kinds; `::` those of IPv6 alone.
-    static func open(_ listener: Listener, host: String, port: Int) throws(CollectorError) -> BoundListener {
+    /// Listens on an address. An empty host is every IPv4 and IPv6 address of the machine; `::` is every IPv6 address.
+    private static func open(_ listener: Listener, host: String, port: Int) throws(CollectorError) -> BoundListener {
         guard (0...65_535).contains(port) else {
             throw .cannotListen(listener, "expected a port from 0 to 65535, found \(port)")
         }
         guard host.isEmpty else {
-            return try open(listener, at: try resolve(listener, host, port), isForBothKinds: false)
+            return try open(listener, at: try resolve(listener, host, port), isDualStack: false)
         }
         do throws(CollectorError) {
-            return try open(listener, at: try resolve(listener, "::", port), isForBothKinds: true)
+            return try open(listener, at: try resolve(listener, "::", port), isDualStack: true)
         } catch {
             guard !canSpeakIPv6 else { throw error }
-            return try open(listener, at: try resolve(listener, "0.0.0.0", port), isForBothKinds: false)
+            return try open(listener, at: try resolve(listener, "0.0.0.0", port), isDualStack: false)
         }
     }
 
-    /// False where the kernel was started without it.
+    /// Whether the kernel has IPv6.
     private static var canSpeakIPv6: Bool {
         let descriptor = socket(AF_INET6, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return false }
@@ -125,7 +85,7 @@ extension ListeningSockets {
     private static func open(
         _ listener: Listener,
         at address: SocketAddress,
-        isForBothKinds: Bool
+        isDualStack: Bool
     ) throws(CollectorError) -> BoundListener {
         let descriptor = try make(listener, address)
         do throws(CollectorError) {
@@ -133,7 +93,7 @@ extension ListeningSockets {
             let size = socklen_t(MemoryLayout<CInt>.size)
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size)
             if case .v6 = address {
-                var only: CInt = isForBothKinds ? 0 : 1
+                var only: CInt = isDualStack ? 0 : 1
                 unsafe setsockopt(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY, &only, size)
             }
             try bind(descriptor, to: address, for: listener)
@@ -152,8 +112,8 @@ extension ListeningSockets {
         }
     }
 
-    /// A stream socket of the address's kind.
-    static func make(_ listener: Listener, _ address: SocketAddress) throws(CollectorError) -> Int32 {
+    /// A non-blocking stream socket of the address's family.
+    private static func make(_ listener: Listener, _ address: SocketAddress) throws(CollectorError) -> Int32 {
         let family =
             switch address {
             case .v4: AF_INET
@@ -166,7 +126,7 @@ extension ListeningSockets {
         return descriptor
     }
 
-    static func bind(
+    private static func bind(
         _ descriptor: Int32,
         to address: SocketAddress,
         for listener: Listener
@@ -178,13 +138,15 @@ extension ListeningSockets {
     }
 }
 
+// MARK: Unix sockets
+
 extension ListeningSockets {
-    /// Listens on a path. The file has its mode and its group before anyone can connect, since the socket listens last.
+    /// Listens on a path. The file gets its mode and group before anyone can connect, since `listen` comes last.
     ///
     /// - Parameters:
-    ///   - mode: who may connect, as of chmod(2): those who may write; nil: what the process's mask leaves.
+    ///   - mode: as of chmod(2); write permission is what connecting needs. Nil: by the process's umask.
     ///   - group: a group's name or number; nil: the process's.
-    static func open(
+    private static func open(
         _ listener: Listener,
         path: String,
         mode: UInt16?,
@@ -192,8 +154,8 @@ extension ListeningSockets {
     ) throws(CollectorError) -> BoundListener {
         let address = try address(listener, path)
         let group: gid_t? = if let group { try groupID(listener, group) } else { nil }
-        let turn = DirectoryTurn(of: path)
-        defer { extendLifetime(turn) }
+        let lock = DirectoryLock(ofDirectoryOf: path)
+        defer { extendLifetime(lock) }
         try clearPath(listener, path, address)
         let descriptor = try make(listener, address)
         var file: SocketFile?
@@ -238,7 +200,7 @@ extension ListeningSockets {
         return address
     }
 
-    /// Removes the socket of a process that has died. What lives, or is no socket, is left alone.
+    /// Removes a stale socket; a socket in use, or any other file, is an error.
     private static func clearPath(
         _ listener: Listener,
         _ path: String,
@@ -282,9 +244,11 @@ extension ListeningSockets {
     }
 }
 
+// MARK: Inherited sockets
+
 extension ListeningSockets {
-    /// What was handed over under a name; without one, what no other listener names.
-    static func take(
+    /// The inherited sockets of a name; without a name, those that no other listener names.
+    private static func take(
         _ listener: Listener,
         named name: String?,
         of inherited: [InheritedSocket],
@@ -340,20 +304,61 @@ extension ListeningSockets {
     }
 }
 
-/// The turn to look at a path and to listen there, of one process at a time: flock(2) on the directory, which leaves no file
-/// behind. Whoever keeps the lock for long is not waited for.
-struct DirectoryTurn: ~Copyable {
-    private static let tries = 100
-    private static let pause: UInt32 = 20_000
+extension Listener {
+    /// The listener as the configuration writes it, without its attributes.
+    var name: String {
+        switch endpoint {
+        case .address(let host, let port): ListeningPlace.internet(host: host, port: port).description
+        case .unix(let path, _, _): ListeningPlace.unix(path: path).description
+        case .inherited(let name): name.map { "systemd:\($0)" } ?? "systemd"
+        }
+    }
+}
+
+extension CollectorError {
+    /// - Parameter reason: what was found, and what to do.
+    fileprivate static func cannotListen(_ listener: Listener, _ reason: String) -> CollectorError {
+        CollectorError("cannot listen on \(listener.name): \(reason)")
+    }
+
+    fileprivate static func cannotListen(_ listener: Listener, code: Int32) -> CollectorError {
+        switch code {
+        case EADDRINUSE:
+            cannotListen(listener, "another process does; stop it or choose another --listen")
+        case EADDRNOTAVAIL:
+            cannotListen(listener, "this machine has no such address; choose one of its own, or :PORT for all")
+        case EAFNOSUPPORT:
+            cannotListen(listener, "this machine does not speak that kind of address; choose another --listen")
+        case EACCES, EPERM:
+            switch listener.endpoint {
+            case .unix:
+                cannotListen(listener, "permission denied; choose a directory that the service may write to")
+            default:
+                cannotListen(listener, "permission denied; choose a port above 1023")
+            }
+        case ENOENT, ENOTDIR:
+            cannotListen(listener, "its directory does not exist; make it, or choose another path")
+        case EROFS:
+            cannotListen(listener, "its directory can only be read; choose another path")
+        default:
+            cannotListen(listener, unsafe String(cString: strerror(code)))
+        }
+    }
+}
+
+/// The exclusive right of one process to check a path and to bind it: flock(2) on the directory, which leaves no file behind.
+private struct DirectoryLock: ~Copyable {
+    private static let attempts = 100
+    private static let pauseMicroseconds: UInt32 = 20_000
 
     private let descriptor: Int32
 
-    /// Waits for the turn, for two seconds at most.
-    init(of path: String) {
+    /// Waits for the lock for two seconds at most, and goes on without it then.
+    init(ofDirectoryOf path: String) {
         let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         descriptor = unsafe open(String(path[..<end]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        for _ in 0..<Self.tries where flock(descriptor, LOCK_EX | LOCK_NB) != 0 { usleep(Self.pause) }
+        for _ in 0..<Self.attempts where flock(descriptor, LOCK_EX | LOCK_NB) != 0 { usleep(Self.pauseMicroseconds) }
     }
 
     deinit {
