@@ -4,15 +4,15 @@ internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Holds every request against the rates, then against who it comes from.
+/// Enforces the request rates, then authenticates each request (docs/security.md).
 ///
-/// `POST /v1/events` needs a token where there are tokens, and nothing else then. Everything else needs a user where
-/// there are users, health included as in the exporter-toolkit.
+/// With tokens, `POST /v1/events` needs a token and nothing else. With users, everything else needs a user, health checks
+/// included as in Prometheus' exporter-toolkit.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     let security: RequestSecurity
-    /// The path of the route that takes events, as it stands in the router.
+    /// The path of the events route as registered in the router.
     let eventsPath: String
 
     func handle(
@@ -20,11 +20,11 @@ struct AccessMiddleware: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try security.keepRates(ClientAddress(context.peer))
+        try security.enforceRates(ClientAddress(context.peer))
         let rules = security.rules.current
         let authorization = Authorization(request.headers[.authorization])
         var context = context
-        // By the route and not by the path, of which there are many ways to write the same.
+        // The route and not the path: one path can be written in several ways.
         if rules.needsToken, request.method == .post, context.endpointPath == eventsPath {
             context.token = try security.token(authorization, rules)
         } else if !rules.web.users.isEmpty {
@@ -34,7 +34,7 @@ struct AccessMiddleware: RouterMiddleware {
     }
 }
 
-/// Decides about requests.
+/// Decides which requests are admitted, by rate, token and password.
 struct RequestSecurity: Sendable {
     let rules: LiveSecurityRules
     let configuration: LiveConfiguration
@@ -48,8 +48,8 @@ struct RequestSecurity: Sendable {
         self.metrics = metrics
     }
 
-    /// Takes one request of the client's rate and of the rate of all.
-    func keepRates(_ client: ClientAddress?) throws(Problem) {
+    /// Charges a request to the client's rate and to the rate of all requests.
+    func enforceRates(_ client: ClientAddress?) throws(Problem) {
         if let client, let rate = configuration.current.clientRate, let wait = rates.take(client, rate: rate) {
             metrics.limited(.client)
             throw .tooFast("More requests come from this address than are allowed (see --client-rate).", wait: wait)
@@ -60,7 +60,9 @@ struct RequestSecurity: Sendable {
         }
     }
 
-    /// The name of the token that is shown.
+    /// Checks a bearer token and its rate.
+    ///
+    /// - Returns: the token's name.
     func token(_ authorization: Authorization, _ rules: SecurityRules) throws(Problem) -> String {
         switch authorization {
         case .bearer(let shown):
@@ -82,7 +84,7 @@ struct RequestSecurity: Sendable {
         }
     }
 
-    /// Lets a user of the web configuration pass.
+    /// Checks a user and password against the web configuration.
     func checkUser(_ authorization: Authorization, _ rules: SecurityRules) async throws(Problem) {
         switch authorization {
         case .basic(let user, let password):
@@ -99,9 +101,9 @@ struct RequestSecurity: Sendable {
         throw .userNeeded
     }
 
-    /// Counts the events of a batch that came with a token, and takes them off its rate; a batch of none costs one.
+    /// Counts the events of a batch by token, and charges them to the token's rate; an empty batch costs one event.
     ///
-    /// - Returns: what was taken, to give back but for one when nothing of the batch could be stored.
+    /// - Returns: the charge, to be refunded (all but one event) if the batch could not be stored.
     func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
         guard let token else { return nil }
         metrics.received(events, token: token)
@@ -116,7 +118,7 @@ struct RequestSecurity: Sendable {
         rates.giveBack(charge.events, token: charge.token)
     }
 
-    /// What was taken of a token's rate.
+    /// Events charged to a token's rate.
     struct Charge {
         fileprivate let token: String
         fileprivate let events: Int
@@ -124,13 +126,7 @@ struct RequestSecurity: Sendable {
 }
 
 extension Problem {
-    fileprivate static func tokenTooFast(wait: Duration) -> Problem {
-        tooFast("More events come with this token than are allowed (see --token-limit).", wait: wait)
-    }
-}
-
-extension Problem {
-    /// A token is needed; `isWrong` where one was shown (RFC 6750, 3).
+    /// - Parameter isWrong: whether a token was presented (RFC 6750, 3).
     static func tokenNeeded(isWrong: Bool) -> Problem {
         Problem(
             status: .unauthorized,
@@ -142,7 +138,7 @@ extension Problem {
         )
     }
 
-    /// A user is needed (RFC 7617).
+    /// A challenge for basic authentication (RFC 7617).
     static let userNeeded = Problem(
         status: .unauthorized,
         type: "user",
@@ -161,7 +157,11 @@ extension Problem {
         )
     }
 
-    /// - Parameter wait: after how long there is room; what is told is longer by up to a quarter or 2 s.
+    fileprivate static func tokenTooFast(wait: Duration) -> Problem {
+        tooFast("More events come with this token than are allowed (see --token-limit).", wait: wait)
+    }
+
+    /// - Parameter wait: the time until a retry can succeed; `Retry-After` adds jitter of a quarter, or 2 s if that is more.
     static func tooFast(_ detail: String, wait: Duration) -> Problem {
         let seconds = Int(wait.components.seconds) + 1
         return Problem(
@@ -174,17 +174,17 @@ extension Problem {
     }
 }
 
-/// What a request shows in its header `Authorization`.
+/// A parsed `Authorization` header.
 enum Authorization: Equatable {
     case missing
-    /// Of a form or a scheme that is not understood.
+    /// An unknown scheme, or not the form of its scheme.
     case malformed
     /// A user and a password (RFC 7617).
     case basic(user: [UInt8], password: [UInt8])
     /// A token (RFC 6750).
     case bearer([UInt8])
 
-    /// The longest header that is looked at, in bytes.
+    /// Longer headers are malformed; in bytes.
     static let maximumLength = 8_192
 
     init(_ header: String?) {

@@ -6,19 +6,19 @@ internal import CoreFoundation
 internal import Crypto
 internal import Glibc
 
-/// The secret that a client shows to send events (RFC 6750), with the name that limits and metrics know it by.
+/// A bearer token for sending events (RFC 6750), with the name that limits and metrics use.
 ///
-/// It has no description, so that it comes into no message.
+/// It has no description, so that it can't get into a message.
 struct BearerToken: Sendable {
-    /// The lengths that a token may have, in bytes.
+    /// The allowed lengths of a token, in bytes.
     static let lengths = 16...4_096
-    /// The longest name in bytes.
+    /// In bytes.
     static let maximumName = 64
 
     let name: String
     let bytes: [UInt8]
 
-    /// What is wrong with a token; nil when nothing is. Says nothing of its content.
+    /// Why a token is invalid, without its content; nil if it is valid.
     static func complaint(about bytes: [UInt8]) -> String? {
         if bytes.isEmpty { return "expected a token, found an empty file" }
         guard lengths.contains(bytes.count) else {
@@ -45,17 +45,16 @@ struct BearerToken: Sendable {
     }
 }
 
-/// The tokens that are valid, kept as keyed hashes.
+/// The valid tokens, as keyed hashes.
 ///
-/// What is shown is hashed under a key of this process and compared with every token, whole, so that the time does not
-/// tell how much of a guess was right.
+/// A presented token is hashed with a key of this process and compared with each valid one in full, so that timing does not
+/// reveal how much of a guess is right.
 struct TokenSet: Sendable {
-    /// The names in order.
+    /// Sorted.
     let names: [String]
     private let key = SymmetricKey(size: .bits256)
     private let hashes: [[UInt64]]
 
-    /// No tokens.
     static let none = TokenSet([])
 
     init(_ tokens: [BearerToken]) {
@@ -67,7 +66,7 @@ struct TokenSet: Sendable {
 
     var isEmpty: Bool { names.isEmpty }
 
-    /// The name of the token that was shown; nil when it is none of them.
+    /// The name of a presented token; nil if it is not valid.
     func name(of shown: [UInt8]) -> String? {
         guard shown.count <= BearerToken.lengths.upperBound else { return nil }
         let hash = Self.hash(shown, key)
@@ -91,33 +90,33 @@ struct TokenSet: Sendable {
     }
 }
 
-/// Reads the tokens of a directory, as `LoadCredential=` of a unit or a secret of a container gives them: a file
-/// `token-NAME` each, with a line feed at its end or not. What begins otherwise is passed over, as the `..data` of a
-/// container's secrets is, and so are the copies that editors leave.
+/// Reads the tokens of a directory, as systemd's `LoadCredential=` or a container's secret provides them: files `token-NAME`,
+/// with or without a final line feed.
 ///
-/// swift-configuration's `DirectoryFilesProvider` does not suit: it reads every file whole whatever its size, waits on
-/// pipes, takes all white space off, and cannot list what it found.
+/// Other names are ignored, as the `..data` of a container's secret, and so are backup copies of editors.
+/// swift-configuration's `DirectoryFilesProvider` does not fit: it reads files of any size, blocks on pipes, trims all white
+/// space, and can't list what it found.
 enum TokenDirectory {
     static let prefix = "token-"
-    /// How many tokens there may be.
+    /// More tokens are an error.
     static let maximumTokens = 256
-    /// How many names a directory may hold that are looked through.
+    /// More names in the directory are an error.
     static let maximumNames = 10_000
 
-    /// What changes when a token does.
+    /// The stamps of the directory and its tokens, which change when a token does.
     static func stamp(_ directory: String) -> [String: FileStamp] {
         var stamps = ["": FileStamp(directory)]
         for name in (try? names(directory, where: isToken)) ?? [] { stamps[name] = FileStamp("\(directory)/\(name)") }
         return stamps
     }
 
-    /// Whether there are files that are no tokens, those that begin with a dot aside.
+    /// Whether there are files that are no tokens, other than dot files.
     static func holdsOthers(_ directory: String) -> Bool {
         let others = try? names(directory) { !isToken($0) && !$0.hasPrefix(".") }
         return others?.isEmpty == false
     }
 
-    /// - Throws: the first file that cannot be taken, by its path and without its content.
+    /// - Throws: the first invalid file, by its path and without its content.
     static func read(_ directory: String) throws(ConfigurationProblem) -> [BearerToken] {
         var tokens: [BearerToken] = []
         for fileName in try names(directory, where: isToken) {
@@ -160,7 +159,7 @@ enum TokenDirectory {
         name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
     }
 
-    /// Some of the names that a directory holds, in order.
+    /// The wanted names of a directory, sorted.
     private static func names(
         _ directory: String,
         where isWanted: (String) -> Bool

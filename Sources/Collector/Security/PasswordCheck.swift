@@ -7,9 +7,9 @@ internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
 
-/// Checks passwords on threads of its own, few at once, so that guessing takes no processor from the rest.
+/// Checks passwords on a few threads of its own, so that guessing passwords can't starve the service of CPU.
 final class PasswordCheck: Sendable {
-    /// How many checks may run or wait at once; more are refused.
+    /// The checks that may run or wait at once; more are refused.
     static let maximumWaiting = 32
 
     private static let threads: NIOThreadPool = {
@@ -21,7 +21,7 @@ final class PasswordCheck: Sendable {
     private let verified = Mutex(VerifiedPasswords())
     private let waiting = Atomic(0)
 
-    /// Whether the password is the user's; nil when too many checks wait. An unknown user takes as long as a known one.
+    /// Whether the password is the user's; nil if too many checks wait. An unknown user takes as long as a known one.
     func verify(user: [UInt8], password: [UInt8], _ web: WebConfiguration) async -> Bool? {
         let known = String(validating: user, as: UTF8.self).flatMap { web.users[$0] }
         let hash = known ?? web.nobody
@@ -39,14 +39,14 @@ final class PasswordCheck: Sendable {
     }
 }
 
-/// The passwords that were found right, as hashes under a key of this process, so that each costs one check.
+/// A cache of correct passwords, as hashes keyed by this process, so that each password costs one bcrypt check.
 ///
-/// A hash covers the user's hash too: once that is changed, the password has to be checked again.
+/// An entry covers the user's bcrypt hash: when that changes, the password is checked again.
 struct VerifiedPasswords {
-    /// How many are kept; then it begins anew.
+    /// The cache is emptied when it holds this many entries.
     static let capacity = 1_024
 
-    /// What stands for a user, the hash of the password in the configuration and the password shown.
+    /// The keyed hash of a user, the configured bcrypt hash and the password.
     struct Entry: Hashable {
         fileprivate let code: [UInt8]
     }
@@ -77,12 +77,12 @@ struct VerifiedPasswords {
 ///
 /// The work is bounded by the hash's cost (``BcryptHash/costs``), the memory is one `struct crypt_data` of 32 KiB.
 enum Bcrypt {
-    /// The longest password that is looked at; bcrypt itself takes no notice of what stands behind 72 bytes.
+    /// Longer passwords are wrong; in bytes. Bcrypt itself ignores what follows the first 72 bytes.
     static let maximumPassword = 512
 
-    /// Whether the password is the hash's; takes equally long for each wrong one.
+    /// Whether the password has the hash, in the same time for each wrong password.
     ///
-    /// A password with a zero byte is nobody's, since libcrypt would see its beginning only.
+    /// A password with a zero byte is wrong, since libcrypt would see only what precedes that byte.
     static func verify(_ password: [UInt8], _ hash: BcryptHash) -> Bool {
         let isUsable = password.count <= maximumPassword && !password.contains(0)
         let phrase = (isUsable ? password : []) + [0]
@@ -114,23 +114,23 @@ enum Bcrypt {
     }
 }
 
-/// A bcrypt hash as it is written: `$2y$10$`, 22 characters of salt and 31 of hash (crypt(5)).
+/// A bcrypt hash in its text form: `$2y$10$`, 22 characters of salt and 31 of digest (crypt(5)).
 struct BcryptHash: Hashable, Sendable {
-    /// What is wrong with a hash; never the hash itself.
+    /// Why a text is no usable hash, without the text.
     enum Flaw: Error, Equatable {
         case notBcrypt
         case cost(Int)
     }
 
-    /// 2 to the power of the cost is the work of one check; at 14 it takes about a second.
+    /// A check takes 2 to the power of the cost rounds; cost 14 takes about a second.
     static let costs = 4...14
 
-    /// The whole text, ASCII, 60 bytes.
+    /// The text form: 60 ASCII bytes.
     let text: [UInt8]
     let cost: Int
 
-    /// The part that depends on the password.
-    static let digestLength = 31
+    /// The length of the digest at the end of ``text``.
+    fileprivate static let digestLength = 31
 
     init(_ string: some StringProtocol) throws(Flaw) {
         let bytes = Array(string.utf8)
@@ -144,7 +144,7 @@ struct BcryptHash: Hashable, Sendable {
         text = bytes
     }
 
-    /// A hash that no password is known for, to do the work of a check where there is no user.
+    /// A random hash, for checks of unknown users that take as long as others.
     init(ofNobodyAtCost cost: Int) {
         self.cost = min(max(cost, Self.costs.lowerBound), Self.costs.upperBound)
         let salt = (0..<22).map { _ in Self.digits[Int.random(in: 0..<64)] }

@@ -6,10 +6,11 @@ internal import CoreFoundation
 internal import Glibc
 internal import TextOutput
 
-/// The files that say who may do what, read once and again when they change. What cannot be taken later leaves the
-/// rules as they are, so that no slip opens a door.
+/// The web configuration and the tokens, read at the start and again when they change.
+///
+/// A file that is invalid later leaves the rules as they are, so that a mistake never weakens them.
 struct SecurityFiles {
-    /// What was read anew, and whether it could be taken.
+    /// The result of reading a file again.
     struct Reading {
         enum Subject: String, CaseIterable {
             case webConfiguration = "web_config"
@@ -25,7 +26,7 @@ struct SecurityFiles {
     private(set) var rules = SecurityRules()
     private var web: SettledChange<[FileStamp]>
     private var tokens: SettledChange<[String: FileStamp]>
-    /// The files that the web configuration names.
+    /// The files named by the web configuration.
     private var named: [String] = []
 
     /// Reads everything.
@@ -47,7 +48,7 @@ struct SecurityFiles {
         }
     }
 
-    /// Looks whether something changed and has settled, and reads it then. To be called once a second.
+    /// Reads what has changed since the last call but one and is stable since the last. To be called once a second.
     mutating func look() -> [Reading] {
         var readings: [Reading] = []
         if let path = webPath, web.look(webStamps(path)) { readings.append(rereadWeb(path)) }
@@ -57,8 +58,9 @@ struct SecurityFiles {
         return readings
     }
 
-    /// Reads everything anew, changed or not, and takes all of it or nothing; what could be read beside something that
-    /// could not is left for the next look.
+    /// Reads everything again, changed or not, and applies all of it or nothing.
+    ///
+    /// After a failure, the valid files are left for the next ``look()``.
     mutating func reread() -> [Reading] {
         var next = self
         let readings = [webPath.map { next.rereadWeb($0) }, credentials.map { next.rereadTokens($0.path) }]
@@ -95,7 +97,7 @@ struct SecurityFiles {
         }
     }
 
-    /// Stamps are taken before what they stand for is read, so that a change meanwhile is seen at the next look.
+    /// Takes the stamps before reading the files, so that the next ``look()`` sees a change in between.
     private mutating func readWeb(_ path: String, isFirst: Bool) throws(ConfigurationProblem) {
         let stamp = FileStamp(path)
         web.use([stamp] + named.map { FileStamp($0) })
@@ -107,20 +109,19 @@ struct SecurityFiles {
             )
         }
         let configuration = try WebConfiguration(document, path: path)
-        if !isFirst, let complaint = rules.web.complaint(aboutChangeTo: configuration) {
+        if !isFirst, let downgrade = rules.web.downgrade(to: configuration) {
             throw ConfigurationProblem(
                 .file(path, line: nil),
-                complaint
+                downgrade
                     + "; any restart puts it in force, that of an upgrade too: put the file back first if that is "
                     + "not meant"
             )
         }
         named = configuration.tls?.files ?? []
         web.use([stamp] + named.map { FileStamp($0) })
-        let terms: TLSTerms?
-        if let tls = configuration.tls { terms = try TLSTerms(tls, path: path) } else { terms = nil }
+        let policy: TLSTerms? = if let tls = configuration.tls { try TLSTerms(tls, path: path) } else { nil }
         rules.web = configuration
-        rules.tls = terms
+        rules.tls = policy
     }
 
     private mutating func readTokens(_ directory: String) throws(ConfigurationProblem) {
@@ -135,7 +136,7 @@ struct SecurityFiles {
 }
 
 extension SecurityFiles {
-    /// What looks like a mistake, in the files or beside a configuration, and is none for certain.
+    /// Likely mistakes in the files, or in the configuration that names them.
     func warnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
         var warnings = unknownTokens(configuration.tokenLimits.keys.sorted())
         if let credentials, !rules.needsToken, TokenDirectory.holdsOthers(credentials.path) {
@@ -155,9 +156,9 @@ extension SecurityFiles {
         return warnings
     }
 
-    /// A warning of each secret that everybody can read, as those of containers often are.
+    /// A warning for each world-readable secret, as a container's often are.
     var exposures: [ConfigurationProblem] {
-        secrets.filter(FileMode.letsEverybodyRead).map { path in
+        secrets.filter(FileMode.isWorldReadable).map { path in
             ConfigurationProblem(
                 .file(path, line: nil),
                 "everybody on this machine can read it; set its mode (chmod o-r, or defaultMode of the secret)"
@@ -165,7 +166,7 @@ extension SecurityFiles {
         }
     }
 
-    /// What is wrong with limits for tokens where there are none, so that nobody is held to any.
+    /// The problem of token limits without tokens, which would limit nobody.
     func problem(withLimits limits: [String: Double]) -> ConfigurationProblem? {
         guard !limits.isEmpty, !rules.needsToken else { return nil }
         let place = credentials.map { " in \($0.path)" } ?? "; credentials-dir names their directory"
@@ -185,7 +186,7 @@ extension SecurityFiles {
         }
     }
 
-    /// The files that are enough to come in, or to pass for the service.
+    /// The files whose content authorizes a client or identifies the service.
     private var secrets: [String] {
         let tokens = credentials.map { directory in
             rules.tokens.names.map { "\(directory.path)/\(TokenDirectory.prefix)\($0)" }
@@ -200,17 +201,17 @@ extension SecurityFiles {
     }
 }
 
-/// Tells when files that changed have stood still from one look to the next, so that none is read half written.
+/// Debounces a change of files: it is reported once the stamp is the same at two looks, so that no file is read half written.
 struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
     private var used: Stamp
     private var seen: Stamp?
 
-    /// - Parameter used: what was last read.
+    /// - Parameter used: the stamp of what was last read.
     init(used: Stamp) {
         self.used = used
     }
 
-    /// Whether to read now; what is looked at counts as read then, whatever comes of it.
+    /// Whether to read now; the stamp then counts as read, whether reading succeeds or not.
     mutating func look(_ stamp: Stamp) -> Bool {
         if stamp == used {
             seen = nil
@@ -224,18 +225,18 @@ struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
         return true
     }
 
-    /// This was read.
+    /// Notes the stamp of what was read.
     mutating func use(_ stamp: Stamp) {
         used = stamp
         seen = nil
     }
 }
 
-/// What changes when a file does: its place, its size and its times (stat(2)), or that it is not there.
+/// Identifies the state of a file by inode, size, times and mode (stat(2)), or by the error if there is none.
 struct FileStamp: Hashable, Sendable {
     private var values: [Int64]
 
-    /// Follows symbolic links, as secrets in containers are some.
+    /// Follows symbolic links, since secrets of containers are links.
     init(_ path: String) {
         var status = Glibc.stat()
         guard unsafe stat(path, &status) == 0 else {
@@ -250,10 +251,10 @@ struct FileStamp: Hashable, Sendable {
     }
 }
 
-/// What the modes of a file and of its directory tell (inode(7)).
-enum FileMode {
-    /// Whether others than owner and group may read a file and reach it in its directory.
-    static func letsEverybodyRead(_ path: String) -> Bool {
+/// Access rights by the modes of a file and its directory (inode(7)).
+private enum FileMode {
+    /// Whether others than owner and group can read the file and reach it in its directory.
+    static func isWorldReadable(_ path: String) -> Bool {
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         return has(S_IROTH, path) && has(S_IXOTH, directory)
     }

@@ -4,13 +4,13 @@ internal import NIOSSL
 
 /// The section `tls_server_config` of a `web.config.yml`.
 struct TLSSettings: Equatable, Sendable {
-    /// Where certificates or a key stand, as PEM.
+    /// The place of certificates or a key in PEM.
     enum Source: Equatable, Sendable {
         case file(String)
         case inline(String)
     }
 
-    /// Which certificates of clients are asked for and what is asked of them (Go's `tls.ClientAuthType`).
+    /// The demands on client certificates (Go's `tls.ClientAuthType`).
     enum ClientAuthentication: String, CaseIterable, Sendable {
         case none = "NoClientCert"
         case requested = "RequestClientCert"
@@ -18,7 +18,7 @@ struct TLSSettings: Equatable, Sendable {
         case verifiedIfGiven = "VerifyClientCertIfGiven"
         case requiredAndVerified = "RequireAndVerifyClientCert"
 
-        /// The older name that the toolkit takes too.
+        /// The older name, which the exporter-toolkit accepts too.
         static let aliases = ["RequireClientCert": Self.required]
 
         var isRequired: Bool { self == .required || self == .requiredAndVerified }
@@ -27,25 +27,27 @@ struct TLSSettings: Equatable, Sendable {
 
     var certificate: Source
     var key: Source
-    /// Who may have signed a client's certificate; nil: who the system trusts.
+    /// The authorities of client certificates; nil: those that the system trusts.
     var clientAuthorities: Source?
     var clientAuthentication = ClientAuthentication.none
-    /// The alternative names of which a client's certificate must have one; nil: any.
+    /// A client's certificate must have one of these alternative names; nil: any name.
     var allowedNames: Set<String>?
     var minimumVersion = TLSVersion.tlsv12
     var maximumVersion = TLSVersion.tlsv13
-    /// The suites up to TLS 1.2; nil: NIOSSL's. Those of TLS 1.3 are always there.
+    /// The suites up to TLS 1.2; nil: NIOSSL's defaults. Those of TLS 1.3 are always enabled.
     var cipherSuites: [NIOTLSCipher]?
-    /// The groups of the key exchange; nil: NIOSSL's.
+    /// The groups of the key exchange; nil: NIOSSL's defaults.
     var curves: [NIOTLSCurve]?
 
-    /// The files that it names.
+    /// The files named in the section.
     var files: [String] {
         [certificate, key, clientAuthorities].compactMap { source in
             if case .file(let path) = source { path } else { nil }
         }
     }
 }
+
+// MARK: Parsing
 
 extension TLSSettings {
     /// The keys of the section.
@@ -55,8 +57,7 @@ extension TLSSettings {
         "min_version", "max_version", "cipher_suites", "prefer_server_cipher_suites", "curve_preferences",
     ]
 
-    /// How many alternative names may be allowed.
-    static let maximumNames = 1_000
+    private static let maximumNames = 1_000
 
     init(_ section: WebSection) throws(ConfigurationProblem) {
         guard let certificate = try Self.source("cert", section) else {
@@ -74,14 +75,14 @@ extension TLSSettings {
         minimumVersion = try section.named("min_version", TLSNames.versions) ?? .tlsv12
         maximumVersion = try section.named("max_version", TLSNames.versions) ?? .tlsv13
         curves = try section.list("curve_preferences", TLSNames.curves)
-        // Go takes no notice of it since 1.18: the server's order, by what the hardware does fast, always holds.
-        _ = try section.truth("prefer_server_cipher_suites")
+        // Go ignores it since 1.18: the server's order, by what the hardware does fast, always applies.
+        _ = try section.boolean("prefer_server_cipher_suites")
         allowedNames = try Self.allowedNames(section)
         try chooseCipherSuites(section)
         try check(section)
     }
 
-    /// `cert` or `cert_file`; one of them.
+    /// The value of `cert` or `cert_file`; not both.
     private static func source(_ key: String, _ section: WebSection) throws(ConfigurationProblem) -> Source? {
         switch (try section.text(key), try section.text("\(key)_file")) {
         case (nil, nil): return nil
@@ -109,9 +110,9 @@ extension TLSSettings {
         return Set(texts.map(\.text))
     }
 
-    /// Where only suites of TLS 1.3 are named, nothing older can be spoken.
+    /// If only suites of TLS 1.3 are named, older versions are off.
     private mutating func chooseCipherSuites(_ section: WebSection) throws(ConfigurationProblem) {
-        let always = Dictionary(uniqueKeysWithValues: TLSNames.alwaysThere.map { ($0, NIOTLSCipher?.none) })
+        let always = Dictionary(uniqueKeysWithValues: TLSNames.alwaysEnabled.map { ($0, NIOTLSCipher?.none) })
         let names = TLSNames.cipherSuites.mapValues { Optional($0) }.merging(always) { $1 }
         guard let named = try section.list("cipher_suites", names) else { return }
         let chosen = named.compactMap { $0 }
@@ -144,7 +145,7 @@ extension TLSSettings {
     }
 }
 
-/// The names that a `web.config.yml` has for versions, suites and curves: those of Go's crypto/tls.
+/// The names of versions, suites and curves in a `web.config.yml`: those of Go's crypto/tls.
 enum TLSNames {
     static let versions: [String: TLSVersion] = [
         "TLS10": .tlsv1, "TLS11": .tlsv11, "TLS12": .tlsv12, "TLS13": .tlsv13,
@@ -154,10 +155,10 @@ enum TLSNames {
         "CurveP256": .secp256r1, "CurveP384": .secp384r1, "CurveP521": .secp521r1, "X25519": .x25519,
     ]
 
-    /// Those of TLS 1.3, which can be named and not be chosen.
-    static let alwaysThere = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]
+    /// The suites of TLS 1.3, which can be named but not disabled.
+    static let alwaysEnabled = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"]
 
-    /// `tls.CipherSuites()` of Go 1.19, the version of Debian 12's exporters.
+    /// `tls.CipherSuites()` of Go 1.19, the version of the exporters in Debian 12.
     static let cipherSuites: [String: NIOTLSCipher] = [
         "TLS_RSA_WITH_AES_128_CBC_SHA": .TLS_RSA_WITH_AES_128_CBC_SHA,
         "TLS_RSA_WITH_AES_256_CBC_SHA": .TLS_RSA_WITH_AES_256_CBC_SHA,
@@ -177,8 +178,8 @@ enum TLSNames {
 }
 
 extension TLSVersion {
-    /// Its place among the versions.
-    var order: Int {
+    /// A number that is comparable between versions.
+    fileprivate var order: Int {
         switch self {
         case .tlsv1: 10
         case .tlsv11: 11

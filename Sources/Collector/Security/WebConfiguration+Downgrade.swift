@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension WebConfiguration {
-    /// What keeps another configuration from taking this one's place while the service runs: it would let in whom this
-    /// one keeps out. Nil where nothing does.
+    /// Why a reload refuses another configuration: it would admit clients that this one refuses. Nil if it would not.
     ///
-    /// A slip of the pen opens no door so; who means it restarts the service.
-    func complaint(aboutChangeTo next: WebConfiguration) -> String? {
+    /// A mistake in the file thus weakens nothing; a deliberate downgrade takes a restart.
+    func downgrade(to next: WebConfiguration) -> String? {
         if let tls {
             guard let other = next.tls else {
                 return "expected tls_server_config, found none; TLS is switched off by a restart only"
             }
-            if let complaint = tls.complaint(aboutChangeTo: other) { return complaint }
+            if let downgrade = tls.downgrade(to: other) { return downgrade }
         }
         guard users.isEmpty || !next.users.isEmpty else {
             return "expected basic_auth_users, found none; the last user is taken away by a restart only"
@@ -20,7 +19,7 @@ extension WebConfiguration {
 }
 
 extension TLSSettings {
-    fileprivate func complaint(aboutChangeTo next: TLSSettings) -> String? {
+    fileprivate func downgrade(to next: TLSSettings) -> String? {
         guard next.clientAuthentication.strictness >= clientAuthentication.strictness else {
             return "client_auth_type: expected \(clientAuthentication.rawValue) as before, found "
                 + "\(next.clientAuthentication.rawValue); less is asked of clients after a restart only"
@@ -39,7 +38,7 @@ extension TLSSettings {
 }
 
 extension TLSSettings.ClientAuthentication {
-    /// How much a client must have to come in.
+    /// The demand on a client without which it is refused.
     fileprivate var strictness: Int {
         switch self {
         case .none, .requested, .verifiedIfGiven: 0

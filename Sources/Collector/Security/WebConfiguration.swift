@@ -1,43 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a `web.config.yml` says, in the form of Prometheus' exporter-toolkit (its docs/web-configuration.md).
+/// A `web.config.yml` in the format of Prometheus' exporter-toolkit (its docs/web-configuration.md).
 struct WebConfiguration: Sendable {
-    /// A header of every answer.
+    /// A header of every response.
     struct Header: Equatable, Sendable {
         var name: String
         var value: String
     }
 
-    /// How connections are encrypted; nil: they are not.
+    /// Nil: connections are not encrypted.
     var tls: TLSSettings?
-    /// Whether HTTP/2 is asked for in so many words; HTTP/1.1 is spoken all the same.
+    /// Whether `http2` is true; HTTP/1.1 is spoken all the same.
     var asksForHTTP2 = false
-    /// In the order of their names.
+    /// Sorted by name.
     var headers: [Header] = []
-    /// The hash of each user's password; empty: nobody has to tell who they are.
+    /// The password hash of each user; empty: no authentication.
     var users: [String: BcryptHash] = [:]
-    /// A hash that costs as much as the dearest of the users and that no password meets.
+    /// A hash that no password has, with the highest cost among the users, to be checked for unknown users.
     var nobody = BcryptHash(ofNobodyAtCost: 10)
-    /// The rate of all requests together; nil: any.
+    /// The rate of all requests together; nil: no limit.
     var rateLimit: TokenBucket.Limit?
 }
 
+// MARK: Parsing
+
 extension WebConfiguration {
-    /// How many users there may be.
-    static let maximumUsers = 1_000
+    private static let maximumUsers = 1_000
 
     private static let sections = ["tls_server_config", "http_server_config", "basic_auth_users", "rate_limit"]
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Parameter path: the file, for messages; the files that it names are relative to its directory.
+    /// - Parameter path: the file, for messages and for relative paths in it.
     init(_ document: YAMLNode, path: String) throws(ConfigurationProblem) {
         let root = try WebSection(document, keys: Self.sections, path: path)
         if let section = try root.section("tls_server_config", keys: TLSSettings.keys), !section.isEmpty {
             tls = try TLSSettings(section)
         }
         if let section = try root.section("http_server_config", keys: ["http2", "headers"]) {
-            asksForHTTP2 = try section.truth("http2") ?? false
+            asksForHTTP2 = try section.boolean("http2") ?? false
             headers = try Self.headers(section)
         }
         users = try Self.users(root)
@@ -54,7 +55,7 @@ extension WebConfiguration {
             guard !entry.key.utf8.contains(UInt8(ascii: ":")) else {
                 throw ConfigurationProblem(origin, "expected a user without \":\", found one with it")
             }
-            // Who took a hash for the user would find it in the log.
+            // A hash written in place of the user must not get into the log.
             let user = YAMLNode.isName(entry.key) ? "\"\(entry.key)\": " : ""
             guard case .scalar(let text) = entry.value.value else {
                 throw ConfigurationProblem(origin, "\(user)expected a bcrypt hash, found \(entry.value.kind)")
@@ -104,8 +105,8 @@ extension BcryptHash.Flaw: CustomStringConvertible {
 }
 
 extension WebConfiguration {
-    /// The headers that can be set, with their values where only some are allowed: the toolkit's five.
-    private static let allowed: [String: [String]] = [
+    /// The headers that can be set, as in the exporter-toolkit, with the allowed values if not every value is.
+    private static let allowedHeaders: [String: [String]] = [
         "Content-Security-Policy": [],
         "Strict-Transport-Security": [],
         "X-Content-Type-Options": ["nosniff"],
@@ -113,22 +114,21 @@ extension WebConfiguration {
         "X-XSS-Protection": [],
     ]
 
-    /// The longest value of a header in bytes.
-    private static let maximumValue = 8_192
+    private static let maximumHeaderBytes = 8_192
 
-    static func headers(_ section: WebSection) throws(ConfigurationProblem) -> [Header] {
-        guard let headers = try section.section("headers", keys: allowed.keys.sorted()) else { return [] }
+    private static func headers(_ section: WebSection) throws(ConfigurationProblem) -> [Header] {
+        guard let headers = try section.section("headers", keys: allowedHeaders.keys.sorted()) else { return [] }
         var found: [Header] = []
-        for (name, values) in allowed.sorted(by: { $0.key < $1.key }) {
+        for (name, values) in allowedHeaders.sorted(by: { $0.key < $1.key }) {
             guard let value = try headers.text(name) else { continue }
             guard values.isEmpty || values.contains(value) else {
                 let expected = values.joined(separator: " or ")
                 throw headers.problem(name, "expected \(expected), found \"\(value.prefix(80))\"")
             }
-            guard value.utf8.count <= maximumValue, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            guard value.utf8.count <= maximumHeaderBytes, value.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 throw headers.problem(
                     name,
-                    "expected at most \(maximumValue) ASCII characters in one line, found others"
+                    "expected at most \(maximumHeaderBytes) ASCII characters in one line, found others"
                 )
             }
             found.append(Header(name: name, value: value))
@@ -137,8 +137,10 @@ extension WebConfiguration {
     }
 }
 
+// MARK: Problems
+
 extension WebConfiguration {
-    /// What is wrong with a document, section by section and user by user, where reading it all stops at the first problem.
+    /// The problems of a document, one for each section and user; parsing it as a whole stops at the first.
     static func problems(of document: YAMLNode, path: String) -> [ConfigurationProblem] {
         guard case .mapping(let entries) = document.value else { return problem(of: document, path).map { [$0] } ?? [] }
         let pieces = entries.flatMap(pieces)
@@ -146,7 +148,7 @@ extension WebConfiguration {
         return found.isEmpty ? problem(of: document, path).map { [$0] } ?? [] : found
     }
 
-    /// Each user by itself; every other section whole.
+    /// A piece for each user, and for each other section.
     private static func pieces(of entry: YAMLNode.Entry) -> [YAMLNode.Entry] {
         guard entry.key == "basic_auth_users", case .mapping(let users) = entry.value.value else { return [entry] }
         return users.map { user in
