@@ -329,8 +329,8 @@ extension Problem {
             status: .requestTimeout,
             type: "request-timeout",
             title: "Too slow",
-            detail: "The \(what) did not come in time (see \(setting)); nothing of it was stored. "
-                + "Try again, with fewer events in a request where the network is slow."
+            detail: "The \(what) was not received in time (see \(setting)); nothing of it was stored. "
+                + "Try again, with fewer events in a request if the network is slow."
         )
     }
 
@@ -346,7 +346,7 @@ extension Problem {
         status: .badRequest,
         type: "unreadable-request",
         title: "Unreadable request",
-        detail: "Expected a request of HTTP/1.1; what came is none, or ended too early. Nothing of it was stored."
+        detail: "Expected an HTTP/1.1 request, found other data or an incomplete request. Nothing of it was stored."
     )
 
     /// The answer to an unreadable request; nil if the connection failed.

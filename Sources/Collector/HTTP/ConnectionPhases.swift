@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LogValidation
 internal import NIOCore
 
 /// The state of an HTTP connection that its deadlines depend on: pure, with the time as an input.

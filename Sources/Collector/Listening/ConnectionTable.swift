@@ -195,7 +195,7 @@ final class ConnectionEntry: Sendable {
     }
 
     /// Whether it is accepted and not read from yet.
-    var isStarting: Bool { !begun.load(ordering: .relaxed) }
+    fileprivate var isStarting: Bool { !begun.load(ordering: .relaxed) }
 
     /// Notes the first byte of a request. It can be evicted until the head is complete, after those that began before.
     func beginHead(at now: NIODeadline) {
@@ -213,10 +213,10 @@ final class ConnectionEntry: Sendable {
     }
 
     /// From when it can be evicted, in nanoseconds of the monotonic clock; the least is evicted first.
-    var evictableFrom: UInt64 { state.load(ordering: .relaxed) }
+    fileprivate var evictableFrom: UInt64 { state.load(ordering: .relaxed) }
 
     /// Marks it as evicted, so that it is not chosen again.
-    func markEvicted() {
+    fileprivate func markEvicted() {
         state.store(Self.evicted, ordering: .relaxed)
     }
 

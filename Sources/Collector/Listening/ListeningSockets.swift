@@ -210,7 +210,10 @@ extension ListeningSockets {
         case .absent:
             return
         case .other:
-            throw .cannotListen(listener, "a file that is no socket stands there; remove it or choose another path")
+            throw .cannotListen(
+                listener,
+                "a file that is not a socket exists at the path; remove it or choose another path"
+            )
         case .socket(let file):
             let probe = try make(listener, address)
             defer { close(probe) }
@@ -221,7 +224,10 @@ extension ListeningSockets {
             case ECONNREFUSED: file.remove()
             case ENOENT: return
             case EACCES, EPERM:
-                throw .cannotListen(listener, "a socket of another user stands there; remove it or choose another path")
+                throw .cannotListen(
+                    listener,
+                    "a socket of another user exists at the path; remove it or choose another path"
+                )
             default: throw .cannotListen(listener, code: EADDRINUSE)
             }
         }
@@ -268,18 +274,21 @@ extension ListeningSockets {
 
     private static func take(_ listener: Listener, _ socket: InheritedSocket) throws(CollectorError) -> BoundListener {
         let descriptor = socket.descriptor
-        let which = "the socket \"\(socket.name)\" that was handed over"
+        let which = "the inherited socket \"\(socket.name)\""
         guard option(SO_TYPE, of: descriptor) == CInt(SOCK_STREAM.rawValue) else {
-            throw .cannotListen(listener, "\(which) is no stream socket; hand it over by ListenStream=")
+            throw .cannotListen(listener, "\(which) is not a stream socket; pass it with ListenStream=")
         }
         guard option(SO_ACCEPTCONN, of: descriptor) == 1 else {
             throw .cannotListen(listener, "\(which) does not listen; its unit needs Accept=no and ListenStream=")
         }
         guard let place = ListeningPlace(of: descriptor) else {
-            throw .cannotListen(listener, "\(which) is neither of the Internet nor of the file system")
+            throw .cannotListen(listener, "\(which) is neither an Internet nor a Unix socket")
         }
         if listener.services == .lines, case .internet = place {
-            throw .cannotListen(listener, "\(which) is of the Internet, lines need a Unix socket; ListenStream=/PATH")
+            throw .cannotListen(
+                listener,
+                "\(which) is an Internet socket, lines need a Unix socket; set ListenStream=/PATH"
+            )
         }
         guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
             fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0
@@ -296,11 +305,11 @@ extension ListeningSockets {
 
     private static func nothing(named name: String?, of inherited: [InheritedSocket]) -> String {
         if inherited.isEmpty {
-            return "no socket was handed over; start it through its socket unit, or choose an address"
+            return "no socket was inherited; start the service through its socket unit, or choose an address"
         }
         let names = Set(inherited.map(\.name)).sorted().joined(separator: ", ")
-        guard let name else { return "every socket that was handed over (\(names)) has a listener of its own" }
-        return "no socket of the name \"\(name)\" was handed over, but \(names); name it by FileDescriptorName="
+        guard let name else { return "every inherited socket (\(names)) has a listener of its own" }
+        return "no socket named \"\(name)\" was inherited, but \(names); set its FileDescriptorName="
     }
 }
 
@@ -324,11 +333,11 @@ extension CollectorError {
     fileprivate static func cannotListen(_ listener: Listener, code: Int32) -> CollectorError {
         switch code {
         case EADDRINUSE:
-            cannotListen(listener, "another process does; stop it or choose another --listen")
+            cannotListen(listener, "another process uses it; stop it or choose another --listen")
         case EADDRNOTAVAIL:
             cannotListen(listener, "this machine has no such address; choose one of its own, or :PORT for all")
         case EAFNOSUPPORT:
-            cannotListen(listener, "this machine does not speak that kind of address; choose another --listen")
+            cannotListen(listener, "this machine does not support that address family; choose another --listen")
         case EACCES, EPERM:
             switch listener.endpoint {
             case .unix:

@@ -52,11 +52,14 @@ struct RequestSecurity: Sendable {
     func enforceRates(_ client: ClientAddress?) throws(Problem) {
         if let client, let rate = configuration.current.clientRate, let wait = rates.take(client, rate: rate) {
             metrics.limited(.client)
-            throw .tooFast("More requests come from this address than are allowed (see --client-rate).", wait: wait)
+            throw .tooFast("This address is over its request rate (see --client-rate).", wait: wait)
         }
         if let limit = rules.current.web.rateLimit, let wait = rates.take(of: limit) {
             metrics.limited(.webConfiguration)
-            throw .tooFast("More requests come than are allowed (see rate_limit in the web configuration).", wait: wait)
+            throw .tooFast(
+                "The service is over its request rate (see rate_limit in the web configuration).",
+                wait: wait
+            )
         }
     }
 
@@ -152,13 +155,13 @@ extension Problem {
             status: .serviceUnavailable,
             type: "too-many-passwords",
             title: "Too many passwords",
-            detail: "As many passwords as are allowed at once are being checked. Try again.",
+            detail: "Too many password checks are running. Try again.",
             retryAfter: 1 + Int.random(in: 0...2)
         )
     }
 
     fileprivate static func tokenTooFast(wait: Duration) -> Problem {
-        tooFast("More events come with this token than are allowed (see --token-limit).", wait: wait)
+        tooFast("This token is over its event rate (see --token-limit).", wait: wait)
     }
 
     /// - Parameter wait: the time until a retry can succeed; `Retry-After` adds jitter of a quarter, or 2 s if that is more.

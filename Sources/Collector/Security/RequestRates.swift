@@ -6,7 +6,7 @@ internal import Synchronization
 /// Limits the rates of requests, by client and in total, and of events by token.
 final class RequestRates: Sendable {
     /// The burst of a token, in seconds of its rate.
-    static let tokenBurstSeconds = 2.0
+    private static let tokenBurstSeconds = 2.0
 
     private let clients = Mutex(ClientRates())
     private let all = Mutex<TokenBucket?>(nil)
@@ -63,7 +63,7 @@ struct ClientRates {
     /// The clients in a generation; more end it early, which may refill the buckets of some.
     static let capacity = 16_384
     /// The burst of a client, in seconds of its rate.
-    static let burstSeconds = 2.0
+    private static let burstSeconds = 2.0
 
     private var young: [ClientAddress: TokenBucket] = [:]
     private var old: [ClientAddress: TokenBucket] = [:]

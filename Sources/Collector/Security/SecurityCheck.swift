@@ -82,8 +82,8 @@ enum ReloadExposure {
         let open = places.first { $0.services.contains(.metrics) && !($0.place?.isLocal ?? true) }
         guard let place = open?.place else { return nil }
         return
-            "everybody who reaches \(place) may ask for a reload: let reloads be asked for on the loopback or a Unix "
-            + "socket, or name users or client_auth_type RequireAndVerifyClientCert in the web configuration"
+            "any client that reaches \(place) can trigger a reload: serve reloads on the loopback or a Unix "
+            + "socket, or set users or client_auth_type RequireAndVerifyClientCert in the web configuration"
     }
 }
 

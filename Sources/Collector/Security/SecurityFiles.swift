@@ -21,7 +21,7 @@ struct SecurityFiles {
         let problem: ConfigurationProblem?
     }
 
-    let webPath: String?
+    private let webPath: String?
     let credentials: CredentialsDirectory?
     private(set) var rules = SecurityRules()
     private var web: SettledChange<[FileStamp]>
@@ -113,8 +113,8 @@ struct SecurityFiles {
             throw ConfigurationProblem(
                 .file(path, line: nil),
                 downgrade
-                    + "; any restart puts it in force, that of an upgrade too: put the file back first if that is "
-                    + "not meant"
+                    + "; any restart applies it, that of an upgrade too: restore the file first if that is "
+                    + "not intended"
             )
         }
         named = configuration.tls?.files ?? []
@@ -150,7 +150,7 @@ extension SecurityFiles {
         }
         if rules.web.asksForHTTP2, let webPath {
             warnings.append(
-                ConfigurationProblem(.file(webPath, line: nil), "http2: HTTP/1.1 is spoken, whatever it says")
+                ConfigurationProblem(.file(webPath, line: nil), "http2: ignored, only HTTP/1.1 is supported")
             )
         }
         return warnings

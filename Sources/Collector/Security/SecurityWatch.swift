@@ -79,7 +79,7 @@ final class SecurityWatch: Service {
     }
 
     private func look() {
-        for problem in apply({ $0.look() }) { log.error("what was read before stays in force: \(problem)") }
+        for problem in apply({ $0.look() }) { log.error("the previous version stays in force: \(problem)") }
     }
 
     private func apply(_ read: (inout SecurityFiles) -> [SecurityFiles.Reading]) -> [ConfigurationProblem] {
@@ -93,7 +93,7 @@ final class SecurityWatch: Service {
         }
         for reading in readings {
             metrics.reloaded(reading)
-            if reading.problem == nil { log.notice("the \(reading.subject.words) was read anew") }
+            if reading.problem == nil { log.notice("reloaded the \(reading.subject.words)") }
         }
         return readings.compactMap(\.problem)
     }

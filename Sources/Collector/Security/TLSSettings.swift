@@ -146,7 +146,7 @@ extension TLSSettings {
 }
 
 /// The names of versions, suites and curves in a `web.config.yml`: those of Go's crypto/tls.
-enum TLSNames {
+private enum TLSNames {
     static let versions: [String: TLSVersion] = [
         "TLS10": .tlsv1, "TLS11": .tlsv11, "TLS12": .tlsv12, "TLS13": .tlsv13,
     ]

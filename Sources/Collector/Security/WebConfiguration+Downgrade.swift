@@ -7,12 +7,12 @@ extension WebConfiguration {
     func downgrade(to next: WebConfiguration) -> String? {
         if let tls {
             guard let other = next.tls else {
-                return "expected tls_server_config, found none; TLS is switched off by a restart only"
+                return "expected tls_server_config, found none; only a restart turns TLS off"
             }
             if let downgrade = tls.downgrade(to: other) { return downgrade }
         }
         guard users.isEmpty || !next.users.isEmpty else {
-            return "expected basic_auth_users, found none; the last user is taken away by a restart only"
+            return "expected basic_auth_users, found none; only a restart removes the last user"
         }
         return nil
     }
@@ -22,16 +22,16 @@ extension TLSSettings {
     fileprivate func downgrade(to next: TLSSettings) -> String? {
         guard next.clientAuthentication.strictness >= clientAuthentication.strictness else {
             return "client_auth_type: expected \(clientAuthentication.rawValue) as before, found "
-                + "\(next.clientAuthentication.rawValue); less is asked of clients after a restart only"
+                + "\(next.clientAuthentication.rawValue); only a restart weakens it"
         }
         guard allowedNames == nil || next.allowedNames != nil else {
-            return "client_allowed_sans: expected names, found none; any name is taken after a restart only"
+            return "client_allowed_sans: expected names, found none; only a restart allows any name"
         }
         guard clientAuthentication != .requiredAndVerified || clientAuthorities == nil || next.clientAuthorities != nil
         else {
             return
-                "client_ca_file: expected the authorities of clients, found none; those of the system are taken after "
-                + "a restart only"
+                "client_ca_file: expected the authorities of clients, found none; only a restart falls back to "
+                + "those of the system"
         }
         return nil
     }

@@ -81,11 +81,11 @@ extension WebConfiguration {
             throw section.problem("interval", "expected a duration such as 1s or 100ms, found \"\(text.prefix(80))\"")
         }
         guard interval > 0 else { return nil }
-        guard let told = try section.text("burst") else {
+        guard let burstText = try section.text("burst") else {
             throw section.problem("interval", "expected a burst of at least 1 beside it, found none")
         }
-        guard let burst = Int(told), (1...1_000_000_000).contains(burst) else {
-            throw section.problem("burst", "expected a number of requests from 1, found \"\(told.prefix(80))\"")
+        guard let burst = Int(burstText), (1...1_000_000_000).contains(burst) else {
+            throw section.problem("burst", "expected a number of requests from 1, found \"\(burstText.prefix(80))\"")
         }
         return TokenBucket.Limit(rate: 1 / interval, burst: Double(burst))
     }
