@@ -9,8 +9,8 @@ internal import TextOutput
 
 /// Enforces a connection's deadlines, answers unreadable requests, and ends the connection when the service stops.
 ///
-/// ``ConnectionPhases`` decides; this handler does the I/O. One scheduled task serves all deadlines: it is due no later than
-/// the shortest limit from now, so that no request has to schedule another one.
+/// ``ConnectionPhases`` decides; this handler does the I/O. One scheduled task serves all deadlines: it is due no later
+/// than the shortest limit from now, so that no request has to schedule another one.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart

@@ -4,9 +4,9 @@ internal import NIOCore
 
 /// The state of an HTTP connection that its deadlines depend on: pure, with the time as an input.
 ///
-/// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request from
-/// the accept), for its body from the end of its head, for a response to be taken from its first byte, and for the next
-/// request. No received byte extends a deadline.
+/// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request
+/// from the accept), for its body from the end of its head, for a response to be taken from its first byte, and for the
+/// next request. No received byte extends a deadline.
 struct ConnectionPhases: Sendable {
     /// What a client was too slow with.
     enum Phase: String, CaseIterable, Sendable {
@@ -96,7 +96,8 @@ extension ConnectionPhases {
         quietSince = now
     }
 
-    /// A response begins. One that did not wait for the rest of a large body is the last: reading that is not worth a place.
+    /// A response begins. One that did not wait for the rest of a large body is the last: reading that is not worth a
+    /// place.
     ///
     /// - Returns: whether it is the last, to be sent with `Connection: close`.
     @discardableResult
@@ -203,7 +204,8 @@ extension ConnectionPhases {
     }
 }
 
-/// The lingering close (RFC 9112, 9.6): how long input after the last response is discarded so that the client can read it.
+/// The lingering close (RFC 9112, 9.6): how long input after the last response is discarded so that the client can read
+/// it.
 ///
 /// It lasts while the client sends at a fair rate, and ``patience`` longer. Pure, with the time as an input.
 struct Linger: Hashable, Sendable {

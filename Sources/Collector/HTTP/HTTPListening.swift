@@ -172,8 +172,8 @@ struct ConnectionSecurity: Sendable {
     /// `https` if connections are encrypted.
     var scheme = "http"
 
-    /// Adds handlers to the pipeline of a new connection, on its event loop, before those of HTTP and before anything is
-    /// read. A connection for which it throws is closed.
+    /// Adds handlers to the pipeline of a new connection, on its event loop, before those of HTTP and before anything
+    /// is read. A connection for which it throws is closed.
     var prepare: @Sendable (any Channel) throws -> Void = { _ in }
 
     static let none = ConnectionSecurity()
@@ -254,8 +254,8 @@ private final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChanne
     }
 }
 
-/// Turns HTTP/1.0 requests into HTTP/1.1 requests with `Connection: close` and without `Expect`, which HTTP/1.0 does not have
-/// (RFC 9110, 10.1.1).
+/// Turns HTTP/1.0 requests into HTTP/1.1 requests with `Connection: close` and without `Expect`, which HTTP/1.0 does
+/// not have (RFC 9110, 10.1.1).
 private final class HTTP10CompatibilityHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart

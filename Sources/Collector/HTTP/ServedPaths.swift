@@ -19,7 +19,8 @@ struct ServedPaths: Sendable {
 
     var all: [String] { pages + actions }
 
-    /// Whether a listener serves a path: health and readiness everywhere, reload with the metrics, away from the devices.
+    /// Whether a listener serves a path: health and readiness everywhere, reload with the metrics, away from the
+    /// devices.
     ///
     /// - Parameter path: as registered in the router; nil if none matches.
     func serves(_ path: String?, _ services: Listener.Services) -> Bool {

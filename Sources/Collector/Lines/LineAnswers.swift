@@ -2,7 +2,8 @@
 
 internal import TelemetryEvents
 
-/// The answers to a client of a line socket: `rejected` once for each refused line, then `ok` with the count of durable lines.
+/// The answers to a client of a line socket: `rejected` once for each refused line, then `ok` with the count of durable
+/// lines.
 ///
 /// Counts that could not be sent in time are merged into the last one.
 struct LineAnswers: Sendable {

@@ -8,8 +8,8 @@ struct LineStream: Sendable {
     /// Decoded lines.
     struct Piece: Sendable {
         var decoded: DecodedEvents
-        /// The lines of the connection that are durable once this is stored: all before the first that waits for the line
-        /// that names its cycle.
+        /// The lines of the connection that are durable once this is stored: all before the first that waits for the
+        /// line that names its cycle.
         var settled: UInt64
     }
 

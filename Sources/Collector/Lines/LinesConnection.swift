@@ -161,8 +161,8 @@ final class IdleHandler: ChannelInboundHandler {
 
 /// The non-blocking writing side of a connection.
 ///
-/// It is a descriptor of its own: the first failed write to a client that has closed would close the channel, with lines
-/// unread in the socket.
+/// It is a descriptor of its own: the first failed write to a client that has closed would close the channel, with
+/// lines unread in the socket.
 final class AnswerSocket: Sendable {
     enum Result: Equatable, Sendable {
         case sent(Int)
@@ -172,7 +172,8 @@ final class AnswerSocket: Sendable {
 
     private let descriptor: Int32
 
-    /// - Parameter connection: the descriptor of a connection, still owned by the caller; nil if it can't be duplicated.
+    /// - Parameter connection: the descriptor of a connection, still owned by the caller; nil if it can't be
+    ///   duplicated.
     init?(_ connection: Int32) {
         let own = fcntl(connection, F_DUPFD_CLOEXEC, 0)
         guard own >= 0 else { return nil }

@@ -10,9 +10,9 @@ internal import Synchronization
 
 /// The open connections of all listeners together.
 ///
-/// At the limit, the connection that has been idle for longest is evicted for a new one; if all are busy, new ones wait. So
-/// neither idle clients nor those that send half a request, or nothing, keep others out. At the limit of one client its own
-/// connections are evicted in the same order, so that it does not shut out those who share its address.
+/// At the limit, the connection that has been idle for longest is evicted for a new one; if all are busy, new ones
+/// wait. So neither idle clients nor those that send half a request, or nothing, keep others out. At the limit of one
+/// client its own connections are evicted in the same order, so that it does not shut out those who share its address.
 final class ConnectionTable: Sendable {
     /// The candidates for eviction taken from one scan of all connections.
     private static let candidatesPerScan = 64

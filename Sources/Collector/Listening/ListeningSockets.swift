@@ -355,7 +355,8 @@ extension CollectorError {
     }
 }
 
-/// The exclusive right of one process to check a path and to bind it: flock(2) on the directory, which leaves no file behind.
+/// The exclusive right of one process to check a path and to bind it: flock(2) on the directory, which leaves no file
+/// behind.
 private struct DirectoryLock: ~Copyable {
     private static let attempts = 100
     private static let pauseMicroseconds: UInt32 = 20_000

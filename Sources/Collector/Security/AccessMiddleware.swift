@@ -6,8 +6,8 @@ internal import Hummingbird
 
 /// Enforces the request rates, then authenticates each request (docs/security.md).
 ///
-/// With tokens, `POST /v1/events` needs a token and nothing else. With users, everything else needs a user, health checks
-/// included as in Prometheus' exporter-toolkit.
+/// With tokens, `POST /v1/events` needs a token and nothing else. With users, everything else needs a user, health
+/// checks included as in Prometheus' exporter-toolkit.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
@@ -164,7 +164,8 @@ extension Problem {
         tooFast("This token is over its event rate (see --token-limit).", wait: wait)
     }
 
-    /// - Parameter wait: the time until a retry can succeed; `Retry-After` adds jitter of a quarter, or 2 s if that is more.
+    /// - Parameter wait: the time until a retry can succeed; `Retry-After` adds jitter of a quarter, or 2 s if that is
+    ///   more.
     static func tooFast(_ detail: String, wait: Duration) -> Problem {
         let seconds = Int(wait.components.seconds) + 1
         return Problem(

@@ -47,8 +47,8 @@ struct BearerToken: Sendable {
 
 /// The valid tokens, as keyed hashes.
 ///
-/// A presented token is hashed with a key of this process and compared with each valid one in full, so that timing does not
-/// reveal how much of a guess is right.
+/// A presented token is hashed with a key of this process and compared with each valid one in full, so that timing does
+/// not reveal how much of a guess is right.
 struct TokenSet: Sendable {
     /// Sorted.
     let names: [String]
@@ -90,12 +90,12 @@ struct TokenSet: Sendable {
     }
 }
 
-/// Reads the tokens of a directory, as systemd's `LoadCredential=` or a container's secret provides them: files `token-NAME`,
-/// with or without a final line feed.
+/// Reads the tokens of a directory, as systemd's `LoadCredential=` or a container's secret provides them: files
+/// `token-NAME`, with or without a final line feed.
 ///
 /// Other names are ignored, as the `..data` of a container's secret, and so are backup copies of editors.
-/// swift-configuration's `DirectoryFilesProvider` does not fit: it reads files of any size, blocks on pipes, trims all white
-/// space, and can't list what it found.
+/// swift-configuration's `DirectoryFilesProvider` does not fit: it reads files of any size, blocks on pipes, trims all
+/// white space, and can't list what it found.
 enum TokenDirectory {
     static let prefix = "token-"
     /// More tokens are an error.

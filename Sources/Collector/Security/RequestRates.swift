@@ -57,8 +57,8 @@ final class RequestRates: Sendable {
 
 /// Limits the request rate of each client address, in bounded memory.
 ///
-/// A bucket that is unused for the time in which it fills is full again and can be forgotten. So there are two generations
-/// of that length: a request moves its client to the young one, and the old one is dropped as a whole.
+/// A bucket that is unused for the time in which it fills is full again and can be forgotten. So there are two
+/// generations of that length: a request moves its client to the young one, and the old one is dropped as a whole.
 struct ClientRates {
     /// The clients in a generation; more end it early, which may refill the buckets of some.
     static let capacity = 16_384

@@ -201,7 +201,8 @@ extension SecurityFiles {
     }
 }
 
-/// Debounces a change of files: it is reported once the stamp is the same at two looks, so that no file is read half written.
+/// Debounces a change of files: it is reported once the stamp is the same at two looks, so that no file is read half
+/// written.
 struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
     private var used: Stamp
     private var seen: Stamp?

@@ -80,8 +80,8 @@ struct TLSTerms: Sendable {
         return key
     }
 
-    /// Whether a file name has the usual form, with a dot and of letters, digits, `.`, `_` and `-`, so that it can't be a secret
-    /// pasted in place of a path.
+    /// Whether a file name has the usual form, with a dot and of letters, digits, `.`, `_` and `-`, so that it can't be
+    /// a secret pasted in place of a path.
     private static func looksLikePath(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.contains(".") && name.utf8.count <= 255
