@@ -1,41 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
-internal import MetricsRegistry
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
 internal import TextOutput
 
-/// Holds a connection to its deadlines, answers what cannot be read, and ends it when the service stops: the edge of
-/// ``ConnectionPhases``.
+/// Enforces a connection's deadlines, answers unreadable requests, and ends the connection when the service stops.
 ///
-/// One scheduled task serves all deadlines. It is set no later than the shortest limit from now, so that no request sets
-/// another one.
+/// ``ConnectionPhases`` decides; this handler does the I/O. One scheduled task serves all deadlines: it is due no later
+/// than the shortest limit from now, so that no request has to schedule another one.
 final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
+    /// What the handler does by itself.
+    enum Event: Sendable {
+        /// It answered in place of the service.
+        case refused(Problem)
+        /// The client missed a deadline.
+        case timedOut(ConnectionPhases.Phase)
+    }
+
     private let entry: ConnectionEntry?
     private let table: ConnectionTable
     private let live: LiveConfiguration
     private let headers: ServerHeaders
-    private let count: (Problem) -> Void
+    private let count: (Event) -> Void
     private var phases: ConnectionPhases
     private var timer: (task: Scheduled<Void>, due: NIODeadline)?
-    /// What is answered once the answers before it have gone.
+    /// To be answered once the responses before it are sent.
     private var pending: Problem?
     private var isClosed = false
 
-    /// - Parameter count: told of the answers that are given here.
+    /// - Parameter count: called for each event.
     init(
         _ channel: any Channel,
         _ table: ConnectionTable,
         _ live: LiveConfiguration,
         headers: ServerHeaders,
-        count: @escaping (Problem) -> Void
+        count: @escaping (Event) -> Void
     ) {
         self.table = table
         self.live = live
@@ -47,41 +54,41 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         if table.isStopping { phases.quiesce(at: .now()) }
-        look(context)
+        check(context)
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        entry?.hasBegun()
+        entry?.begin()
         context.fireChannelActive()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        isOver()
+        finish()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        isOver()
+        finish()
         context.fireChannelInactive()
     }
 
-    private func isOver() {
+    private func finish() {
         isClosed = true
         timer?.task.cancel()
         timer = nil
     }
 }
 
-// MARK: What comes
+// MARK: Inbound
 
 extension ConnectionHandler {
-    /// Bytes came; false where they are thrown away.
+    /// Notes received bytes, before they are parsed; false if they are to be discarded.
     func bytesCame(_ count: Int) -> Bool {
         if phases.isLingering { phases.bytesThrownAway(count, at: .now()) }
         guard phases.takesBytes, pending == nil else { return false }
         if phases.awaitsBytes {
             let now = NIODeadline.now()
             phases.bytesCame(at: now)
-            entry?.headBegins(at: now)
+            entry?.beginHead(at: now)
         }
         return true
     }
@@ -90,13 +97,13 @@ extension ConnectionHandler {
         guard phases.takesBytes, pending == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            entry?.isAtWork()
+            entry?.becomeBusy()
             phases.headCame(
                 isLast: head.headerFields.closesConnection,
                 hasSmallBody: head.headerFields.declaresSmallBody,
                 at: .now()
             )
-            if head.headerFields.expectsContinue { admitBody(of: head, context) }
+            if head.headerFields.expectsContinue { sendContinue(head, context) }
         case .body:
             break
         case .end:
@@ -105,8 +112,8 @@ extension ConnectionHandler {
         context.fireChannelRead(data)
     }
 
-    /// Tells a client that waits for it to send the body (RFC 9110, 10.1.1), unless that is too large anyway.
-    private func admitBody(of head: HTTPRequest, _ context: ChannelHandlerContext) {
+    /// Sends `100 Continue` (RFC 9110, 10.1.1), unless the body is too large anyway.
+    private func sendContinue(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
         let declared = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
         if phases.unanswered == 1, declared <= live.current.maximumBody {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -137,16 +144,16 @@ extension ConnectionHandler {
         switch event {
         case is ChannelShouldQuiesceEvent:
             phases.quiesce(at: .now())
-            look(context)
-        case is ConnectionMakesRoom:
-            if phases.isSpare { context.close(promise: nil) } else { entry?.isAtWork() }
+            check(context)
+        case is ConnectionEviction:
+            if phases.isSpare { context.close(promise: nil) } else { entry?.becomeBusy() }
         default:
             context.fireUserInboundEventTriggered(event)
         }
     }
 }
 
-// MARK: What goes
+// MARK: Outbound
 
 extension ConnectionHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -156,20 +163,20 @@ extension ConnectionHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.kind != .informational:
-            context.write(wrapOutboundOut(.head(begun(head))), promise: promise)
+            context.write(wrapOutboundOut(.head(beginResponse(head))), promise: promise)
         case .end:
             let taken = promise ?? context.eventLoop.makePromise()
-            taken.futureResult.assumeIsolated().whenSuccess { self.answerTaken(context) }
+            taken.futureResult.assumeIsolated().whenSuccess { self.responseSent(context) }
             context.write(data, promise: taken)
         default:
             context.write(data, promise: promise)
         }
     }
 
-    /// The head of an answer that begins; it says so where the connection closes after it.
-    private func begun(_ head: HTTPResponse) -> HTTPResponse {
+    /// The head to send: with `Connection: close` if this response is the last.
+    private func beginResponse(_ head: HTTPResponse) -> HTTPResponse {
         let now = NIODeadline.now()
-        // A stop is told to each connection in its turn; what is answered meanwhile knows of it.
+        // The event that quiesces this connection may still be on its way.
         if table.isStopping, !phases.isQuiescing { phases.quiesce(at: now) }
         guard phases.answerBegan(at: now) else { return head }
         var last = head
@@ -177,7 +184,7 @@ extension ConnectionHandler {
         return last
     }
 
-    private func answerTaken(_ context: ChannelHandlerContext) {
+    private func responseSent(_ context: ChannelHandlerContext) {
         guard !isClosed else { return }
         let now = NIODeadline.now()
         phases.answerTaken(at: now)
@@ -187,8 +194,8 @@ extension ConnectionHandler {
         } else if phases.hasEnded {
             end(context)
         } else if phases.isSpare {
-            entry?.isSilent(since: now)
-            if phases.isQuiescing || phases.isReadingBody { look(context) }
+            entry?.becomeIdle(at: now)
+            if phases.isQuiescing || phases.isReadingBody { check(context) }
         }
     }
 
@@ -205,7 +212,7 @@ extension ConnectionHandler {
                 context.close(mode: .output, promise: promise)
             }
         case .all where phases.isLingering && !isClosed:
-            // The client is still to read the answer; the end comes soon.
+            // The client has yet to read the response; the lingering close ends soon.
             context.channel.closeFuture.cascade(to: promise)
         case .input, .all:
             abandonBody(context)
@@ -214,13 +221,13 @@ extension ConnectionHandler {
     }
 }
 
-// MARK: Ends
+// MARK: Ending
 
 extension ConnectionHandler {
-    /// Answers in the place of the service, and ends the connection.
+    /// Answers in place of the service, and ends the connection.
     private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
-        if context.channel.isActive { count(problem) }
-        var (head, body) = problem.lastAnswer
+        if context.channel.isActive { count(.refused(problem)) }
+        var (head, body) = problem.closingResponse
         headers.put(on: &head.headerFields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)
@@ -228,36 +235,36 @@ extension ConnectionHandler {
         end(context)
     }
 
-    /// Sends nothing more, and throws away what still comes until the client closes or its time is up.
+    /// Begins the lingering close: sends nothing more, and discards input until the client closes or its time is up.
     private func end(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         phases.beginLingering(at: now)
-        entry?.isSilent(since: now)
+        entry?.becomeIdle(at: now)
         abandonBody(context)
         context.close(mode: .output, promise: nil)
         if !isClosed {
-            look(context)
+            check(context)
             context.read()
         }
     }
 
-    /// So that what has come of a body is not taken for all of it.
+    /// Fails the body that is being read, so that a truncated one is not taken for complete.
     private func abandonBody(_ context: ChannelHandlerContext) {
         if phases.isReadingBody { context.fireErrorCaught(BodyAbandoned()) }
     }
 
-    /// Sees what is due, and when to look again.
-    private func look(_ context: ChannelHandlerContext) {
+    /// Enforces what is due, and schedules the next check.
+    private func check(_ context: ChannelHandlerContext) {
         guard !isClosed else { return }
         let now = NIODeadline.now()
         switch phases.verdict(at: now, live.phaseLimits) {
         case .wait(let until):
             arm(until, context)
         case .refuse(let phase):
-            if let phase { table.metrics.timeouts?[phase].add() }
+            if let phase { count(.timedOut(phase)) }
             refuse(phase.map(Problem.tooSlow) ?? .stopping(), context)
         case .close(let phase):
-            if let phase { table.metrics.timeouts?[phase].add() }
+            if let phase { count(.timedOut(phase)) }
             abandonBody(context)
             context.close(promise: nil)
         }
@@ -270,13 +277,13 @@ extension ConnectionHandler {
         }
         let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
             self.timer = nil
-            self.look(context)
+            self.check(context)
         }
         timer = (task, due)
     }
 }
 
-/// The connection ended before a body did.
+/// The connection ended before the body of its request.
 struct BodyAbandoned: Error {}
 
 extension HTTPFields {
@@ -285,7 +292,7 @@ extension HTTPFields {
         return value == "close" || value.lowercased().split(separator: ",").contains { $0.trimmed == "close" }
     }
 
-    /// Whether a body was announced of which the rest may still come once the request is answered.
+    /// Whether the declared body is small enough to wait for its rest once the request is answered.
     fileprivate var declaresSmallBody: Bool {
         guard let length = self[.contentLength].flatMap({ Int($0) }) else { return false }
         return length <= 64 << 10
@@ -295,4 +302,75 @@ extension HTTPFields {
         guard let value = self[.expect] else { return false }
         return value.lowercased() == "100-continue"
     }
+}
+
+/// Reports received bytes to the connection's handler before they are parsed, and drops those it discards.
+final class ReceivedBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let connection: ConnectionHandler
+
+    init(_ connection: ConnectionHandler) {
+        self.connection = connection
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if connection.bytesCame(unwrapInboundIn(data).readableBytes) { context.fireChannelRead(data) }
+    }
+}
+
+extension Problem {
+    /// A timeout that the client can still be told of.
+    fileprivate static func tooSlow(_ phase: ConnectionPhases.Phase) -> Problem {
+        let (what, setting) =
+            phase == .body ? ("body of the request", "--body-timeout") : ("head of the request", "--header-timeout")
+        return Problem(
+            status: .requestTimeout,
+            type: "request-timeout",
+            title: "Too slow",
+            detail: "The \(what) was not received in time (see \(setting)); nothing of it was stored. "
+                + "Try again, with fewer events in a request if the network is slow."
+        )
+    }
+
+    private static let headTooLarge = Problem(
+        status: .requestHeaderFieldsTooLarge,
+        type: "head-too-large",
+        title: "Head too large",
+        detail:
+            "Expected a head of at most \(RequestHeadLimits.bytes >> 10) KiB and \(RequestHeadLimits.fields) fields."
+    )
+
+    private static let unreadableRequest = Problem(
+        status: .badRequest,
+        type: "unreadable-request",
+        title: "Unreadable request",
+        detail: "Expected an HTTP/1.1 request, found other data or an incomplete request. Nothing of it was stored."
+    )
+
+    /// The answer to an unreadable request; nil if the connection failed.
+    fileprivate init?(unreadable error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow: self = .headTooLarge
+        case is HTTPParserError, is HTTP1TypeConversionError: self = .unreadableRequest
+        default: return nil
+        }
+    }
+
+    /// The response after which the connection closes, without the headers that every response gets.
+    fileprivate var closingResponse: (HTTPResponse, ByteBuffer) {
+        let body = ByteBuffer(string: json)
+        var head = HTTPResponse(status: status, headerFields: headers)
+        head.headerFields[.contentLength] = String(body.readableBytes)
+        head.headerFields[.connection] = "close"
+        return (head, body)
+    }
+}
+
+/// The limits of a request's head.
+enum RequestHeadLimits {
+    /// Names and values of all fields together, and the request's target.
+    static let bytes = 64 << 10
+    static let fields = 200
 }

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
 internal import NIOExtras
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
 internal import NIOPosix
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// Accepts connections from bound listeners and serves HTTP/1.1 over them.
 struct HTTPListening: Sendable {
-    /// A listener whose connections are accepted.
+    /// A listener that accepts connections.
     struct Server: Sendable {
         let name: String
         let channel: any Channel
         let quiescing: ServerQuiescingHelper
-        /// Those of its connections.
         let tasks: ConnectionTasks
     }
 
-    /// How long those that were accepted just before a stop are waited for, until they are read from.
-    private static let settling = Duration.seconds(1)
+    /// How long a stop waits until connections accepted just before are read from.
+    private static let startingLimit = Duration.seconds(1)
 
     let responder: ServiceResponder
     let table: ConnectionTable
@@ -31,7 +35,7 @@ struct HTTPListening: Sendable {
     let answers: HTTPMetrics
     let log: Logger
 
-    /// Begins to accept: from all listeners, or from none.
+    /// Starts to accept: on all listeners, or on none.
     func start(_ sockets: [BoundListener]) async throws -> [Server] {
         var servers: [Server] = []
         for (index, socket) in sockets.enumerated() {
@@ -71,7 +75,7 @@ struct HTTPListening: Sendable {
             }
             .withBoundSocket(socket.descriptor)
             .get()
-        // What accepts for the first time sets the backlog anew.
+        // NIO's bootstrap has just called listen(2) with its own backlog.
         try ListeningSockets.listen(socket.descriptor, for: listener)
         return Server(name: listener.name, channel: channel, quiescing: quiescing, tasks: tasks)
     }
@@ -79,19 +83,17 @@ struct HTTPListening: Sendable {
     /// Puts the handlers into the pipeline of a new connection.
     private func setUp(_ channel: any Channel, _ http: HTTP1Channel) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live, headers: headers) { problem in
-            answers.count(route: nil, status: problem.status.code)
-        }
+        let connection = ConnectionHandler(channel, table, live, headers: headers) { answers.count($0) }
         do {
             try security.prepare(channel)
-            try channel.pipeline.syncOperations.addHandler(ArrivalHandler(connection))
+            try channel.pipeline.syncOperations.addHandler(ReceivedBytesHandler(connection))
         } catch {
             channel.close(promise: nil)
             return loop.makeFailedFuture(error)
         }
         let bound = NIOLoopBound(connection, eventLoop: loop)
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [bound.value, AnswerHeadHandler()],
+            additionalChannelHandlers: [bound.value, ResponseHeadHandler()],
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: RequestHeadLimits.bytes,
                 maxHeaderListSize: RequestHeadLimits.bytes,
@@ -103,7 +105,7 @@ struct HTTPListening: Sendable {
             logger: log
         )
         do {
-            try OldRequestHandler().add(to: channel)
+            try HTTP10CompatibilityHandler().add(to: channel)
         } catch {
             return loop.makeFailedFuture(error)
         }
@@ -129,9 +131,9 @@ struct HTTPListening: Sendable {
         }
     }
 
-    /// Waits until the service is to stop.
+    /// Waits until the service stops or a listener fails.
     ///
-    /// - Returns: a listener that has closed before, if one has.
+    /// - Returns: the listener that failed; nil if the service stops.
     private func firstFailure(of servers: [Server]) async -> String? {
         let (closed, continuation) = AsyncStream<String>.makeStream()
         for server in servers {
@@ -145,11 +147,11 @@ struct HTTPListening: Sendable {
         }
     }
 
-    /// Accepts no more, lets those that were accepted begin, and then lets all end.
+    /// Stops to accept, waits until accepted connections are read from, and drains all.
     private func stop(_ servers: [Server]) async {
         table.stop()
-        for server in servers { server.channel.pipeline.fireUserInboundEventTriggered(ListenerPauses()) }
-        let limit = ContinuousClock.now + Self.settling
+        for server in servers { server.channel.pipeline.fireUserInboundEventTriggered(StopAccepting()) }
+        let limit = ContinuousClock.now + Self.startingLimit
         repeat {
             try? await Task.sleep(for: .milliseconds(5))
         } while table.hasStarting && ContinuousClock.now < limit && !Task.isCancelled
@@ -162,5 +164,116 @@ struct HTTPListening: Sendable {
             try? await end.get()
             await server.tasks.wait()
         }
+    }
+}
+
+/// The layer between a connection and HTTP: none, or TLS.
+struct ConnectionSecurity: Sendable {
+    /// `https` if connections are encrypted.
+    var scheme = "http"
+
+    /// Adds handlers to the pipeline of a new connection, on its event loop, before those of HTTP and before anything
+    /// is read. A connection for which it throws is closed.
+    var prepare: @Sendable (any Channel) throws -> Void = { _ in }
+
+    static let none = ConnectionSecurity()
+}
+
+/// The tasks that serve connections, each started on its connection's event loop.
+///
+/// A task group can't be added to from there, and an async sequence of connections drops those accepted while it ends.
+final class ConnectionTasks: Sendable {
+    private struct State {
+        var next = 0
+        var running: [Int: Task<Void, Never>] = [:]
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func run(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            let number = state.next
+            state.next += 1
+            state.running[number] = Task {
+                await body()
+                ended(number)
+            }
+        }
+    }
+
+    private func ended(_ number: Int) {
+        let waiting = state.withLock { state in
+            state.running[number] = nil
+            guard state.running.isEmpty else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until no task runs.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isIdle = state.withLock { state in
+                if !state.running.isEmpty { state.waiting.append(continuation) }
+                return state.running.isEmpty
+            }
+            if isIdle { continuation.resume() }
+        }
+    }
+
+    func cancel() {
+        for task in state.withLock({ Array($0.running.values) }) { task.cancel() }
+    }
+}
+
+/// Holds the head of a response until the next part follows, so that one write sends both.
+private final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChannelHandler {
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    private var head: (part: NIOAny, promise: EventLoopPromise<Void>?)?
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if case .head(let response) = unwrapOutboundIn(data), response.status.kind != .informational {
+            head = (data, promise)
+            return
+        }
+        if let head {
+            self.head = nil
+            context.write(head.part, promise: head.promise)
+        }
+        context.write(data, promise: promise)
+    }
+
+    /// A head without a following part is not sent.
+    func handlerRemoved(context: ChannelHandlerContext) {
+        head?.promise?.fail(ChannelError.outputClosed)
+        head = nil
+    }
+}
+
+/// Turns HTTP/1.0 requests into HTTP/1.1 requests with `Connection: close` and without `Expect`, which HTTP/1.0 does
+/// not have (RFC 9110, 10.1.1).
+private final class HTTP10CompatibilityHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+
+    /// Adds it before the codec, where the version of a request is still known.
+    func add(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
+        try pipeline.addHandler(self, position: .before(codec))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(var head) = unwrapInboundIn(data), head.version != .http1_1 else {
+            return context.fireChannelRead(data)
+        }
+        head.version = .http1_1
+        head.headers.replaceOrAdd(name: "Connection", value: "close")
+        head.headers.remove(name: "Expect")
+        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }

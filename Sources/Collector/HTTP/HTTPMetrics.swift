@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPTypes
 internal import MetricsRegistry
 
-/// What the HTTP side tells about itself.
+/// Counts requests by route and status, and timeouts by phase.
 struct HTTPMetrics: Sendable {
     private let routes: Set<String>
     private let requests: CounterFamily
+    /// By what the client was too slow with.
+    private let timeouts: CaseFamily<ConnectionPhases.Phase, Counter>
 
-    /// - Parameter routes: the paths that are told apart.
+    /// - Parameter routes: the paths that get a label of their own; all others are `other`.
     init(_ registry: MetricsRegistry, routes: [String]) {
         self.routes = Set(routes)
         requests = registry.counter(
@@ -15,12 +18,42 @@ struct HTTPMetrics: Sendable {
             help: "Requests answered, by route and status.",
             labels: ["route", "status"]
         )
+        timeouts = registry.counter(
+            "dnp_telemetry_http_timeouts_total",
+            help: "Connections that were closed because the client was too slow, by what it was too slow with.",
+            label: "phase",
+            of: ConnectionPhases.Phase.self
+        )
         for route in routes { _ = requests.with(route, "200") }
     }
 
-    /// - Parameter route: the path that was asked for, as it stands in the router; nil where there is none.
+    /// - Parameter route: the path as registered in the router; nil if none matches.
     func count(route: String?, status: Int) {
         let route = route.flatMap { routes.contains($0) ? $0 : nil } ?? "other"
         requests.with(route, String(status)).add()
+    }
+
+    func count(_ event: ConnectionHandler.Event) {
+        switch event {
+        case .refused(let problem): count(route: nil, status: problem.status.code)
+        case .timedOut(let phase): timeouts[phase].add()
+        }
+    }
+}
+
+extension ConnectionMetrics {
+    /// The metrics of HTTP connections.
+    init(_ registry: MetricsRegistry) {
+        open = registry.gauge("dnp_telemetry_http_connections", help: "Connections that are open.")
+        waited = registry.counter(
+            "dnp_telemetry_http_connections_waited_total",
+            help: "Connections that had to wait, because as many were open as may be."
+        )
+        refused = registry.counter(
+            "dnp_telemetry_http_connections_refused_total",
+            help: "Connections that were closed because there were too many, by reason.",
+            label: "reason",
+            of: Refusal.self
+        )
     }
 }

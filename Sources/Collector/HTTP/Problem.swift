@@ -4,7 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// An answer that says what is wrong (`application/problem+json`, RFC 9457).
+/// An error response (`application/problem+json`, RFC 9457).
 struct Problem: Error {
     var status: HTTPResponse.Status
     /// The last part of the problem's type URI.
@@ -12,13 +12,13 @@ struct Problem: Error {
     var title: String
     /// What was expected, what was found and what to do.
     var detail: String
-    /// After how many seconds to try again.
+    /// Seconds for `Retry-After`.
     var retryAfter: Int?
-    /// The methods that the path has.
+    /// The methods of the path, for `Allow`.
     var allow: String?
-    /// How to tell who one is.
+    /// The challenge of `WWW-Authenticate`.
     var authenticate: String?
-    /// More members of the object, encoded, each with a comma in front.
+    /// Additional members of the object, encoded, each with a leading comma.
     var members = ""
 
     var response: Response {
@@ -33,7 +33,7 @@ struct Problem: Error {
         return headers
     }
 
-    /// The object, with a line feed behind it.
+    /// The object and a line feed.
     var json: String {
         var body = #"{"type":"urn:dnp-telemetry:problem:\#(type)","title":"#
         body.appendJSON(title)
@@ -61,5 +61,68 @@ extension String {
             }
         }
         append("\"")
+    }
+}
+
+/// Turns each error into a problem response and counts each request by route and status.
+struct ProblemMiddleware: RouterMiddleware {
+    let metrics: HTTPMetrics
+    let served: ServedPaths
+
+    func handle(
+        _ request: Request,
+        context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        let response: Response
+        do {
+            response = try await next(request, context)
+        } catch let problem as Problem {
+            response = problem.response
+        } catch let error as any HTTPResponseError {
+            response = problem(for: error.status, context.listener.services).response
+        }
+        metrics.count(route: context.endpointPath, status: response.status.code)
+        return response
+    }
+
+    private func problem(for status: HTTPResponse.Status, _ services: Listener.Services) -> Problem {
+        switch status {
+        case .contentTooLarge:
+            .bodyTooLarge
+        case .notFound:
+            served.notFound(services)
+        default:
+            Problem(status: status, type: "http", title: status.reasonPhrase, detail: "The request cannot be served.")
+        }
+    }
+}
+
+extension Problem {
+    static let bodyTooLarge = Problem(
+        status: .contentTooLarge,
+        type: "body-too-large",
+        title: "Body too large",
+        detail: "The body is larger than the limit (see --max-body); send the events in several requests."
+    )
+}
+
+/// Seconds for `Retry-After` (RFC 9110, 10.2.3), with jitter so that clients refused together don't return together.
+enum RetryHint {
+    /// In seconds.
+    static let maximum = 60
+
+    /// Adds up to a half of the duration, or 2 s if that is more, in whole seconds from 1 to ``maximum``.
+    ///
+    /// Durations above 40 s count as 40 s, to leave room for the jitter.
+    static func jittered(_ duration: Duration, using generator: inout some RandomNumberGenerator) -> Int {
+        let (whole, rest) = duration.components
+        let seconds = min(max(Int(clamping: whole) + (rest > 0 && whole < maximum ? 1 : 0), 1), maximum * 2 / 3)
+        return seconds + Int.random(in: 0...max(2, seconds / 2), using: &generator)
+    }
+
+    static func jittered(_ duration: Duration) -> Int {
+        var generator = SystemRandomNumberGenerator()
+        return jittered(duration, using: &generator)
     }
 }

@@ -3,12 +3,12 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// The paths that there are, and which of them a listener answers.
+/// The routes of the service, and which of them a listener serves.
 struct ServedPaths: Sendable {
     let metricsPath: String
-    /// What is read.
+    /// The paths of `GET`.
     let pages: [String]
-    /// What is posted to.
+    /// The paths of `POST`.
     let actions: [String]
 
     init(metricsPath: String, hasReload: Bool) {
@@ -19,10 +19,10 @@ struct ServedPaths: Sendable {
 
     var all: [String] { pages + actions }
 
-    /// What tells whether the service lives and is ready is answered by every listener; a reload where the metrics are, since
-    /// that is not where devices come.
+    /// Whether a listener serves a path: health and readiness everywhere, reload with the metrics, away from the
+    /// devices.
     ///
-    /// - Parameter path: as it stands in the router; nil where there is none.
+    /// - Parameter path: as registered in the router; nil if none matches.
     func serves(_ path: String?, _ services: Listener.Services) -> Bool {
         switch path {
         case "/v1/events": services.contains(.ingest)
@@ -42,7 +42,7 @@ struct ServedPaths: Sendable {
     }
 }
 
-/// Answers 404 for what the listener does not serve.
+/// Answers 404 for paths that the listener does not serve.
 struct ServedPathsMiddleware: RouterMiddleware {
     let served: ServedPaths
 

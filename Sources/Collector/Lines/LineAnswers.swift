@@ -2,21 +2,23 @@
 
 internal import TelemetryEvents
 
-/// What a client of the socket of lines is told, in the order in which it is sent: `rejected` once for each refused line,
-/// and `ok` with the last count alone where several came before it could be sent.
+/// The answers to a client of a line socket: `rejected` once for each refused line, then `ok` with the count of durable
+/// lines.
+///
+/// Counts that could not be sent in time are merged into the last one.
 struct LineAnswers: Sendable {
-    /// How many bytes may wait before nothing more is read of the client.
+    /// With more bytes pending, no more is read from the client.
     static let maximumWaiting = 64 << 10
 
     private var refusals: [UInt8] = []
     private var sending: ArraySlice<UInt8> = []
     private var durable: UInt64 = 0
-    private var told: UInt64 = 0
+    private var acknowledged: UInt64 = 0
 
-    /// The bytes that wait to be sent; `ok` is not among them.
+    /// The bytes to be sent, without a pending `ok`.
     var waiting: Int { refusals.count + sending.count }
 
-    /// Notes what has been stored.
+    /// Adds the answers to stored lines.
     mutating func add(durable lines: UInt64, _ rejections: [Rejection]) {
         durable = max(durable, lines)
         for rejection in rejections {
@@ -24,21 +26,21 @@ struct LineAnswers: Sendable {
         }
     }
 
-    /// The bytes to send now; none when all is told.
+    /// The bytes to send now; empty if all is sent.
     mutating func next() -> ArraySlice<UInt8> {
         if sending.isEmpty {
             var text = refusals
             refusals = []
-            if durable > told { text += Array("ok \(durable)\n".utf8) }
-            told = durable
+            if durable > acknowledged { text += Array("ok \(durable)\n".utf8) }
+            acknowledged = durable
             sending = text[...]
         }
         return sending
     }
 
-    /// Takes off what was sent.
+    /// Removes sent bytes.
     mutating func sent(_ bytes: Int) { sending = sending.dropFirst(bytes) }
 
-    /// Nobody listens any longer.
+    /// Drops all answers: the client is gone.
     mutating func drop() { self = LineAnswers() }
 }

@@ -3,13 +3,13 @@
 internal import LogInput
 internal import TelemetryEvents
 
-/// The lines of one connection: which are whole, what events they tell, and up to which one nothing waits any longer.
+/// Cuts the bytes of one connection into lines, decodes them, and counts the lines that can be acknowledged.
 struct LineStream: Sendable {
-    /// Some lines, decoded.
+    /// Decoded lines.
     struct Piece: Sendable {
         var decoded: DecodedEvents
-        /// How many lines of the connection are settled once this is stored: all before the first that still waits for
-        /// the line which names its cycle.
+        /// The lines of the connection that are durable once this is stored: all before the first that waits for the
+        /// line that names its cycle.
         var settled: UInt64
     }
 
@@ -20,24 +20,24 @@ struct LineStream: Sendable {
         self.decoder = decoder
     }
 
-    /// Whether the beginning of a line has been read whose end has not.
+    /// Whether a line is incomplete.
     var isInsideLine: Bool { !cutter.held.isEmpty || cutter.isSkipping }
 
-    /// Takes what was read; nil when no line ends in it.
+    /// Decodes the lines that end in the bytes; nil if none does.
     mutating func take(_ bytes: [UInt8], readAt: Timestamp) -> Piece? {
         var lines: [UInt8] = []
         cutter.cut(bytes, into: &lines)
         return lines.isEmpty ? nil : decode(lines, readAt)
     }
 
-    /// Gives up waiting for lines that name cycles; nil when none is waited for.
+    /// Decodes the lines that wait for one that names their cycle; nil if none waits.
     mutating func settle(readAt: Timestamp) -> Piece? {
         guard decoder.firstPendingLine != nil else { return nil }
         let decoded = decoder.flush(readAt: readAt)
         return Piece(decoded: decoded, settled: settled)
     }
 
-    /// Takes the last line, which has no line feed; nil when there is none.
+    /// Decodes the last line, without a line feed; nil if there is none.
     mutating func finishLine(readAt: Timestamp) -> Piece? {
         var line: [UInt8] = []
         cutter.finish(into: &line)

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import EventLedger
+internal import Glibc
 internal import LedgerState
 internal import Logging
 internal import MetricsRegistry
 internal import NIOCore
 internal import TelemetryEvents
 
-/// One client of the socket of lines: reads, stores, and tells what is durable. Nothing more is read meanwhile.
+/// Serves one client of a line socket: reads, stores, and acknowledges, one after the other.
 struct LinesConnection: Sendable {
-    private static let pause = Duration.milliseconds(20)
+    /// Interval of retries while the client's receive buffer is full.
+    private static let retryInterval = Duration.milliseconds(20)
 
     let channel: any Channel
     let answering: AnswerSocket
-    /// By which it is chosen to make room.
     let entry: ConnectionEntry?
     let writer: GroupCommit<IngestProcessor>
-    /// How long a client may take none of its answers while they are waited for.
+    /// How long sending waits for a client that reads none of its answers.
     let patience: Duration
     let metrics: LinesMetrics
     let log: Logger
 
-    /// Serves the client until it has sent its last line, makes room, or the service stops.
+    /// Serves the client until its last line, its eviction, or the stop of the service.
     func run(
         _ input: NIOAsyncChannelInboundStream<LineInput>,
         _ decoder: LogDecoder,
@@ -29,32 +30,32 @@ struct LinesConnection: Sendable {
     ) async {
         var stream = LineStream(decoder)
         var answers = LineAnswers()
-        var makesRoom = false
+        var isEvicted = false
         do throws(IntakeEnded) {
             var inputs = input.makeAsyncIterator()
-            // An error ends it as the client's end does.
-            while !makesRoom, !stop.isRequested, let input = try? await inputs.next() {
-                entry?.isAtWork()
+            // A read error ends the connection as end of file does.
+            while !isEvicted, !stop.isRequested, let input = try? await inputs.next() {
+                entry?.becomeBusy()
                 switch input {
                 case .bytes(let buffer):
                     if let piece = stream.take(Array(buffer.readableBytesView), readAt: now) {
                         try await store(piece, &answers, stop)
                     }
-                case .silence:
+                case .idle:
                     if let piece = stream.settle(readAt: now) { try await store(piece, &answers, stop) }
-                case .makesRoom:
-                    makesRoom = true
+                case .eviction:
+                    isEvicted = true
                 }
-                if !makesRoom { entry?.isSilent(since: .now()) }
+                if !isEvicted { entry?.becomeIdle(at: .now()) }
             }
-            // What is not whole or not stored yet was not acknowledged: the client sends it again.
-            if makesRoom { return await tell(&answers, until: .max, stop) }
-            // Of a client that has died half a line may be all there is; it sends the whole one again.
+            // Incomplete and unstored lines were not acknowledged: the client sends them again.
+            if isEvicted { return await send(&answers, until: .max, stop) }
+            // A client that has died may have sent half a line; it sends the whole line again.
             if !stop.isRequested, !answering.isAbandoned, let piece = stream.finishLine(readAt: now) {
                 try await store(piece, &answers, stop)
             }
             if let piece = stream.settle(readAt: now) { try await store(piece, &answers, stop) }
-            await tell(&answers, until: 0, stop)
+            await send(&answers, until: 0, stop)
         } catch {
             log.debug("a connection ends before its lines are stored: the service stops")
         }
@@ -70,12 +71,11 @@ struct LinesConnection: Sendable {
         let origin = EventOrigin(.socket, .log)
         _ = try await writer.store(.events(piece.decoded, origin: origin, batch: nil), unless: stop)
         answers.add(durable: piece.settled, piece.decoded.rejections)
-        await tell(&answers, until: LineAnswers.maximumWaiting, stop)
+        await send(&answers, until: LineAnswers.maximumWaiting, stop)
     }
 
-    /// Sends what the client takes, and waits while more than `limit` bytes are left; for the last ones of all, a limit of 0,
-    /// also for `ok`.
-    private func tell(_ answers: inout LineAnswers, until limit: Int, _ stop: SourceStop) async {
+    /// Sends what the client takes, and waits while more than `limit` bytes are left; with a limit of 0 also for `ok`.
+    private func send(_ answers: inout LineAnswers, until limit: Int, _ stop: SourceStop) async {
         var deadline = ContinuousClock.now + patience
         while true {
             let bytes = answers.next()
@@ -87,18 +87,119 @@ struct LinesConnection: Sendable {
             case .closed: return answers.drop()
             case .full:
                 if limit > 0, answers.waiting <= limit { return }
-                guard ContinuousClock.now < deadline, await stop.sleep(Self.pause) else {
-                    if !stop.isRequested { giveUp(&answers) }
+                guard ContinuousClock.now < deadline, await stop.sleep(Self.retryInterval) else {
+                    if !stop.isRequested { closeStalled(&answers) }
                     return
                 }
             }
         }
     }
 
-    /// Ends the connection of a client that takes no answers.
-    private func giveUp(_ answers: inout LineAnswers) {
+    /// Closes the connection of a client that reads no answers.
+    private func closeStalled(_ answers: inout LineAnswers) {
         metrics.stalled.add()
         answers.drop()
         channel.close(promise: nil)
+    }
+}
+
+/// The input of a connection.
+enum LineInput: Sendable {
+    case bytes(ByteBuffer)
+    /// Nothing was received for a while; once after bytes.
+    case idle
+    /// It was idle for longest when another client came at the limit.
+    case eviction
+}
+
+/// Turns idle time and evictions into input. An idle connection has no timer.
+final class IdleHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = LineInput
+
+    private let delay: TimeAmount
+    private var lastRead = NIODeadline.distantPast
+    private var timer: Scheduled<Void>?
+
+    init(delay: TimeAmount) {
+        self.delay = delay
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        lastRead = .now()
+        context.fireChannelRead(wrapInboundOut(.bytes(unwrapInboundIn(data))))
+        if timer == nil { startTimer(context, delay) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        timer = nil
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event is ConnectionEviction else { return context.fireUserInboundEventTriggered(event) }
+        context.fireChannelRead(wrapInboundOut(.eviction))
+        context.fireChannelReadComplete()
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext, _ time: TimeAmount) {
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            let left = self.delay - (.now() - self.lastRead)
+            if left > .zero { return self.startTimer(context, left) }
+            self.timer = nil
+            context.fireChannelRead(self.wrapInboundOut(.idle))
+            context.fireChannelReadComplete()
+        }
+    }
+}
+
+/// The non-blocking writing side of a connection.
+///
+/// It is a descriptor of its own: the first failed write to a client that has closed would close the channel, with
+/// lines unread in the socket.
+final class AnswerSocket: Sendable {
+    enum Result: Equatable, Sendable {
+        case sent(Int)
+        case full
+        case closed
+    }
+
+    private let descriptor: Int32
+
+    /// - Parameter connection: the descriptor of a connection, still owned by the caller; nil if it can't be
+    ///   duplicated.
+    init?(_ connection: Int32) {
+        let own = fcntl(connection, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { return nil }
+        descriptor = own
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ bytes: ArraySlice<UInt8>) -> Result {
+        let flags = CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)
+        while true {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, flags)
+            }
+            if count >= 0 { return .sent(count) }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, ENOBUFS: return .full
+            default: return .closed
+            }
+        }
+    }
+
+    /// Whether the client has closed both directions or died.
+    var isAbandoned: Bool {
+        var state = pollfd(fd: descriptor, events: 0, revents: 0)
+        return unsafe poll(&state, 1, 0) > 0 && state.revents & Int16(POLLHUP | POLLERR) != 0
     }
 }

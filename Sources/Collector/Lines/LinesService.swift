@@ -9,12 +9,12 @@ internal import ServiceLifecycle
 internal import Synchronization
 internal import TelemetryEvents
 
-/// The Unix stream sockets of lines as a service.
+/// Serves the Unix stream sockets that take log lines (docs/line-socket.md).
 final class LinesService: Service {
-    /// The largest piece that is read at once, in bytes.
-    private static let pieceBytes = 64 << 10
-    /// After how much silence no line waits any longer for one that names its cycle.
-    private static let silence = TimeAmount.seconds(1)
+    /// The largest read, in bytes.
+    private static let maximumReadBytes = 64 << 10
+    /// Idle time after which lines no longer wait for the line that names their cycle.
+    private static let flushDelay = TimeAmount.seconds(1)
 
     private struct Connection: Sendable {
         let channel: NIOAsyncChannel<LineInput, Never>
@@ -36,10 +36,10 @@ final class LinesService: Service {
     private let onListening: @Sendable ([ListeningAddress]) -> Void
 
     /// - Parameters:
-    ///   - listeners: what is accepted from; closed in the end.
-    ///   - decoder: what each connection begins with.
-    ///   - table: how many are served at once; at the limit, the one that has been silent longest makes room.
-    ///   - patience: how long a client may take none of its answers while they are waited for.
+    ///   - listeners: closed in the end.
+    ///   - decoder: the initial state of each connection's decoder.
+    ///   - table: limits the connections; at the limit, the one that has been idle for longest is evicted.
+    ///   - patience: how long sending waits for a client that reads none of its answers.
     ///   - onListening: called once connections are accepted.
     init(
         _ listeners: [BoundListener],
@@ -63,7 +63,7 @@ final class LinesService: Service {
 
     /// Serves until the service stops.
     ///
-    /// - Throws: when a listener cannot be served, or fails.
+    /// - Throws: if a listener cannot be served, or fails.
     func run() async throws {
         let servers = try await start()
         onListening(listeners.map { ListeningAddress(place: $0.place, services: .lines, scheme: "unix") })
@@ -78,15 +78,15 @@ final class LinesService: Service {
         if let failure = failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Accepts and reads no more.
+    /// Stops accepting and reading.
     private func end() {
         stop.request()
         open.close()
     }
 
-    /// Sockets as the configuration asks for them.
+    /// Takes its limits from the configuration.
     ///
-    /// - Parameter descriptors: how many files and sockets the process may have open.
+    /// - Parameter descriptors: the limit of open files of the process.
     convenience init(
         _ listeners: [BoundListener],
         live: LiveConfiguration,
@@ -106,7 +106,7 @@ final class LinesService: Service {
                 pseudonyms: room.key,
                 identityKey: room.identityKey
             ),
-            // Each has one descriptor to read and one to answer.
+            // Each connection has one descriptor to read and one to answer.
             table: ConnectionTable(live, metrics.atTheLimit, descriptors: descriptors / 2),
             patience: configuration.responseTimeout,
             metrics: metrics,
@@ -115,7 +115,7 @@ final class LinesService: Service {
         )
     }
 
-    /// Begins to accept: from all listeners, or from none.
+    /// Starts to accept: on all listeners, or on none.
     private func start() async throws -> [(BoundListener, Server)] {
         var servers: [(BoundListener, Server)] = []
         for (index, listener) in listeners.enumerated() {
@@ -159,8 +159,8 @@ final class LinesService: Service {
         open.add(channel, isServer: false)
         defer { open.remove(channel) }
         let entry = table.entry(of: channel)
-        // It was told before there was anything that would hear it.
-        if let entry, entry.isLeaving { entry.askForRoom() }
+        // It may have been evicted before its pipeline could handle the event.
+        if let entry, entry.isEvicted { entry.requestEviction() }
         let client = LinesConnection(
             channel: channel,
             answering: connection.answering,
@@ -190,7 +190,7 @@ final class LinesService: Service {
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(
                 .recvAllocator,
-                value: AdaptiveRecvByteBufferAllocator(minimum: 4_096, initial: 16_384, maximum: Self.pieceBytes)
+                value: AdaptiveRecvByteBufferAllocator(minimum: 4_096, initial: 16_384, maximum: Self.maximumReadBytes)
             )
         let strategy = NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark(
             lowWatermark: 1,
@@ -201,7 +201,7 @@ final class LinesService: Service {
                 do {
                     return try Self.connection(over: channel, strategy)
                 } catch {
-                    // Nobody else would, and its place would stay taken.
+                    // Nothing else closes it, and its place in the table would stay taken.
                     channel.close(promise: nil)
                     throw error
                 }
@@ -216,11 +216,83 @@ final class LinesService: Service {
         let pipeline = channel.pipeline.syncOperations
         let answering = try pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { AnswerSocket($0) }
         guard let answering = answering ?? nil else { throw ChannelError.ioOnClosedChannel }
-        try pipeline.addHandler(SilenceHandler(patience: Self.silence))
+        try pipeline.addHandler(IdleHandler(delay: Self.flushDelay))
         let wrapped = try NIOAsyncChannel<LineInput, Never>(
             wrappingChannelSynchronously: channel,
             configuration: .init(backPressureStrategy: strategy)
         )
         return Connection(channel: wrapped, answering: answering)
+    }
+}
+
+/// The channels that a stop closes: listeners whole, connections for reading only.
+private final class OpenChannels: Sendable {
+    private struct State {
+        var isClosed = false
+        var channels: [ObjectIdentifier: (channel: any Channel, mode: CloseMode)] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds a channel; it is closed at once if the others have been.
+    func add(_ channel: any Channel, isServer: Bool) {
+        let mode: CloseMode = isServer ? .all : .input
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.channels[ObjectIdentifier(channel)] = (channel, mode) }
+            return state.isClosed
+        }
+        if isClosed { channel.close(mode: mode, promise: nil) }
+    }
+
+    func remove(_ channel: any Channel) {
+        state.withLock { state in _ = state.channels.removeValue(forKey: ObjectIdentifier(channel)) }
+    }
+
+    /// Stops accepting and reading on all channels.
+    func close() {
+        let channels = state.withLock { state in
+            state.isClosed = true
+            return state.channels.values.map { $0 }
+        }
+        for (channel, mode) in channels { channel.close(mode: mode, promise: nil) }
+    }
+}
+
+/// Counts the connections of line sockets.
+struct LinesMetrics: Sendable {
+    let atTheLimit: ConnectionMetrics
+    let connections: Counter
+    let stalled: Counter
+
+    init(_ registry: MetricsRegistry) {
+        atTheLimit = ConnectionMetrics(ofLines: registry)
+        connections = registry.counter(
+            "dnp_telemetry_lines_connections_total",
+            help: "Connections to sockets of lines that were accepted."
+        )
+        stalled = registry.counter(
+            "dnp_telemetry_lines_stalled_total",
+            help: "Connections to sockets of lines that were closed because the client took no answers."
+        )
+    }
+}
+
+extension ConnectionMetrics {
+    /// The metrics of line connections.
+    fileprivate init(ofLines registry: MetricsRegistry) {
+        open = registry.gauge(
+            "dnp_telemetry_lines_open_connections",
+            help: "Connections to sockets of lines that are open."
+        )
+        waited = registry.counter(
+            "dnp_telemetry_lines_connections_waited_total",
+            help: "Connections to sockets of lines that had to wait, because as many were open as may be."
+        )
+        refused = registry.counter(
+            "dnp_telemetry_lines_connections_refused_total",
+            help: "Connections to sockets of lines that were closed because there were too many, by reason.",
+            label: "reason",
+            of: Refusal.self
+        )
     }
 }

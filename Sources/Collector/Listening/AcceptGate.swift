@@ -4,25 +4,27 @@ internal import Glibc
 internal import MetricsRegistry
 internal import NIOCore
 
-/// Lets accepted connections in as far as ``ConnectionTable`` allows. At the limit it holds the last ones back, not read
-/// from, and accepts no other until they are in; the rest wait in the listener's backlog.
+/// Admits accepted connections as far as ``ConnectionTable`` allows.
+///
+/// At the limit it holds the connections accepted last without reading from them, and accepts no others until those are
+/// admitted; the rest wait in the listener's backlog.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// A connection that is held back tries again so often, since others become silent without a sign.
-    private static let pause = TimeAmount.milliseconds(250)
+    /// Interval of retries: a connection that becomes idle wakes nobody.
+    private static let retryInterval = TimeAmount.milliseconds(250)
 
     private let table: ConnectionTable
     private let isReserved: Bool
-    /// As many as were accepted at once, at most.
+    /// At most the connections of one accept batch.
     private var held: [any Channel] = []
     private var wantsToRead = false
     private var retry: Scheduled<Void>?
 
-    /// - Parameter isReserved: whether the listener serves nothing but metrics.
+    /// - Parameter isReserved: whether the listener may use the reserved places (``ConnectionAdmission/reserve``).
     init(_ table: ConnectionTable, isReserved: Bool) {
         self.table = table
         self.isReserved = isReserved
@@ -30,10 +32,10 @@ final class AcceptGate: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
-        if held.isEmpty, decide(channel, context) { return }
+        if held.isEmpty, admit(channel, context) { return }
         held.append(channel)
         table.metrics.waited.add()
-        if held.count == 1 { waitForRoom(context) }
+        if held.count == 1 { scheduleRetry(context) }
     }
 
     func read(context: ChannelHandlerContext) {
@@ -44,8 +46,8 @@ final class AcceptGate: ChannelDuplexHandler {
         }
     }
 
-    /// Lets a connection in, or refuses it; false where it has to wait.
-    private func decide(_ channel: any Channel, _ context: ChannelHandlerContext) -> Bool {
+    /// Admits a connection or closes it; false if it has to wait.
+    private func admit(_ channel: any Channel, _ context: ChannelHandlerContext) -> Bool {
         switch table.enter(channel, isReserved: isReserved, at: .now()) {
         case .comeIn:
             channel.closeFuture.whenComplete { [table] _ in table.leave(channel) }
@@ -60,20 +62,21 @@ final class AcceptGate: ChannelDuplexHandler {
         }
     }
 
-    private func waitForRoom(_ context: ChannelHandlerContext) {
+    /// Evicts a connection for each held one, and retries when a connection closes or the interval is over.
+    private func scheduleRetry(_ context: ChannelHandlerContext) {
         let again = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
         let loop = context.eventLoop
-        table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.tryAgain(again.value.context) } }
-        for _ in held { table.makeRoom(at: .now()) }
-        retry = context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.tryAgain(context) }
+        table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.retryHeld(again.value.context) } }
+        for _ in held { table.evictOne(at: .now()) }
+        retry = context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryInterval) { self.retryHeld(context) }
     }
 
-    private func tryAgain(_ context: ChannelHandlerContext) {
+    private func retryHeld(_ context: ChannelHandlerContext) {
         guard !held.isEmpty else { return }
         retry?.cancel()
-        while let next = held.first, decide(next, context) { held.removeFirst() }
+        while let next = held.first, admit(next, context) { held.removeFirst() }
         if !held.isEmpty {
-            waitForRoom(context)
+            scheduleRetry(context)
         } else if wantsToRead {
             wantsToRead = false
             context.read()
@@ -81,18 +84,18 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let error = error as? IOError, error.isLackOfDescriptors {
+        if let error = error as? IOError, error.isOutOfDescriptors {
             table.metrics.refused[.descriptors].add()
-            table.makeRoom(at: .now())
+            table.evictOne(at: .now())
         }
         context.fireErrorCaught(error)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ListenerPauses {
+        if event is StopAccepting {
             context.channel.setOption(.autoRead, value: false).whenComplete { _ in }
             wantsToRead = false
-            tryAgain(context)
+            retryHeld(context)
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -105,10 +108,10 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 }
 
-/// A listener accepts no more; what waits in its backlog stays there.
-struct ListenerPauses: Sendable {}
+/// A user event for a listener: admit the held connections and accept no others; the backlog stays as it is.
+struct StopAccepting: Sendable {}
 
 extension IOError {
-    /// The process, or the machine, has as many files open as it may.
-    fileprivate var isLackOfDescriptors: Bool { errnoCode == EMFILE || errnoCode == ENFILE }
+    /// Whether the process or the machine has reached its limit of open files.
+    fileprivate var isOutOfDescriptors: Bool { errnoCode == EMFILE || errnoCode == ENFILE }
 }

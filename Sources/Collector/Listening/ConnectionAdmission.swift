@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many connections are open, in all and of each client: who may come in. Pure; no connection is known to it.
+/// Counts open connections, in total and by client, and decides which new ones are admitted. Pure.
 struct ConnectionAdmission: Sendable {
-    /// How many may be open.
+    /// How many connections may be open, in total and by client.
     struct Limits: Hashable, Sendable {
         var all: Int
         var ofClient: ConnectionShare
 
         static let none = Limits(all: .max - reserve, ofClient: .all)
 
-        /// How many of one client may be open; nil: any number.
+        /// How many connections a client may have; nil: any number.
         fileprivate func most(of client: ClientAddress) -> Int? {
             switch ofClient {
             case .half: client.isLoopback ? nil : max(1, all / 2)
@@ -21,21 +21,21 @@ struct ConnectionAdmission: Sendable {
 
     enum Decision: Hashable, Sendable {
         case comeIn
-        /// Until another one has gone.
+        /// Retry when a connection has closed.
         case wait
-        /// So many of its own client's have to go first.
+        /// This many connections of the same client have to close first.
         case tooManyOfClient(by: Int)
     }
 
-    /// How many more may come over listeners that serve nothing but metrics.
+    /// Places beyond the limit for listeners that serve metrics alone, so that clients can't keep a scrape out.
     static let reserve = 16
 
     private(set) var open = 0
     private var ofClient: [ClientAddress: Int] = [:]
 
     /// - Parameters:
-    ///   - client: nil where clients are not told apart, as on Unix sockets.
-    ///   - isReserved: whether the listener serves nothing but metrics.
+    ///   - client: nil where no client limit applies, as on Unix sockets.
+    ///   - isReserved: whether the listener may use the ``reserve``.
     mutating func enter(_ client: ClientAddress?, isReserved: Bool, _ limits: Limits) -> Decision {
         if let client, let most = limits.most(of: client), ofClient[client, default: 0] >= most {
             return .tooManyOfClient(by: ofClient[client, default: 0] - most + 1)
@@ -45,7 +45,7 @@ struct ConnectionAdmission: Sendable {
         return .comeIn
     }
 
-    /// Lets one in whatever the limits, in the place of another that is on its way out.
+    /// Admits a connection regardless of the limits; its evicted predecessor is about to close.
     mutating func comeIn(_ client: ClientAddress?) {
         open += 1
         if let client { ofClient[client, default: 0] += 1 }
@@ -57,6 +57,6 @@ struct ConnectionAdmission: Sendable {
         ofClient[client] = count > 1 ? count - 1 : nil
     }
 
-    /// How many clients have a connection.
+    /// The number of clients with an open connection.
     var clients: Int { ofClient.count }
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
 
-/// Holds every request against the rates, then against who it comes from.
+/// Enforces the request rates, then authenticates each request (docs/security.md).
 ///
-/// `POST /v1/events` needs a token where there are tokens, and nothing else then. Everything else needs a user where
-/// there are users, health included as in the exporter-toolkit.
+/// With tokens, `POST /v1/events` needs a token and nothing else. With users, everything else needs a user, health
+/// checks included as in Prometheus' exporter-toolkit.
 struct AccessMiddleware: RouterMiddleware {
     typealias Context = ServiceContext
 
     let security: RequestSecurity
-    /// The path of the route that takes events, as it stands in the router.
+    /// The path of the events route as registered in the router.
     let eventsPath: String
 
     func handle(
@@ -19,16 +20,198 @@ struct AccessMiddleware: RouterMiddleware {
         context: Context,
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
-        try security.keepRates(ClientAddress(context.peer))
+        try security.enforceRates(ClientAddress(context.peer))
         let rules = security.rules.current
         let authorization = Authorization(request.headers[.authorization])
         var context = context
-        // By the route and not by the path, of which there are many ways to write the same.
+        // The route and not the path: one path can be written in several ways.
         if rules.needsToken, request.method == .post, context.endpointPath == eventsPath {
             context.token = try security.token(authorization, rules)
         } else if !rules.web.users.isEmpty {
             try await security.checkUser(authorization, rules)
         }
         return try await next(request, context)
+    }
+}
+
+/// Decides which requests are admitted, by rate, token and password.
+struct RequestSecurity: Sendable {
+    let rules: LiveSecurityRules
+    let configuration: LiveConfiguration
+    let metrics: SecurityMetrics
+    let rates = RequestRates()
+    private let passwords = PasswordCheck()
+
+    init(rules: LiveSecurityRules, configuration: LiveConfiguration, metrics: SecurityMetrics) {
+        self.rules = rules
+        self.configuration = configuration
+        self.metrics = metrics
+    }
+
+    /// Charges a request to the client's rate and to the rate of all requests.
+    func enforceRates(_ client: ClientAddress?) throws(Problem) {
+        if let client, let rate = configuration.current.clientRate, let wait = rates.take(client, rate: rate) {
+            metrics.limited(.client)
+            throw .tooFast("This address is over its request rate (see --client-rate).", wait: wait)
+        }
+        if let limit = rules.current.web.rateLimit, let wait = rates.take(of: limit) {
+            metrics.limited(.webConfiguration)
+            throw .tooFast(
+                "The service is over its request rate (see rate_limit in the web configuration).",
+                wait: wait
+            )
+        }
+    }
+
+    /// Checks a bearer token and its rate.
+    ///
+    /// - Returns: the token's name.
+    func token(_ authorization: Authorization, _ rules: SecurityRules) throws(Problem) -> String {
+        switch authorization {
+        case .bearer(let shown):
+            guard let name = rules.tokens.name(of: shown) else {
+                metrics.unauthorized(.token)
+                throw .tokenNeeded(isWrong: true)
+            }
+            if let rate = configuration.current.tokenLimits[name], let wait = rates.wait(token: name, rate: rate) {
+                metrics.limited(.token)
+                throw .tokenTooFast(wait: wait)
+            }
+            return name
+        case .missing:
+            metrics.unauthorized(.missing)
+            throw .tokenNeeded(isWrong: false)
+        case .malformed, .basic:
+            metrics.unauthorized(.malformed)
+            throw .tokenNeeded(isWrong: false)
+        }
+    }
+
+    /// Checks a user and password against the web configuration.
+    func checkUser(_ authorization: Authorization, _ rules: SecurityRules) async throws(Problem) {
+        switch authorization {
+        case .basic(let user, let password):
+            switch await passwords.verify(user: user, password: password, rules.web) {
+            case true?: return
+            case false?: metrics.unauthorized(.password)
+            case nil:
+                metrics.limited(.passwords)
+                throw .tooManyPasswords()
+            }
+        case .missing: metrics.unauthorized(.missing)
+        case .malformed, .bearer: metrics.unauthorized(.malformed)
+        }
+        throw .userNeeded
+    }
+
+    /// Counts the events of a batch by token, and charges them to the token's rate; an empty batch costs one event.
+    ///
+    /// - Returns: the charge, to be refunded (all but one event) if the batch could not be stored.
+    func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
+        guard let token else { return nil }
+        metrics.received(events, token: token)
+        guard let rate = configuration.current.tokenLimits[token] else { return nil }
+        let charge = Charge(token: token, events: max(1, events))
+        guard let wait = rates.charge(charge.events, token: token, rate: rate) else { return charge }
+        metrics.limited(.token)
+        throw .tokenTooFast(wait: wait)
+    }
+
+    func giveBack(_ charge: Charge) {
+        rates.giveBack(charge.events, token: charge.token)
+    }
+
+    /// Events charged to a token's rate.
+    struct Charge {
+        fileprivate let token: String
+        fileprivate let events: Int
+    }
+}
+
+extension Problem {
+    /// - Parameter isWrong: whether a token was presented (RFC 6750, 3).
+    static func tokenNeeded(isWrong: Bool) -> Problem {
+        Problem(
+            status: .unauthorized,
+            type: "token",
+            title: isWrong ? "Wrong token" : "Token needed",
+            detail: "Expected Authorization: Bearer with a token of this service, found "
+                + (isWrong ? "another one." : "none."),
+            authenticate: #"Bearer realm="dnp-telemetry""# + (isWrong ? #", error="invalid_token""# : "")
+        )
+    }
+
+    /// A challenge for basic authentication (RFC 7617).
+    static let userNeeded = Problem(
+        status: .unauthorized,
+        type: "user",
+        title: "User and password needed",
+        detail: "Expected Authorization: Basic with a user and the password, found none or a wrong one.",
+        authenticate: #"Basic realm="dnp-telemetry", charset="UTF-8""#
+    )
+
+    static func tooManyPasswords() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "too-many-passwords",
+            title: "Too many passwords",
+            detail: "Too many password checks are running. Try again.",
+            retryAfter: 1 + Int.random(in: 0...2)
+        )
+    }
+
+    fileprivate static func tokenTooFast(wait: Duration) -> Problem {
+        tooFast("This token is over its event rate (see --token-limit).", wait: wait)
+    }
+
+    /// - Parameter wait: the time until a retry can succeed; `Retry-After` adds jitter of a quarter, or 2 s if that is
+    ///   more.
+    static func tooFast(_ detail: String, wait: Duration) -> Problem {
+        let seconds = Int(wait.components.seconds) + 1
+        return Problem(
+            status: .tooManyRequests,
+            type: "rate",
+            title: "Too fast",
+            detail: detail,
+            retryAfter: seconds + Int.random(in: 0...max(2, seconds / 4))
+        )
+    }
+}
+
+/// A parsed `Authorization` header.
+enum Authorization: Equatable {
+    case missing
+    /// An unknown scheme, or not the form of its scheme.
+    case malformed
+    /// A user and a password (RFC 7617).
+    case basic(user: [UInt8], password: [UInt8])
+    /// A token (RFC 6750).
+    case bearer([UInt8])
+
+    /// Longer headers are malformed; in bytes.
+    static let maximumLength = 8_192
+
+    init(_ header: String?) {
+        guard let header else {
+            self = .missing
+            return
+        }
+        let bytes = Array(header.utf8)
+        guard bytes.count <= Self.maximumLength, let space = bytes.firstIndex(of: UInt8(ascii: " ")) else {
+            self = .malformed
+            return
+        }
+        let rest = bytes[space...].drop { $0 == UInt8(ascii: " ") }
+        switch String(decoding: bytes[..<space], as: UTF8.self).lowercased() {
+        case "bearer" where !rest.isEmpty: self = .bearer(Array(rest))
+        case "basic": self = Self.basic(Array(rest))
+        default: self = .malformed
+        }
+    }
+
+    private static func basic(_ encoded: [UInt8]) -> Authorization {
+        guard let decoded = Data(base64Encoded: Data(encoded)), let colon = decoded.firstIndex(of: UInt8(ascii: ":"))
+        else { return .malformed }
+        return .basic(user: Array(decoded[..<colon]), password: Array(decoded[(colon + 1)...]))
     }
 }

@@ -5,8 +5,9 @@ internal import NIOSSL
 internal import NIOTLS
 internal import PeerNames
 
-/// Stands behind TLS: lets a connection go on once its client's certificate has an allowed name, gives the handshake a
-/// time, counts it, and keeps its errors, which anybody can cause, from the log.
+/// Completes a TLS handshake: checks the names of the client's certificate, enforces a timeout, and counts the result.
+///
+/// Its errors stay out of the log, since any client can cause them.
 final class HandshakeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -18,7 +19,7 @@ final class HandshakeHandler: ChannelInboundHandler {
     private var isComplete = false
     private var isCounted = false
 
-    /// - Parameter timeout: how long the handshake may take from the moment in which the connection is accepted.
+    /// - Parameter timeout: the duration of the handshake from the accept.
     init(allowedNames: Set<String>?, timeout: TimeAmount, metrics: TLSMetrics) {
         self.allowedNames = allowedNames
         self.timeout = timeout
@@ -71,9 +72,37 @@ final class HandshakeHandler: ChannelInboundHandler {
         return !allowedNames.isDisjoint(with: CertificateNames.of(certificate))
     }
 
-    /// Each connection counts once.
+    /// Counts each connection once.
     private func count(_ result: TLSMetrics.Result) {
         if !isCounted { metrics.count(result) }
         isCounted = true
+    }
+}
+
+/// Answers plain HTTP on a TLS listener with 400, as Go's server does, and removes itself after the first bytes.
+final class PlainRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private static let answer =
+        "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
+        + "Plain HTTP was spoken where TLS is expected: use https.\n"
+
+    private var isRefused = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        let buffer = unwrapInboundIn(data)
+        // A TLS handshake record begins with 22 (RFC 8446, 5.1), an HTTP method with a letter.
+        guard let first = buffer.readableBytesView.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) else {
+            context.fireChannelRead(data)
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+            return
+        }
+        isRefused = true
+        let loopBound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: Self.answer))).whenComplete { _ in
+            loopBound.value.close(promise: nil)
+        }
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with the files that say who may do what, found without starting anything.
+internal import PeerNames
+
+/// Checks the security files of a configuration without starting the service.
 struct SecurityCheck {
     private(set) var problems: [ConfigurationProblem] = []
     private(set) var warnings: [ConfigurationProblem] = []
 
-    /// Names settings by the places where they stand.
+    /// Reports problems of settings at the place where the setting is made.
     init(_ reading: SettingsReading) {
         self.init(reading.configuration)
         problems = problems.map { $0.placed(in: reading) }
@@ -31,7 +33,7 @@ struct SecurityCheck {
             let all = WebConfiguration.problems(of: document, path: web)
             if !all.isEmpty { problems = all }
         }
-        // The tokens are not looked at behind a web configuration that is wrong.
+        // A wrong web configuration has kept the tokens from being read.
         do throws(ConfigurationProblem) {
             _ = try SecurityFiles(webConfiguration: nil, credentials: credentials)
         } catch {
@@ -41,7 +43,7 @@ struct SecurityCheck {
 }
 
 extension ConfigurationProblem {
-    /// The same where the setting stands, if it is one of a setting.
+    /// The problem at the place where its setting is made, if it is about a setting.
     fileprivate func placed(in reading: SettingsReading) -> ConfigurationProblem {
         guard case .option(let option) = origin else { return self }
         return ConfigurationProblem(reading.origin(of: String(option.dropFirst(2))), message)
@@ -49,7 +51,7 @@ extension ConfigurationProblem {
 }
 
 extension Listener {
-    /// Where it will be, as far as that is known before it is there.
+    /// The address as far as it is known before listening; nil for an inherited socket.
     fileprivate var knownPlace: ListeningPlace? {
         switch endpoint {
         case .address(let host, let port): .internet(host: host, port: port)
@@ -57,4 +59,44 @@ extension Listener {
         case .inherited: nil
         }
     }
+}
+
+/// Warns of a reload endpoint that other machines reach without authentication.
+enum ReloadExposure {
+    /// A listener's services, and its address if known.
+    struct Place {
+        let services: Listener.Services
+        let place: ListeningPlace?
+
+        init(_ services: Listener.Services, _ place: ListeningPlace?) {
+            self.services = services
+            self.place = place
+        }
+    }
+
+    /// The warning; nil if reloads are off, local, or authenticated.
+    static func warning(_ configuration: ServeConfiguration, _ places: [Place], _ rules: SecurityRules) -> String? {
+        guard configuration.hasReloadEndpoint, rules.web.users.isEmpty, !rules.asksForKnownCertificate else {
+            return nil
+        }
+        let open = places.first { $0.services.contains(.metrics) && !($0.place?.isLocal ?? true) }
+        guard let place = open?.place else { return nil }
+        return
+            "any client that reaches \(place) can trigger a reload: serve reloads on the loopback or a Unix "
+            + "socket, or set users or client_auth_type RequireAndVerifyClientCert in the web configuration"
+    }
+}
+
+extension ListeningPlace {
+    /// Whether it is reachable from this machine only.
+    fileprivate var isLocal: Bool {
+        switch self {
+        case .internet(let host, _): LocalHost.isLoopback(host)
+        case .unix: true
+        }
+    }
+}
+
+extension SecurityRules {
+    fileprivate var asksForKnownCertificate: Bool { web.tls?.clientAuthentication == .requiredAndVerified }
 }

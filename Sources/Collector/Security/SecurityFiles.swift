@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files that say who may do what, read once and again when they change. What cannot be taken later leaves the
-/// rules as they are, so that no slip opens a door.
+// The compiler ascribes `stat` to one of CDispatch, CoreFoundation and Glibc, depending on which it has met first.
+internal import CDispatch
+internal import CoreFoundation
+internal import Glibc
+internal import TextOutput
+
+/// The web configuration and the tokens, read at the start and again when they change.
+///
+/// A file that is invalid later leaves the rules as they are, so that a mistake never weakens them.
 struct SecurityFiles {
-    /// What was read anew, and whether it could be taken.
+    /// The result of reading a file again.
     struct Reading {
         enum Subject: String, CaseIterable {
             case webConfiguration = "web_config"
@@ -14,12 +21,12 @@ struct SecurityFiles {
         let problem: ConfigurationProblem?
     }
 
-    let webPath: String?
+    private let webPath: String?
     let credentials: CredentialsDirectory?
     private(set) var rules = SecurityRules()
     private var web: SettledChange<[FileStamp]>
     private var tokens: SettledChange<[String: FileStamp]>
-    /// The files that the web configuration names.
+    /// The files named by the web configuration.
     private var named: [String] = []
 
     /// Reads everything.
@@ -41,7 +48,7 @@ struct SecurityFiles {
         }
     }
 
-    /// Looks whether something changed and has settled, and reads it then. To be called once a second.
+    /// Reads what has changed since the last call but one and is stable since the last. To be called once a second.
     mutating func look() -> [Reading] {
         var readings: [Reading] = []
         if let path = webPath, web.look(webStamps(path)) { readings.append(rereadWeb(path)) }
@@ -51,8 +58,9 @@ struct SecurityFiles {
         return readings
     }
 
-    /// Reads everything anew, changed or not, and takes all of it or nothing; what could be read beside something that
-    /// could not is left for the next look.
+    /// Reads everything again, changed or not, and applies all of it or nothing.
+    ///
+    /// After a failure, the valid files are left for the next ``look()``.
     mutating func reread() -> [Reading] {
         var next = self
         let readings = [webPath.map { next.rereadWeb($0) }, credentials.map { next.rereadTokens($0.path) }]
@@ -89,7 +97,7 @@ struct SecurityFiles {
         }
     }
 
-    /// Stamps are taken before what they stand for is read, so that a change meanwhile is seen at the next look.
+    /// Takes the stamps before reading the files, so that the next ``look()`` sees a change in between.
     private mutating func readWeb(_ path: String, isFirst: Bool) throws(ConfigurationProblem) {
         let stamp = FileStamp(path)
         web.use([stamp] + named.map { FileStamp($0) })
@@ -101,20 +109,19 @@ struct SecurityFiles {
             )
         }
         let configuration = try WebConfiguration(document, path: path)
-        if !isFirst, let complaint = rules.web.complaint(aboutChangeTo: configuration) {
+        if !isFirst, let downgrade = rules.web.downgrade(to: configuration) {
             throw ConfigurationProblem(
                 .file(path, line: nil),
-                complaint
-                    + "; any restart puts it in force, that of an upgrade too: put the file back first if that is "
-                    + "not meant"
+                downgrade
+                    + "; any restart applies it, that of an upgrade too: restore the file first if that is "
+                    + "not intended"
             )
         }
         named = configuration.tls?.files ?? []
         web.use([stamp] + named.map { FileStamp($0) })
-        let terms: TLSTerms?
-        if let tls = configuration.tls { terms = try TLSTerms(tls, path: path) } else { terms = nil }
+        let policy: TLSTerms? = if let tls = configuration.tls { try TLSTerms(tls, path: path) } else { nil }
         rules.web = configuration
-        rules.tls = terms
+        rules.tls = policy
     }
 
     private mutating func readTokens(_ directory: String) throws(ConfigurationProblem) {
@@ -125,5 +132,136 @@ struct SecurityFiles {
 
     private func webStamps(_ path: String) -> [FileStamp] {
         [FileStamp(path)] + named.map { FileStamp($0) }
+    }
+}
+
+extension SecurityFiles {
+    /// Likely mistakes in the files, or in the configuration that names them.
+    func warnings(_ configuration: ServeConfiguration) -> [ConfigurationProblem] {
+        var warnings = unknownTokens(configuration.tokenLimits.keys.sorted())
+        if let credentials, !rules.needsToken, TokenDirectory.holdsOthers(credentials.path) {
+            warnings.append(
+                ConfigurationProblem(
+                    .file(credentials.path, line: nil),
+                    "expected a token in a file \(TokenDirectory.prefix)NAME, found files of other names only; events "
+                        + "need no token"
+                )
+            )
+        }
+        if rules.web.asksForHTTP2, let webPath {
+            warnings.append(
+                ConfigurationProblem(.file(webPath, line: nil), "http2: ignored, only HTTP/1.1 is supported")
+            )
+        }
+        return warnings
+    }
+
+    /// A warning for each world-readable secret, as a container's often are.
+    var exposures: [ConfigurationProblem] {
+        secrets.filter(FileMode.isWorldReadable).map { path in
+            ConfigurationProblem(
+                .file(path, line: nil),
+                "everybody on this machine can read it; set its mode (chmod o-r, or defaultMode of the secret)"
+            )
+        }
+    }
+
+    /// The problem of token limits without tokens, which would limit nobody.
+    func problem(withLimits limits: [String: Double]) -> ConfigurationProblem? {
+        guard !limits.isEmpty, !rules.needsToken else { return nil }
+        let place = credentials.map { " in \($0.path)" } ?? "; credentials-dir names their directory"
+        return ConfigurationProblem(
+            .option("--token-limit"),
+            "expected tokens beside it, in files \(TokenDirectory.prefix)NAME, found none\(place)"
+        )
+    }
+
+    private func unknownTokens(_ names: [String]) -> [ConfigurationProblem] {
+        names.filter { !rules.tokens.names.contains($0) }.map { name in
+            let suggestion = NearestName.of(name, in: rules.tokens.names).map { "; did you mean \($0)?" } ?? ""
+            return ConfigurationProblem(
+                .option("--token-limit"),
+                "expected the name of a token, found \"\(name.prefix(80))\"\(suggestion)"
+            )
+        }
+    }
+
+    /// The files whose content authorizes a client or identifies the service.
+    private var secrets: [String] {
+        let tokens = credentials.map { directory in
+            rules.tokens.names.map { "\(directory.path)/\(TokenDirectory.prefix)\($0)" }
+        }
+        let key: String? =
+            switch rules.web.tls?.key {
+            case .file(let path)?: path
+            case .inline?: webPath
+            case nil: nil
+            }
+        return (tokens ?? []) + [key].compactMap { $0 }
+    }
+}
+
+/// Debounces a change of files: it is reported once the stamp is the same at two looks, so that no file is read half
+/// written.
+struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
+    private var used: Stamp
+    private var seen: Stamp?
+
+    /// - Parameter used: the stamp of what was last read.
+    init(used: Stamp) {
+        self.used = used
+    }
+
+    /// Whether to read now; the stamp then counts as read, whether reading succeeds or not.
+    mutating func look(_ stamp: Stamp) -> Bool {
+        if stamp == used {
+            seen = nil
+            return false
+        }
+        guard stamp == seen else {
+            seen = stamp
+            return false
+        }
+        use(stamp)
+        return true
+    }
+
+    /// Notes the stamp of what was read.
+    mutating func use(_ stamp: Stamp) {
+        used = stamp
+        seen = nil
+    }
+}
+
+/// Identifies the state of a file by inode, size, times and mode (stat(2)), or by the error if there is none.
+struct FileStamp: Hashable, Sendable {
+    private var values: [Int64]
+
+    /// Follows symbolic links, since secrets of containers are links.
+    init(_ path: String) {
+        var status = Glibc.stat()
+        guard unsafe stat(path, &status) == 0 else {
+            values = [Int64(errno)]
+            return
+        }
+        values = [
+            Int64(truncatingIfNeeded: status.st_dev), Int64(truncatingIfNeeded: status.st_ino), Int64(status.st_size),
+            Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec), Int64(status.st_ctim.tv_sec),
+            Int64(status.st_ctim.tv_nsec), Int64(status.st_mode),
+        ]
+    }
+}
+
+/// Access rights by the modes of a file and its directory (inode(7)).
+private enum FileMode {
+    /// Whether others than owner and group can read the file and reach it in its directory.
+    static func isWorldReadable(_ path: String) -> Bool {
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        return has(S_IROTH, path) && has(S_IXOTH, directory)
+    }
+
+    private static func has(_ right: mode_t, _ path: String) -> Bool {
+        var status = Glibc.stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & right != 0
     }
 }

@@ -2,21 +2,21 @@
 
 internal import MetricsRegistry
 
-/// Who was let in, who was not, and what rules are in force.
+/// Counts refused requests, events by token, and reloads of the security files.
 struct SecurityMetrics: Sendable {
     /// Why a request was answered 401.
     enum Refusal: String, CaseIterable {
-        /// Nothing was shown.
+        /// No credentials.
         case missing
-        /// What was shown has no form that is understood, or is not of the kind that is needed.
+        /// Credentials of an unknown form, or of the wrong scheme.
         case malformed
-        /// A token that is none.
+        /// An invalid token.
         case token
-        /// A user or a password that is none.
+        /// An unknown user or a wrong password.
         case password
     }
 
-    /// Which limit a request met.
+    /// The limit that refused a request.
     enum Limit: String, CaseIterable {
         case client, token
         case webConfiguration = "web_config"
@@ -108,5 +108,43 @@ struct SecurityMetrics: Sendable {
             }
         reloads.with(isGood ? "success" : "failure").add()
         lastGood?.set(isGood ? 1 : 0)
+    }
+}
+
+/// Counts TLS handshakes by result, and shows when the certificate ends.
+struct TLSMetrics: Sendable {
+    enum Result: String, CaseIterable {
+        /// The connection is encrypted, and the client's certificate satisfies the policy.
+        case completed
+        /// It failed: no or an invalid client certificate, no common version or suite, or no TLS at all.
+        case failed
+        /// The client's certificate has no allowed name.
+        case refused
+    }
+
+    private let handshakes: CounterFamily
+    private let certificateEnd: Gauge
+
+    init(_ registry: MetricsRegistry) {
+        handshakes = registry.counter(
+            "dnp_telemetry_tls_handshakes_total",
+            help: "Handshakes of TLS, by result; refused where the client's certificate has none of the allowed names.",
+            labels: ["result"]
+        )
+        certificateEnd = registry.gauge(
+            "dnp_telemetry_tls_certificate_not_after_timestamp_seconds",
+            help: "When the certificate of the server ends, in seconds since 1970; 0 without TLS.",
+            unit: "seconds"
+        )
+        for result in Result.allCases { _ = handshakes.with(result.rawValue) }
+        certificateEnd.set(0)
+    }
+
+    func count(_ result: Result) {
+        handshakes.with(result.rawValue).add()
+    }
+
+    func use(_ policy: TLSTerms?) {
+        certificateEnd.set(Double(policy?.certificateEnds ?? 0))
     }
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPTypes
 internal import Logging
 internal import MetricsRegistry
 internal import NIOPosix
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Looks at the files of the rules once a second and puts what they say in force, within three seconds of a change.
+/// Hot-reloads the security files: it checks them once a second and applies a change within three seconds.
 ///
-/// It looks by itself and not when a request comes, so that no request waits for a file and the first one after a
-/// revocation is refused already.
+/// It does not wait for requests, so that no request waits for a file and the first one after a revocation is refused.
 final class SecurityWatch: Service {
     /// The rules in force.
     let rules: LiveSecurityRules
     private let files: Mutex<SecurityFiles>
-    private let toldExposures = Mutex<[ConfigurationProblem]>([])
+    private let reportedExposures = Mutex<[ConfigurationProblem]>([])
     private let metrics: SecurityMetrics
     private let log: Logger
 
-    /// - Throws: when something that is needed at the start cannot be taken.
+    /// - Throws: the first problem of the files.
     init(_ configuration: ServeConfiguration, metrics: SecurityMetrics, log: Logger) throws(ConfigurationProblem) {
         let files = try SecurityFiles(
             webConfiguration: configuration.webConfigurationFile,
@@ -41,8 +41,7 @@ final class SecurityWatch: Service {
         }
     }
 
-    /// Lets a reload read the files of the rules too, at once; what cannot be taken of them is a problem of the reload,
-    /// which takes nothing then.
+    /// Makes a reload of the settings read the security files too; a problem of theirs fails the whole reload.
     func rereading(
         _ reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration
     ) -> @Sendable () throws(ConfigurationProblems) -> ServeConfiguration {
@@ -55,7 +54,7 @@ final class SecurityWatch: Service {
         }
     }
 
-    /// Takes nothing where limits stand beside no tokens; the next look takes what changed.
+    /// Applies nothing if there are token limits without tokens; the next look applies the changes.
     private func reread(tokenLimits: [String: Double]) -> [ConfigurationProblem] {
         var problem: ConfigurationProblem?
         let problems = apply { files in
@@ -69,18 +68,18 @@ final class SecurityWatch: Service {
         return problem.map { [$0] } ?? problems
     }
 
-    /// A secret that everybody can read is told again only once it was mended meanwhile.
+    /// Logs the warnings; that of a world-readable secret again only if it was mended meanwhile.
     private func warn(_ configuration: ServeConfiguration) {
         let (warnings, exposures) = files.withLock { ($0.warnings(configuration), $0.exposures) }
-        let told = toldExposures.withLock { told in
-            defer { told = exposures }
-            return told
+        let reported = reportedExposures.withLock { reported in
+            defer { reported = exposures }
+            return reported
         }
-        for warning in warnings + exposures.filter({ !told.contains($0) }) { log.warning("\(warning)") }
+        for warning in warnings + exposures.filter({ !reported.contains($0) }) { log.warning("\(warning)") }
     }
 
     private func look() {
-        for problem in apply({ $0.look() }) { log.error("what was read before stays in force: \(problem)") }
+        for problem in apply({ $0.look() }) { log.error("the previous version stays in force: \(problem)") }
     }
 
     private func apply(_ read: (inout SecurityFiles) -> [SecurityFiles.Reading]) -> [ConfigurationProblem] {
@@ -94,7 +93,7 @@ final class SecurityWatch: Service {
         }
         for reading in readings {
             metrics.reloaded(reading)
-            if reading.problem == nil { log.notice("the \(reading.subject.words) was read anew") }
+            if reading.problem == nil { log.notice("reloaded the \(reading.subject.words)") }
         }
         return readings.compactMap(\.problem)
     }
@@ -105,6 +104,41 @@ extension SecurityFiles.Reading.Subject {
         switch self {
         case .webConfiguration: "web configuration"
         case .tokens: "set of tokens"
+        }
+    }
+}
+
+/// The security rules in force: web configuration, TLS policy and tokens.
+struct SecurityRules: Sendable {
+    var web = WebConfiguration()
+    var tls: TLSTerms?
+    var tokens = TokenSet.none
+    /// Whether events need a token; once true it stays so until a restart, also when the last token is removed.
+    var needsToken = false
+}
+
+/// The current rules, shared by connections and requests.
+final class LiveSecurityRules: Sendable {
+    private let held: Mutex<SecurityRules>
+
+    init(_ rules: SecurityRules) {
+        held = Mutex(rules)
+    }
+
+    var current: SecurityRules { held.withLock { $0 } }
+
+    func replace(with rules: SecurityRules) {
+        held.withLock { $0 = rules }
+    }
+}
+
+extension ServerHeaders {
+    /// Adds the headers of the current web configuration.
+    init(rules: LiveSecurityRules) {
+        self.init { fields in
+            for header in rules.current.web.headers {
+                if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+            }
         }
     }
 }

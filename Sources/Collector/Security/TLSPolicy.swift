@@ -3,17 +3,17 @@
 internal import NIOCore
 internal import NIOSSL
 
-/// How new connections are encrypted, and what is asked of a client's certificate.
+/// The TLS context of new connections, and the demands on a client's certificate.
 struct TLSTerms: Sendable {
     let context: NIOSSLContext
-    /// Whether any certificate of a client will do, whoever signed it.
-    let takesAnyCertificate: Bool
-    /// The alternative names of which a client's certificate must have one; nil: any.
+    /// Whether a client's certificate is accepted whoever signed it.
+    private let acceptsAnyCertificate: Bool
+    /// A client's certificate must have one of these alternative names; nil: any name.
     let allowedNames: Set<String>?
-    /// When the server's certificate ends, in seconds since 1970.
+    /// The `notAfter` of the server's certificate, in seconds since 1970.
     let certificateEnds: Int64
 
-    /// The largest file of certificates or of a key, in bytes.
+    /// The limit of a file of certificates or a key, in bytes.
     static let maximumFile = 1 << 20
 
     /// Reads the certificates and the key.
@@ -29,7 +29,7 @@ struct TLSTerms: Sendable {
         configuration.minimumTLSVersion = settings.minimumVersion
         configuration.maximumTLSVersion = settings.maximumVersion
         configuration.applicationProtocols = ["http/1.1"]
-        // A connection that is closed waits for no word of its client, who might hold its place by not giving one.
+        // Don't wait for the client's close_notify: a client could keep its place by not sending it.
         configuration.shutdownTimeout = .zero
         if let suites = settings.cipherSuites { configuration.cipherSuiteValues = suites }
         if let curves = settings.curves { configuration.curves = curves }
@@ -52,7 +52,7 @@ struct TLSTerms: Sendable {
                 "tls_server_config: expected a certificate and the key that belongs to it, found what TLS cannot use"
             )
         }
-        takesAnyCertificate = [.requested, .required].contains(settings.clientAuthentication)
+        acceptsAnyCertificate = [.requested, .required].contains(settings.clientAuthentication)
         allowedNames = settings.allowedNames
         certificateEnds = Int64(chain.first?.notValidAfter ?? 0)
     }
@@ -80,8 +80,8 @@ struct TLSTerms: Sendable {
         return key
     }
 
-    /// Whether the name of a file has the form that names of certificates and keys have, and is no secret that stands
-    /// at the place of one: with a dot, and of letters, digits, `.`, `_` and `-`.
+    /// Whether a file name has the usual form, with a dot and of letters, digits, `.`, `_` and `-`, so that it can't be
+    /// a secret pasted in place of a path.
     private static func looksLikePath(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.contains(".") && name.utf8.count <= 255
@@ -103,5 +103,36 @@ struct TLSTerms: Sendable {
                 throw ConfigurationProblem(.file(named, line: nil), "\(key)_file: \(error)")
             }
         }
+    }
+}
+
+extension ConnectionSecurity {
+    /// TLS by the rules in force when a connection is accepted.
+    init(_ rules: LiveSecurityRules, _ live: LiveConfiguration, metrics: TLSMetrics) {
+        self.init(scheme: rules.current.tls == nil ? "http" : "https") { channel in
+            guard let policy = rules.current.tls else { return }
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(PlainRequestHandler())
+            try pipeline.addHandler(policy.handler())
+            try pipeline.addHandler(
+                HandshakeHandler(
+                    allowedNames: policy.allowedNames,
+                    timeout: TimeAmount(live.current.headerTimeout),
+                    metrics: metrics
+                )
+            )
+        }
+    }
+}
+
+extension TLSTerms {
+    fileprivate func handler() -> NIOSSLServerHandler {
+        guard acceptsAnyCertificate else { return NIOSSLServerHandler(context: context) }
+        return NIOSSLServerHandler(
+            context: context,
+            customVerificationCallback: { _, promise in
+                promise.succeed(.certificateVerified)
+            }
+        )
     }
 }

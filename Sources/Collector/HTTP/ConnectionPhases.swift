@@ -1,80 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LogValidation
 internal import NIOCore
 
-/// What a connection does, as far as a deadline goes by it: pure, with the time as an input.
+/// The state of an HTTP connection that its deadlines depend on: pure, with the time as an input.
 ///
-/// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request from
-/// the moment that it was accepted), for its body from the end of its head, for an answer to be taken from its first byte,
-/// and for the next request. No byte that comes puts a deadline off.
+/// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request
+/// from the accept), for its body from the end of its head, for a response to be taken from its first byte, and for the
+/// next request. No received byte extends a deadline.
 struct ConnectionPhases: Sendable {
     /// What a client was too slow with.
     enum Phase: String, CaseIterable, Sendable {
         case header, body, response, idle
     }
 
-    /// How long a client may take for each.
+    /// The time that a client has for each phase.
     struct Limits: Hashable, Sendable {
         var header: TimeAmount
         var body: TimeAmount
         var response: TimeAmount
         var idle: TimeAmount
 
-        /// The shortest: the deadline of what has not begun yet is never earlier than this from now.
+        /// The deadline of a phase that has not begun is never earlier than this from now.
         var shortest: TimeAmount { min(header, body, response, idle) }
     }
 
-    /// What is to be done about the time that has passed.
+    /// What is due at a time.
     enum Verdict: Hashable, Sendable {
         /// Nothing until then.
         case wait(until: NIODeadline)
-        /// The client is told what it was too slow with, or that the service stops, and the connection ends.
+        /// Answer with the phase that timed out, or that the service stops, and end the connection.
         case refuse(Phase?)
-        /// The connection ends at once; nil: it was at its end.
+        /// Close at once; nil: without a timeout.
         case close(Phase?)
     }
 
     private enum Reading: Hashable {
         case nothing
         case head(since: NIODeadline)
-        /// Where it is small, what is left of it once the request is answered is waited for.
+        /// The rest of a small body is waited for after the response.
         case body(since: NIODeadline, isSmall: Bool)
     }
 
     private enum Ending: Hashable {
         case none
-        /// No request behind those that have come is answered.
+        /// No request after those received is answered.
         case soon
-        /// The last answer has gone.
+        /// The last response is sent.
         case lingering(Linger)
     }
 
-    /// How long the rest of a small body may take after the answer, and the rest of a head when the service stops.
+    /// The time for the rest of a small body after the response, and for the rest of a head when the service stops.
     static let rest = TimeAmount.seconds(2)
-    /// How long a connection without a request stays when the service stops: one may be under way.
+    /// How long an idle connection stays open when the service stops: a request may be on its way.
     static let grace = TimeAmount.milliseconds(250)
 
     private var reading: Reading
     private var ending = Ending.none
     private var hasSent = false
-    /// Requests whose head has come and whose answer has not been taken.
+    /// Requests whose head is received and whose response is not sent.
     private(set) var unanswered = 0
-    /// Those of them whose answer has begun.
+    /// Those of them whose response has begun.
     private var begun = 0
     private var answeringSince: NIODeadline
     private var quietSince: NIODeadline
     private var quiescingSince: NIODeadline?
 
-    /// A connection that was accepted now.
+    /// A connection accepted now.
     init(at now: NIODeadline) {
         reading = .head(since: now)
         (answeringSince, quietSince) = (now, now)
     }
 }
 
+// MARK: Transitions
+
 extension ConnectionPhases {
-    /// Bytes came.
+    /// Bytes are received.
     mutating func bytesCame(at now: NIODeadline) {
         hasSent = true
         if reading == .nothing { reading = .head(since: now) }
@@ -95,10 +96,10 @@ extension ConnectionPhases {
         quietSince = now
     }
 
-    /// The first byte of an answer is on its way. One that did not wait for a large body is the last: the rest of that is
-    /// not worth a place.
+    /// A response begins. One that did not wait for the rest of a large body is the last: reading that is not worth a
+    /// place.
     ///
-    /// - Returns: whether it is the last, which it says.
+    /// - Returns: whether it is the last, to be sent with `Connection: close`.
     @discardableResult
     mutating func answerBegan(at now: NIODeadline) -> Bool {
         if begun == 0 { answeringSince = now }
@@ -109,7 +110,7 @@ extension ConnectionPhases {
         return ending != .none
     }
 
-    /// The system has taken the last byte of an answer.
+    /// The system has taken the last byte of a response.
     mutating func answerTaken(at now: NIODeadline) {
         begun = max(0, begun - 1)
         unanswered = max(0, unanswered - 1)
@@ -121,23 +122,25 @@ extension ConnectionPhases {
         quiescingSince = now
     }
 
-    /// No request behind those that have come is answered.
+    /// No request after those received is answered.
     mutating func endSoon() {
         if ending == .none { ending = .soon }
     }
 
-    /// The last answer has gone.
+    /// The last response is sent.
     mutating func beginLingering(at now: NIODeadline) {
         if !isLingering { ending = .lingering(Linger(at: now)) }
     }
 
-    /// Bytes came behind the last answer.
+    /// Bytes are received after the last response.
     mutating func bytesThrownAway(_ count: Int, at now: NIODeadline) {
-        guard case .lingering(var linger) = ending else { return }
-        linger.bytesCame(count, at: now)
-        ending = .lingering(linger)
+        guard case .lingering(var close) = ending else { return }
+        close.bytesCame(count, at: now)
+        ending = .lingering(close)
     }
 }
+
+// MARK: Questions
 
 extension ConnectionPhases {
     var isLingering: Bool {
@@ -146,13 +149,13 @@ extension ConnectionPhases {
 
     var isQuiescing: Bool { quiescingSince != nil }
 
-    /// Whether what comes belongs to a request that is answered.
+    /// Whether received bytes belong to a request that is answered.
     var takesBytes: Bool { ending == .none || (ending == .soon && isReadingBody) }
 
-    /// Whether no answer is to follow on those that have gone.
+    /// Whether the last response is sent.
     var hasEnded: Bool { ending == .soon && unanswered == 0 }
 
-    /// Whether no request is under way: none is, or its head has not come wholly, or it is answered.
+    /// Whether no request is under way; one whose head is incomplete does not count.
     var isSpare: Bool { isLingering || unanswered == 0 }
 
     /// Whether the next byte is the first of a request.
@@ -162,7 +165,7 @@ extension ConnectionPhases {
         if case .body = reading { true } else { false }
     }
 
-    /// Whether the request that is being read can still be answered, and is the next to be.
+    /// Whether the request that is being read is the next to be answered.
     var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
 
     func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
@@ -171,12 +174,12 @@ extension ConnectionPhases {
         return verdict
     }
 
-    /// The end of one who is too slow to say what it wants, or of whom the service waits for no longer.
+    /// The end of a connection whose request is late, or no longer waited for.
     private func late(_ phase: Phase?) -> Verdict { canRefuse && hasSent ? .refuse(phase) : .close(phase) }
 
-    /// The first deadline, and what is to be done then.
+    /// The next deadline, and what is due then.
     private func next(_ limits: Limits) -> (NIODeadline, Verdict)? {
-        if case .lingering(let linger) = ending { return (linger.end(limits.body, stop: quiescingSince), .close(nil)) }
+        if case .lingering(let close) = ending { return (close.end(limits.body, stop: quiescingSince), .close(nil)) }
         var first: (NIODeadline, Verdict)?
         func consider(_ deadline: NIODeadline, _ verdict: Verdict) {
             if first.map({ deadline < $0.0 }) ?? true { first = (deadline, verdict) }
@@ -198,5 +201,51 @@ extension ConnectionPhases {
             }
         }
         return first
+    }
+}
+
+/// The lingering close (RFC 9112, 9.6): how long input after the last response is discarded so that the client can read
+/// it.
+///
+/// It lasts while the client sends at a fair rate, and ``patience`` longer. Pure, with the time as an input.
+struct Linger: Hashable, Sendable {
+    /// The time within which a client has to send ``piece``.
+    static let patience = TimeAmount.seconds(2)
+    static let piece = 4 << 10
+
+    private let since: NIODeadline
+    /// When the last whole piece was received.
+    private var lastPiece: NIODeadline
+    private var bytes = 0
+
+    init(at now: NIODeadline) {
+        (since, lastPiece) = (now, now)
+    }
+
+    mutating func bytesCame(_ count: Int, at now: NIODeadline) {
+        bytes += count
+        guard bytes >= Self.piece else { return }
+        (bytes, lastPiece) = (0, now)
+    }
+
+    /// - Parameters:
+    ///   - limit: the longest duration.
+    ///   - stop: since when the service stops; from then on it lasts for ``patience`` at most.
+    func end(_ limit: TimeAmount, stop: NIODeadline?) -> NIODeadline {
+        let end = min(lastPiece + Self.patience, since + limit)
+        guard let stop else { return end }
+        return min(end, max(since, stop) + Self.patience)
+    }
+}
+
+extension LiveConfiguration {
+    var phaseLimits: ConnectionPhases.Limits {
+        let current = current
+        return ConnectionPhases.Limits(
+            header: TimeAmount(current.headerTimeout),
+            body: TimeAmount(current.bodyTimeout),
+            response: TimeAmount(current.responseTimeout),
+            idle: TimeAmount(current.idleTimeout)
+        )
     }
 }
