@@ -54,10 +54,10 @@ package struct Listener: Hashable, Sendable {
 
 extension Listener {
     /// Reads an endpoint and its attributes.
-    init(_ text: String) throws(SettingComplaint) {
+    init(_ text: String) throws(SettingError) {
         let words = text.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
         guard let first = words.first else {
-            throw SettingComplaint(expected: "host:port, unix:/path or systemd:name", found: text)
+            throw SettingError(expected: "host:port, unix:/path or systemd:name", found: text)
         }
         var attributes = try Self.attributes(words.dropFirst())
         let services = try attributes.removeValue(forKey: "serve").map(Self.services)
@@ -70,32 +70,32 @@ extension Listener {
         }
         if let services { self.services = services }
         if case .address = endpoint, self.services.contains(.lines) {
-            throw SettingComplaint("serve=lines needs unix:/path or systemd:name; addresses take events over HTTP")
+            throw SettingError("serve=lines needs unix:/path or systemd:name; addresses take events over HTTP")
         }
         if let other = attributes.keys.min() {
-            throw SettingComplaint("\(other)= does not belong to \(first.prefix(200)), only to unix:/path")
+            throw SettingError("\(other)= does not belong to \(first.prefix(200)), only to unix:/path")
         }
     }
 
-    private static func attributes(_ words: ArraySlice<String>) throws(SettingComplaint) -> [String: String] {
+    private static func attributes(_ words: ArraySlice<String>) throws(SettingError) -> [String: String] {
         let known = ["serve", "mode", "group"]
         var attributes: [String: String] = [:]
         for word in words {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, known.contains(parts[0]) else {
                 let suggestion = NearestName.of(parts[0], in: known).map { "; did you mean \($0)=?" } ?? ""
-                throw SettingComplaint(
-                    SettingComplaint(expected: "serve=, mode= or group=", found: word).message + suggestion
+                throw SettingError(
+                    SettingError(expected: "serve=, mode= or group=", found: word).message + suggestion
                 )
             }
             guard attributes.updateValue(parts[1], forKey: parts[0]) == nil else {
-                throw SettingComplaint("found \(parts[0])= twice")
+                throw SettingError("found \(parts[0])= twice")
             }
         }
         return attributes
     }
 
-    private static func services(_ text: String) throws(SettingComplaint) -> Services {
+    private static func services(_ text: String) throws(SettingError) -> Services {
         let words = text.split(separator: "+", omittingEmptySubsequences: false)
         var services: Services = []
         for word in words {
@@ -104,7 +104,7 @@ extension Listener {
             case "metrics": services.insert(.metrics)
             case "lines" where words.count == 1: services.insert(.lines)
             default:
-                throw SettingComplaint(
+                throw SettingError(
                     expected: "serve=ingest, serve=metrics, serve=ingest+metrics or serve=lines",
                     found: "serve=\(text)"
                 )
@@ -116,9 +116,9 @@ extension Listener {
     private static func unix(
         _ path: String,
         _ attributes: inout [String: String]
-    ) throws(SettingComplaint) -> Endpoint {
+    ) throws(SettingError) -> Endpoint {
         guard path.hasPrefix("/"), path.utf8.count <= maximumPath, !path.hasSuffix("/") else {
-            throw SettingComplaint(
+            throw SettingError(
                 expected: "unix: with an absolute path of at most \(maximumPath) bytes",
                 found: "unix:\(path)"
             )
@@ -126,12 +126,12 @@ extension Listener {
         var mode: UInt16?
         if let text = attributes.removeValue(forKey: "mode") {
             guard let bits = UInt16(text, radix: 8), bits <= 0o777, text.utf8.count <= 4 else {
-                throw SettingComplaint(expected: "a mode such as 0660", found: text)
+                throw SettingError(expected: "a mode such as 0660", found: text)
             }
             mode = bits
         }
         let group = attributes.removeValue(forKey: "group")
-        if group?.isEmpty == true { throw SettingComplaint(expected: "a group", found: "") }
+        if group?.isEmpty == true { throw SettingError(expected: "a group", found: "") }
         return .unix(path: path, mode: mode, group: group)
     }
 
@@ -139,17 +139,17 @@ extension Listener {
     private static let maximumPath = 107
 
     /// systemd.socket(5): names of descriptors are at most 255 ASCII characters without control characters and colons.
-    private static func name(_ text: String) throws(SettingComplaint) -> String? {
+    private static func name(_ text: String) throws(SettingError) -> String? {
         guard text != "systemd" else { return nil }
         let name = text.dropFirst("systemd:".count)
         guard (1...255).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }) else {
-            throw SettingComplaint(expected: "systemd:name with a FileDescriptorName=", found: text)
+            throw SettingError(expected: "systemd:name with a FileDescriptorName=", found: text)
         }
         return String(name)
     }
 
-    private static func address(_ text: String) throws(SettingComplaint) -> Endpoint {
-        let complaint = SettingComplaint(
+    private static func address(_ text: String) throws(SettingError) -> Endpoint {
+        let complaint = SettingError(
             expected: "host:port such as 127.0.0.1:10910, unix:/path or systemd:name",
             found: text
         )

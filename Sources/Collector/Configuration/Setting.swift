@@ -28,7 +28,7 @@ package struct Setting: Sendable {
     /// Whether values are paths: relative to the file in the file, else to the working directory.
     let isPath: Bool
 
-    let apply: @Sendable ([String], inout ServeConfiguration) throws(SettingComplaint) -> Void
+    let apply: @Sendable ([String], inout ServeConfiguration) throws(SettingError) -> Void
     let isEqual: @Sendable (ServeConfiguration, ServeConfiguration) -> Bool
     let carry: @Sendable (_ from: ServeConfiguration, inout ServeConfiguration) -> Void
 
@@ -53,7 +53,7 @@ extension Setting {
         isHotReloadable: Bool = false,
         isPath: Bool = false,
         _ help: String,
-        _ read: @escaping @Sendable (String) throws(SettingComplaint) -> Value
+        _ read: @escaping @Sendable (String) throws(SettingError) -> Value
     ) -> Setting {
         Setting(
             name: name,
@@ -63,9 +63,9 @@ extension Setting {
             help: help,
             isHotReloadable: isHotReloadable,
             isPath: isPath,
-            apply: { texts, configuration throws(SettingComplaint) in
+            apply: { texts, configuration throws(SettingError) in
                 guard let text = texts.first, texts.count == 1 else {
-                    throw SettingComplaint("expected one value, found \(texts.count)")
+                    throw SettingError("expected one value, found \(texts.count)")
                 }
                 configuration[keyPath: place] = try read(text)
             },
@@ -83,7 +83,7 @@ extension Setting {
         isPath: Bool = false,
         mayRepeat: Bool = false,
         _ help: String,
-        _ read: @escaping @Sendable (String) throws(SettingComplaint) -> Value
+        _ read: @escaping @Sendable (String) throws(SettingError) -> Value
     ) -> Setting {
         Setting(
             name: name,
@@ -93,7 +93,7 @@ extension Setting {
             help: help,
             isHotReloadable: false,
             isPath: isPath,
-            apply: { texts, configuration throws(SettingComplaint) in
+            apply: { texts, configuration throws(SettingError) in
                 configuration[keyPath: place] = try Self.values(texts, mayRepeat: mayRepeat, read)
             },
             isEqual: { $0[keyPath: place] == $1[keyPath: place] },
@@ -116,9 +116,9 @@ extension Setting {
             help: help,
             isHotReloadable: false,
             isPath: false,
-            apply: { texts, configuration throws(SettingComplaint) in
+            apply: { texts, configuration throws(SettingError) in
                 guard let text = texts.first, texts.count == 1 else {
-                    throw SettingComplaint("expected true or false, found \(texts.count) values")
+                    throw SettingError("expected true or false, found \(texts.count) values")
                 }
                 configuration[keyPath: place] = try SettingText.flag(text)
             },
@@ -136,7 +136,7 @@ extension Setting {
         _ help: String
     ) -> Setting {
         .value(name, place, "bytes", standard: standard, isHotReloadable: true, help) {
-            (text) throws(SettingComplaint) in
+            (text) throws(SettingError) in
             try SettingText.size(text, range)
         }
     }
@@ -150,7 +150,7 @@ extension Setting {
         _ help: String
     ) -> Setting {
         .value(name, place, "count", standard: standard, isHotReloadable: true, help) {
-            (text) throws(SettingComplaint) in
+            (text) throws(SettingError) in
             try SettingText.count(text, range)
         }
     }
@@ -163,7 +163,7 @@ extension Setting {
         _ help: String
     ) -> Setting {
         .value(name, place, "time", standard: standard, isHotReloadable: true, help) {
-            (text) throws(SettingComplaint) in
+            (text) throws(SettingError) in
             try SettingText.duration(text, .milliseconds(10) ... .seconds(86_400))
         }
     }
@@ -175,17 +175,17 @@ extension Setting {
     static func values<Value: Hashable>(
         _ texts: [String],
         mayRepeat: Bool = false,
-        _ read: (String) throws(SettingComplaint) -> Value
-    ) throws(SettingComplaint) -> [Value] {
+        _ read: (String) throws(SettingError) -> Value
+    ) throws(SettingError) -> [Value] {
         guard texts.count <= maximumValues else {
-            throw SettingComplaint("expected at most \(maximumValues) values, found \(texts.count)")
+            throw SettingError("expected at most \(maximumValues) values, found \(texts.count)")
         }
         var values: [Value] = []
         for (index, text) in texts.enumerated() {
-            do throws(SettingComplaint) {
+            do throws(SettingError) {
                 let value = try read(text)
                 guard mayRepeat || !values.contains(value) else {
-                    throw SettingComplaint("found \"\(text.prefix(200))\" twice")
+                    throw SettingError("found \"\(text.prefix(200))\" twice")
                 }
                 values.append(value)
             } catch {

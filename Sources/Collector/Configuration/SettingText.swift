@@ -11,21 +11,21 @@ enum SettingText {
     private static let rates = [("/s", 1.0), ("/m", 60), ("/h", 3_600)]
 
     /// Bytes: `65536`, `64KiB`, `32MiB`, `1GiB`.
-    static func size(_ text: String, _ range: ClosedRange<Int>) throws(SettingComplaint) -> Int {
+    static func size(_ text: String, _ range: ClosedRange<Int>) throws(SettingError) -> Int {
         for (unit, factor) in sizes where text.hasSuffix(unit) {
             guard let number = digits(text.dropLast(unit.count)) else { break }
             let (bytes, overflow) = number.multipliedReportingOverflow(by: factor)
             if !overflow, range.contains(bytes) { return bytes }
             break
         }
-        throw SettingComplaint(
+        throw SettingError(
             expected: "bytes from \(shown(range.lowerBound)) to \(shown(range.upperBound)), such as 32MiB",
             found: text
         )
     }
 
     /// A time: `250ms`, `10s`, `5m`, `1h`, `7d`.
-    static func duration(_ text: String, _ range: ClosedRange<Duration>) throws(SettingComplaint) -> Duration {
+    static func duration(_ text: String, _ range: ClosedRange<Duration>) throws(SettingError) -> Duration {
         for (unit, factor) in durations where text.hasSuffix(unit) {
             guard let number = digits(text.dropLast(unit.count)) else { continue }
             let (milliseconds, overflow) = Int64(number).multipliedReportingOverflow(by: factor)
@@ -33,25 +33,25 @@ enum SettingText {
             break
         }
         if text == "0", range.contains(.zero) { return .zero }
-        throw SettingComplaint(
+        throw SettingError(
             expected: "a time from \(shown(range.lowerBound)) to \(shown(range.upperBound)), such as 10s",
             found: text
         )
     }
 
     /// A rate in a second: `500/s`, `30/m`, `100/h`.
-    static func rate(_ text: String) throws(SettingComplaint) -> Double {
+    static func rate(_ text: String) throws(SettingError) -> Double {
         for (unit, seconds) in rates where text.hasSuffix(unit) {
             if let number = digits(text.dropLast(unit.count)), (1...1_000_000_000).contains(number) {
                 return Double(number) / seconds
             }
         }
-        throw SettingComplaint(expected: "a rate such as 500/s, 30/m or 100/h", found: text)
+        throw SettingError(expected: "a rate such as 500/s, 30/m or 100/h", found: text)
     }
 
-    static func count(_ text: String, _ range: ClosedRange<Int>) throws(SettingComplaint) -> Int {
+    static func count(_ text: String, _ range: ClosedRange<Int>) throws(SettingError) -> Int {
         guard let number = digits(text[...]), range.contains(number) else {
-            throw SettingComplaint(
+            throw SettingError(
                 expected: "a whole number from \(range.lowerBound) to \(range.upperBound)",
                 found: text
             )
@@ -60,23 +60,23 @@ enum SettingText {
     }
 
     /// A share of all connections: `half`, `100`, `off`.
-    static func share(_ text: String) throws(SettingComplaint) -> ConnectionShare {
+    static func share(_ text: String) throws(SettingError) -> ConnectionShare {
         switch text {
         case "half": return .half
         case "off": return .all
         default:
             guard let number = digits(text[...]), (1...1_000_000).contains(number) else {
-                throw SettingComplaint(expected: "half, a whole number from 1 to 1000000, or off", found: text)
+                throw SettingError(expected: "half, a whole number from 1 to 1000000, or off", found: text)
             }
             return .count(number)
         }
     }
 
-    static func flag(_ text: String) throws(SettingComplaint) -> Bool {
+    static func flag(_ text: String) throws(SettingError) -> Bool {
         switch text.lowercased() {
         case "true", "yes", "on": return true
         case "false", "no", "off": return false
-        default: throw SettingComplaint(expected: "true or false", found: text)
+        default: throw SettingError(expected: "true or false", found: text)
         }
     }
 
@@ -84,19 +84,19 @@ enum SettingText {
     static func choice<Value: RawRepresentable<String>>(
         _ text: String,
         _ values: [Value]
-    ) throws(SettingComplaint) -> Value {
+    ) throws(SettingError) -> Value {
         do throws(UnknownChoice) {
             return try UnknownChoice.check(text, values)
         } catch {
-            throw SettingComplaint(error.description)
+            throw SettingError(error.description)
         }
     }
 
     /// `off`, or what the closure reads.
     static func unlessOff<Value>(
         _ text: String,
-        _ read: (String) throws(SettingComplaint) -> Value
-    ) throws(SettingComplaint) -> Value? {
+        _ read: (String) throws(SettingError) -> Value
+    ) throws(SettingError) -> Value? {
         text == "off" ? nil : try read(text)
     }
 
@@ -123,7 +123,7 @@ enum SettingText {
 }
 
 /// A problem of the text of a setting, without its origin.
-struct SettingComplaint: Error, Hashable, Sendable {
+struct SettingError: Error, Hashable, Sendable {
     /// What was expected and what was found.
     var message: String
     /// The index of the faulty value in a list.

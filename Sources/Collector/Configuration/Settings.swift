@@ -41,7 +41,7 @@ extension Settings {
             "endpoint",
             standard: "127.0.0.1:10910",
             "Where to listen: host:port, unix:/path or systemd:name, with attributes separated by spaces."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try Listener(text)
         },
         .value(
@@ -50,9 +50,9 @@ extension Settings {
             "path",
             standard: "/metrics",
             "Path of the metrics."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             if let complaint = MetricsPath.complaint(about: text) {
-                throw SettingComplaint(expected: complaint, found: text)
+                throw SettingError(expected: complaint, found: text)
             }
             return text
         },
@@ -72,7 +72,7 @@ extension Settings {
             standard: "$CREDENTIALS_DIRECTORY",
             isPath: true,
             "Directory of the bearer tokens for ingest, one in each file token-NAME."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             CredentialsDirectory(try path(text), mustHoldTokens: true)
         },
         .flag("reload-endpoint", \.hasReloadEndpoint, "Reload the configuration on POST /-/reload."),
@@ -80,19 +80,19 @@ extension Settings {
 
     /// An absolute path; the reader has resolved relative ones.
     @Sendable
-    private static func path(_ text: String) throws(SettingComplaint) -> String {
+    private static func path(_ text: String) throws(SettingError) -> String {
         guard text.utf8.allSatisfy({ $0 >= 0x20 }) else {
-            throw SettingComplaint("expected a path, found several lines or control characters")
+            throw SettingError("expected a path, found several lines or control characters")
         }
         guard text.hasPrefix("/"), text.utf8.count < 4_096 else {
-            throw SettingComplaint(expected: "a path", found: text)
+            throw SettingError(expected: "a path", found: text)
         }
         return text
     }
 
     /// The same for a setting without a default.
     @Sendable
-    private static func path(_ text: String) throws(SettingComplaint) -> String? {
+    private static func path(_ text: String) throws(SettingError) -> String? {
         let path: String = try path(text)
         return path
     }
@@ -116,7 +116,7 @@ extension Settings {
             "kind",
             standard: "process",
             "What an acknowledged event survives: process (a kill of the service) or power (a loss of power)."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.choice(text, LedgerDurability.allCases)
         },
         .value(
@@ -126,7 +126,7 @@ extension Settings {
             standard: "0",
             isHotReloadable: true,
             "How long batches stay in the ledger after they are counted and journaled."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.duration(text, .zero ... .seconds(3_650 * 86_400)).components.seconds
         },
         .value(
@@ -135,7 +135,7 @@ extension Settings {
             "output",
             standard: "journald",
             "Where events go besides the ledger: journald, stdout (JSON lines) or off."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.choice(text, ServeConfiguration.JournalMode.allCases)
         },
         .value(
@@ -159,8 +159,8 @@ extension Settings {
             "file",
             isPath: true,
             "Log files to follow across rotations."
-        ) { (text) throws(SettingComplaint) in
-            guard text != "-" else { throw SettingComplaint("expected a file, found \"-\"; use stdin for it") }
+        ) { (text) throws(SettingError) in
+            guard text != "-" else { throw SettingError("expected a file, found \"-\"; use stdin for it") }
             return try path(text)
         },
         .list(
@@ -169,10 +169,10 @@ extension Settings {
             "match",
             mayRepeat: true,
             "Matches of the journal whose entries are read as lines: FIELD=VALUE, or + between alternatives."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             if text == "+" { return text }
             guard let equals = text.firstIndex(of: "="), JournalMatchText.isField(text[..<equals]) else {
-                throw SettingComplaint(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
+                throw SettingError(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
             }
             return text
         },
@@ -188,11 +188,11 @@ extension Settings {
             "zone",
             standard: "the machine's",
             "Time zone of log lines whose timestamps have none: Europe/Berlin, +02:00."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             do throws(UnknownZone) {
                 return try ZoneOffsets(named: text)
             } catch {
-                throw SettingComplaint(error.description)
+                throw SettingError(error.description)
             }
         },
         .value(
@@ -201,7 +201,7 @@ extension Settings {
             "form",
             standard: "detected for each line",
             "Format that log lines are wrapped in: \(LineFormat.names.joined(separator: ", "))."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.choice(text, LogWrapper.allCases)
         },
     ]
@@ -273,7 +273,7 @@ extension Settings {
             standard: "off",
             isHotReloadable: true,
             "Rate limit of the requests of one client address, such as 50/s."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.unlessOff(text, SettingText.rate)
         },
         .tokenLimit,
@@ -290,14 +290,14 @@ extension Setting {
         help: "Rate limit of the events of a token, such as ios=500/s; other tokens have no limit of their own.",
         isHotReloadable: true,
         isPath: false,
-        apply: { texts, configuration throws(SettingComplaint) in
+        apply: { texts, configuration throws(SettingError) in
             var limits: [String: Double] = [:]
-            _ = try values(texts) { (text) throws(SettingComplaint) in
+            _ = try values(texts) { (text) throws(SettingError) in
                 guard let equals = text.lastIndex(of: "="), equals > text.startIndex else {
-                    throw SettingComplaint(expected: "a token's name and its rate, such as ios=500/s", found: text)
+                    throw SettingError(expected: "a token's name and its rate, such as ios=500/s", found: text)
                 }
                 let name = String(text[..<equals])
-                guard limits[name] == nil else { throw SettingComplaint("found \"\(name.prefix(80))\" twice") }
+                guard limits[name] == nil else { throw SettingError("found \"\(name.prefix(80))\" twice") }
                 limits[name] = try SettingText.rate(String(text[text.index(after: equals)...]))
                 return name
             }
@@ -332,7 +332,7 @@ extension Settings {
             \.labels,
             "label",
             "Additional labels of the lifecycle metrics: platform, app_version."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.choice(text, LifecycleLabel.allCases)
         },
         .flag(
@@ -348,7 +348,7 @@ extension Settings {
             standard: "notice",
             isHotReloadable: true,
             "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
-        ) { (text) throws(SettingComplaint) in
+        ) { (text) throws(SettingError) in
             try SettingText.choice(text, Logger.Level.allCases)
         },
         .flag("quiet", \.isQuiet, "Print no start screen."),

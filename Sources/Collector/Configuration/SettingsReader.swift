@@ -61,7 +61,7 @@ package struct SettingsReader: Sendable {
             guard let found = layers.texts(of: setting) else { continue }
             let texts = setting.isPath ? found.texts.map { absolute($0, found.layer) } : found.texts
             reading.origins[setting.name] = texts.indices.map { origin(setting, found.layer, settingsFile, $0) }
-            do throws(SettingComplaint) {
+            do throws(SettingError) {
                 try setting.apply(texts, &reading.configuration)
             } catch {
                 reading.unread.insert(setting.name)

@@ -46,7 +46,7 @@ struct ConnectionPhases: Sendable {
         /// No request after those received is answered.
         case soon
         /// The last response is sent.
-        case lingering(Linger)
+        case lingering(LingeringClose)
     }
 
     /// The time for the rest of a small body after the response, and for the rest of a head when the service stops.
@@ -129,7 +129,7 @@ extension ConnectionPhases {
 
     /// The last response is sent.
     mutating func beginLingering(at now: NIODeadline) {
-        if !isLingering { ending = .lingering(Linger(at: now)) }
+        if !isLingering { ending = .lingering(LingeringClose(at: now)) }
     }
 
     /// Bytes are received after the last response.
@@ -208,7 +208,7 @@ extension ConnectionPhases {
 /// it.
 ///
 /// It lasts while the client sends at a fair rate, and ``patience`` longer. Pure, with the time as an input.
-struct Linger: Hashable, Sendable {
+struct LingeringClose: Hashable, Sendable {
     /// The time within which a client has to send ``piece``.
     static let patience = TimeAmount.seconds(2)
     static let piece = 4 << 10

@@ -7,7 +7,7 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// The ledger and the installation's key after recovery, with the lifecycle's state as of the ledger's end.
-struct LedgerRoom {
+struct RecoveredLedger {
     let ledger: EventLedger
     let opening: LedgerOpening
     let key: InstallationKey

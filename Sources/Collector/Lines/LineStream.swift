@@ -31,7 +31,7 @@ struct LineStream: Sendable {
     }
 
     /// Decodes the lines that wait for one that names their cycle; nil if none waits.
-    mutating func settle(readAt: Timestamp) -> Piece? {
+    mutating func flush(readAt: Timestamp) -> Piece? {
         guard decoder.firstPendingLine != nil else { return nil }
         let decoded = decoder.flush(readAt: readAt)
         return Piece(decoded: decoded, settled: settled)

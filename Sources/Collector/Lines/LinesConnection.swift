@@ -42,7 +42,7 @@ struct LinesConnection: Sendable {
                         try await store(piece, &answers, stop)
                     }
                 case .idle:
-                    if let piece = stream.settle(readAt: now) { try await store(piece, &answers, stop) }
+                    if let piece = stream.flush(readAt: now) { try await store(piece, &answers, stop) }
                 case .eviction:
                     isEvicted = true
                 }
@@ -54,7 +54,7 @@ struct LinesConnection: Sendable {
             if !stop.isRequested, !answering.isAbandoned, let piece = stream.finishLine(readAt: now) {
                 try await store(piece, &answers, stop)
             }
-            if let piece = stream.settle(readAt: now) { try await store(piece, &answers, stop) }
+            if let piece = stream.flush(readAt: now) { try await store(piece, &answers, stop) }
             await send(&answers, until: 0, stop)
         } catch {
             log.debug("a connection ends before its lines are stored: the service stops")

@@ -91,7 +91,7 @@ final class LinesService: Service {
         _ listeners: [BoundListener],
         live: LiveConfiguration,
         descriptors: Int,
-        room: LedgerRoom,
+        room: RecoveredLedger,
         writer: GroupCommit<IngestProcessor>,
         metrics: LinesMetrics,
         log: Logger,

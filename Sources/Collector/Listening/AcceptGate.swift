@@ -49,7 +49,7 @@ final class AcceptGate: ChannelDuplexHandler {
     /// Admits a connection or closes it; false if it has to wait.
     private func admit(_ channel: any Channel, _ context: ChannelHandlerContext) -> Bool {
         switch table.enter(channel, isReserved: isReserved, at: .now()) {
-        case .comeIn:
+        case .admit:
             channel.closeFuture.whenComplete { [table] _ in table.leave(channel) }
             context.fireChannelRead(wrapInboundOut(channel))
             return true

@@ -20,7 +20,7 @@ struct ConnectionAdmission: Sendable {
     }
 
     enum Decision: Hashable, Sendable {
-        case comeIn
+        case admit
         /// Retry when a connection has closed.
         case wait
         /// This many connections of the same client have to close first.
@@ -41,12 +41,12 @@ struct ConnectionAdmission: Sendable {
             return .tooManyOfClient(by: ofClient[client, default: 0] - most + 1)
         }
         guard open < limits.all + (isReserved ? Self.reserve : 0) else { return .wait }
-        comeIn(client)
-        return .comeIn
+        admit(client)
+        return .admit
     }
 
     /// Admits a connection regardless of the limits; its evicted predecessor is about to close.
-    mutating func comeIn(_ client: ClientAddress?) {
+    mutating func admit(_ client: ClientAddress?) {
         open += 1
         if let client { ofClient[client, default: 0] += 1 }
     }

@@ -55,10 +55,10 @@ final class ConnectionTable: Sendable {
                 let chosen = Self.evictable(excess, of: client, state, now)
             {
                 evicted = chosen
-                state.admission.comeIn(client)
-                decision = .comeIn
+                state.admission.admit(client)
+                decision = .admit
             }
-            if decision == .comeIn {
+            if decision == .admit {
                 state.entries[ObjectIdentifier(channel)] = ConnectionEntry(channel, client: client, at: now)
                 metrics.open.set(state.admission.open)
             }
@@ -127,7 +127,7 @@ final class ConnectionTable: Sendable {
     }
 
     private func evict(_ entry: ConnectionEntry) {
-        metrics.refused[.madeRoom].add()
+        metrics.refused[.evicted].add()
         entry.requestEviction()
     }
 
@@ -241,7 +241,7 @@ struct ConnectionMetrics: Sendable {
         /// The process has reached its limit of open files.
         case descriptors
         /// It was idle for longest when another one came at the limit.
-        case madeRoom = "made_room"
+        case evicted = "made_room"
     }
 
     let open: Gauge

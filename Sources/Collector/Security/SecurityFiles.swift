@@ -24,8 +24,8 @@ struct SecurityFiles {
     private let webPath: String?
     let credentials: CredentialsDirectory?
     private(set) var rules = SecurityRules()
-    private var web: SettledChange<[FileStamp]>
-    private var tokens: SettledChange<[String: FileStamp]>
+    private var web: DebouncedChange<[FileStamp]>
+    private var tokens: DebouncedChange<[String: FileStamp]>
     /// The files named by the web configuration.
     private var named: [String] = []
 
@@ -33,8 +33,8 @@ struct SecurityFiles {
     init(webConfiguration: String?, credentials: CredentialsDirectory?) throws(ConfigurationProblem) {
         webPath = webConfiguration
         self.credentials = credentials
-        web = SettledChange(used: [])
-        tokens = SettledChange(used: [:])
+        web = DebouncedChange(used: [])
+        tokens = DebouncedChange(used: [:])
         if let path = webPath { try readWeb(path, isFirst: true) }
         if let credentials {
             try readTokens(credentials.path)
@@ -119,7 +119,7 @@ struct SecurityFiles {
         }
         named = configuration.tls?.files ?? []
         web.use([stamp] + named.map { FileStamp($0) })
-        let policy: TLSTerms? = if let tls = configuration.tls { try TLSTerms(tls, path: path) } else { nil }
+        let policy: TLSPolicy? = if let tls = configuration.tls { try TLSPolicy(tls, path: path) } else { nil }
         rules.web = configuration
         rules.tls = policy
     }
@@ -203,7 +203,7 @@ extension SecurityFiles {
 
 /// Debounces a change of files: it is reported once the stamp is the same at two looks, so that no file is read half
 /// written.
-struct SettledChange<Stamp: Equatable & Sendable>: Sendable {
+struct DebouncedChange<Stamp: Equatable & Sendable>: Sendable {
     private var used: Stamp
     private var seen: Stamp?
 

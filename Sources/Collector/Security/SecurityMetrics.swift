@@ -144,7 +144,7 @@ struct TLSMetrics: Sendable {
         handshakes.with(result.rawValue).add()
     }
 
-    func use(_ policy: TLSTerms?) {
+    func use(_ policy: TLSPolicy?) {
         certificateEnd.set(Double(policy?.certificateEnds ?? 0))
     }
 }

@@ -111,7 +111,7 @@ extension SecurityFiles.Reading.Subject {
 /// The security rules in force: web configuration, TLS policy and tokens.
 struct SecurityRules: Sendable {
     var web = WebConfiguration()
-    var tls: TLSTerms?
+    var tls: TLSPolicy?
     var tokens = TokenSet.none
     /// Whether events need a token; once true it stays so until a restart, also when the last token is removed.
     var needsToken = false

@@ -4,7 +4,7 @@ internal import NIOCore
 internal import NIOSSL
 
 /// The TLS context of new connections, and the demands on a client's certificate.
-struct TLSTerms: Sendable {
+struct TLSPolicy: Sendable {
     let context: NIOSSLContext
     /// Whether a client's certificate is accepted whoever signed it.
     private let acceptsAnyCertificate: Bool
@@ -125,7 +125,7 @@ extension ConnectionSecurity {
     }
 }
 
-extension TLSTerms {
+extension TLSPolicy {
     fileprivate func handler() -> NIOSSLServerHandler {
         guard acceptsAnyCertificate else { return NIOSSLServerHandler(context: context) }
         return NIOSSLServerHandler(

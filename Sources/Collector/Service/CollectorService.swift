@@ -43,7 +43,7 @@ package enum CollectorService {
             defer {
                 if !isRunning { sockets.close() }
             }
-            let storage = try LedgerRoom(
+            let storage = try RecoveredLedger(
                 directory: configuration.stateDirectory,
                 durability: configuration.durability,
                 now: LedgerClock.system.now(),
@@ -61,7 +61,7 @@ package enum CollectorService {
                 log: log
             )
             let opening = storage.opening
-            let barrier = AllListening { addresses in
+            let barrier = StartupBarrier { addresses in
                 supervisor.ready()
                 announce(StartScreen(configuration, addresses: addresses, opening: opening))
             }
@@ -165,9 +165,9 @@ private struct ServiceListeners {
     init(
         _ sockets: ServiceSockets,
         _ live: LiveConfiguration,
-        _ storage: LedgerRoom,
+        _ storage: RecoveredLedger,
         _ pipeline: ServicePipeline,
-        _ barrier: AllListening,
+        _ barrier: StartupBarrier,
         reread: @escaping @Sendable () throws(ConfigurationProblems) -> ServeConfiguration,
         level: LiveLogHandler.Level,
         _ supervisor: Supervisor,
@@ -221,7 +221,7 @@ private struct ServiceListeners {
 }
 
 /// Waits for all parts of the service that accept connections, each of which starts on its own, and calls back once.
-final class AllListening: Sendable {
+final class StartupBarrier: Sendable {
     enum Part: CaseIterable {
         case http, lines
     }

@@ -25,7 +25,7 @@ struct HTTPService: Service {
         sockets: [BoundListener],
         descriptors: Int,
         security: ConnectionSecurity,
-        room: LedgerRoom,
+        room: RecoveredLedger,
         writer: GroupCommit<IngestProcessor>,
         registry: MetricsRegistry,
         readiness: Readiness,

@@ -154,7 +154,7 @@ struct ReloadMetrics: Sendable {
 /// `POST /-/reload`: a reload whose outcome is the response.
 final class ReloadRoute: Sendable {
     private let reloader: Reloader
-    private let turns = Mutex(ReloadTurns())
+    private let turns = Mutex(ReloadLimiter())
 
     init(reloader: Reloader) {
         self.reloader = reloader
@@ -215,7 +215,7 @@ extension Problem {
 /// A request never shares the outcome of another one, which may have read the files before they were written.
 ///
 /// Pure: times are nanoseconds of a monotonic clock.
-struct ReloadTurns {
+struct ReloadLimiter {
     /// The decision on a request.
     enum Turn: Equatable {
         /// Reload now.

@@ -60,7 +60,7 @@ package struct ServiceAddress: Hashable, Sendable {
         case .inline(let text): return Array(text.utf8)
         case .file(let file):
             do throws(SmallFile.Failure) {
-                return try SmallFile.read(file, maximumSize: TLSTerms.maximumFile)
+                return try SmallFile.read(file, maximumSize: TLSPolicy.maximumFile)
             } catch {
                 throw ConfigurationProblem(.file(file, line: nil), error.description)
             }

@@ -23,7 +23,7 @@ struct ServicePipeline {
     ///     service's page.
     init(
         _ live: LiveConfiguration,
-        storage: LedgerRoom,
+        storage: RecoveredLedger,
         log: Logger,
         report: (any MetricsFactory) -> Void
     ) throws {

@@ -37,7 +37,7 @@ struct SourcesService: Service {
     /// - Throws: `CollectorError` if a file can never be followed, or the permission to read the journal is missing.
     init(
         _ configuration: ServeConfiguration,
-        room: LedgerRoom,
+        room: RecoveredLedger,
         writer: GroupCommit<IngestProcessor>,
         metrics: FollowMetrics,
         journalMetrics: JournalSourceMetrics,
@@ -82,7 +82,7 @@ struct SourcesService: Service {
 
     private static func journal(
         _ configuration: ServeConfiguration,
-        _ room: LedgerRoom,
+        _ room: RecoveredLedger,
         _ metrics: JournalSourceMetrics,
         _ log: Logger
     ) throws(CollectorError) -> Journal {
@@ -201,7 +201,7 @@ extension LogDecoder {
     fileprivate static func resumed(
         _ state: [UInt8]?,
         _ options: LogDecoderOptions,
-        _ room: LedgerRoom,
+        _ room: RecoveredLedger,
         _ gaps: Counter,
         _ log: Logger,
         _ source: String

@@ -16,7 +16,7 @@ struct DocumentedSettingsTests {
             .drop { !$0.hasPrefix("| setting |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
         let expected = Settings.all.map { setting in
             let standard = setting.standard.isEmpty ? "" : "`\(setting.standard)`"
-            return "| `\(setting.name)` | \(standard) | \(setting.help) | \(setting.isLive ? "alive" : "") |"
+            return "| `\(setting.name)` | \(standard) | \(setting.help) | \(setting.isHotReloadable ? "yes" : "") |"
         }
         #expect(rows.map(String.init) == expected, "\n\(expected.joined(separator: "\n"))")
     }

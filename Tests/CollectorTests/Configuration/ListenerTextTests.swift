@@ -52,7 +52,7 @@ struct ListenerTextTests {
         ]
     )
     func bad(text: String, message: String) {
-        do throws(SettingComplaint) {
+        do throws(SettingError) {
             _ = try Listener(text)
             Issue.record("taken")
         } catch {

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The text of a setting")
 struct SettingTextTests {
-    private func complaint(_ read: () throws(SettingComplaint) -> Void) -> String? {
-        do throws(SettingComplaint) {
+    private func complaint(_ read: () throws(SettingError) -> Void) -> String? {
+        do throws(SettingError) {
             try read()
             return nil
         } catch {
@@ -30,7 +30,7 @@ struct SettingTextTests {
         ]
     )
     func badSizes(text: String) {
-        let found = complaint { () throws(SettingComplaint) in _ = try SettingText.size(text, 0...1 << 40) }
+        let found = complaint { () throws(SettingError) in _ = try SettingText.size(text, 0...1 << 40) }
         #expect(found?.hasPrefix("expected bytes from 0 to 1TiB, such as 32MiB, found ") == true, "\(found ?? "taken")")
     }
 
@@ -48,7 +48,7 @@ struct SettingTextTests {
 
     @Test("is refused as a time", arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"])
     func badDurations(text: String) {
-        let found = complaint { () throws(SettingComplaint) in
+        let found = complaint { () throws(SettingError) in
             _ = try SettingText.duration(text, .zero ... .seconds(1_000_000))
         }
         #expect(
@@ -64,7 +64,7 @@ struct SettingTextTests {
 
     @Test("is refused as a rate", arguments: ["", "5", "0/s", "/s", "5/d", "-5/s", "5/s/s"])
     func badRates(text: String) {
-        #expect(complaint { () throws(SettingComplaint) in _ = try SettingText.rate(text) } != nil)
+        #expect(complaint { () throws(SettingError) in _ = try SettingText.rate(text) } != nil)
     }
 
     @Test("is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
@@ -74,14 +74,14 @@ struct SettingTextTests {
 
     @Test("is refused as a part of all connections", arguments: ["0", "-1", "50%", "1000001"])
     func badShares(text: String) {
-        let found = complaint { () throws(SettingComplaint) in _ = try SettingText.share(text) }
+        let found = complaint { () throws(SettingError) in _ = try SettingText.share(text) }
         #expect(found == "expected half, a whole number from 1 to 1000000, or off, found \"\(text)\"")
     }
 
     @Test("is one of a few words, or is told what may have been meant")
     func choices() throws {
         #expect(try SettingText.choice("off", ServeConfiguration.JournalMode.allCases) == .off)
-        let found = complaint { () throws(SettingComplaint) in
+        let found = complaint { () throws(SettingError) in
             _ = try SettingText.choice("jurnald", ServeConfiguration.JournalMode.allCases)
         }
         #expect(found == "expected one of journald, stdout, off, found \"jurnald\"; did you mean journald?")

@@ -105,7 +105,7 @@ struct SettingsReaderTests {
         for setting in paths {
             let expected = "expected a path, found nothing"
             let told = try problems(environment: [setting.variable: ""])
-            #expect(told == ["\(setting.variable): \(expected); leave it out where none is wanted"])
+            #expect(told == ["\(setting.variable): \(expected); leave it out if none is wanted"])
             #expect(try problems(options: [setting.name: [""]]) == ["--\(setting.name): \(expected)"])
             #expect(try problems("\(setting.name): ''\n") == ["config.yml:1: \(expected)"])
         }
@@ -193,15 +193,15 @@ struct SettingsReaderTests {
             "listen:\n- :1\n- unix:/a mode=0600\n- :1 serve=metrics\n- unix:/a serve=metrics\n- :0\n- :0 serve=metrics\n"
         #expect(
             try problems(yaml) == [
-                "config.yml:4: found :1 twice; name it once, with all that it serves",
-                "config.yml:5: found unix:/a twice; name it once, with all that it serves",
+                "config.yml:4: found :1 twice; list it once, with all that it serves",
+                "config.yml:5: found unix:/a twice; list it once, with all that it serves",
             ]
         )
     }
 
     @Test("the bodies that are allowed fit into the bytes in flight")
     func bodiesAboveBudget() throws {
-        let message = "which max-body and max-decompressed-body come to together, found"
+        let message = "the sum of max-body and max-decompressed-body, found"
         #expect(
             try problems("max-body: 1MiB\nmax-bytes-in-flight: 64MiB\n") == [
                 "config.yml:2: expected max-bytes-in-flight of at least 65MiB, \(message) 64MiB"

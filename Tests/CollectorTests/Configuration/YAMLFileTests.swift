@@ -34,13 +34,13 @@ struct YAMLFileTests {
     @Test(
         "What is wrong is told with its line",
         arguments: [
-            ("a: 1\nb: [1\n", "c.yml:3: is no YAML: "),
+            ("a: 1\nb: [1\n", "c.yml:3: is not YAML: "),
             ("a: 1\nb: 2\na: 3\n", "c.yml:1: expected each key once, found more of \"a\""),
-            ("a: 1\n---\nb: 2\n", "c.yml:2: is no YAML: but found another document"),
+            ("a: 1\n---\nb: 2\n", "c.yml:2: is not YAML: but found another document"),
             ("a: 1\n? [1]\n: 2\n", "c.yml:2: expected a key, found a list or a mapping"),
-            ("a: &x 1\nb: *x\n", "c.yml:1: anchors and aliases are not taken"),
-            ("a: 1\nb: [1, *x]\n", "c.yml:2: anchors and aliases are not taken"),
-            ("a:\n\t- 1\n", "c.yml:2: is no YAML: "),
+            ("a: &x 1\nb: *x\n", "c.yml:1: anchors and aliases are not supported"),
+            ("a: 1\nb: [1, *x]\n", "c.yml:2: anchors and aliases are not supported"),
+            ("a:\n\t- 1\n", "c.yml:2: is not YAML: "),
             ("- 1\n" + String(repeating: "- ", count: 40) + "1", "c.yml:2: values are nested deeper than 16"),
             (
                 (0..<20).map { String(repeating: " ", count: $0) + "a:\n" }.joined(),
@@ -70,7 +70,7 @@ struct YAMLFileTests {
     func anchors(text: String, line: Int) {
         #expect(
             problem(text)
-                == "c.yml:\(line): anchors and aliases are not taken; write the value out, or put it in quotes if it "
+                == "c.yml:\(line): anchors and aliases are not supported; write the value out, or put it in quotes if it "
                 + "begins with & or *"
         )
     }
@@ -99,21 +99,21 @@ struct YAMLFileTests {
     @Test(
         "What would mean something else, or nothing for certain, is refused",
         arguments: [
-            ("a: !!binary aGVsbG8=\n", "c.yml:1: tags are not taken"), ("a: !!int 1\n", "c.yml:1: tags are not taken"),
-            ("a: !x 1\n", "c.yml:1: tags are not taken"), ("!x a: 1\n", "c.yml:1: tags are not taken"),
-            ("a: !!map b\n", "c.yml:1: tags are not taken"), ("a: !!set {b}\n", "c.yml:1: tags are not taken"),
-            ("a: 1\n<<: {b: 1}\n", "c.yml:2: merge keys are not taken"),
-            ("a: {<<: b}\n", "c.yml:1: merge keys are not taken"),
+            ("a: !!binary aGVsbG8=\n", "c.yml:1: tags are not supported"), ("a: !!int 1\n", "c.yml:1: tags are not supported"),
+            ("a: !x 1\n", "c.yml:1: tags are not supported"), ("!x a: 1\n", "c.yml:1: tags are not supported"),
+            ("a: !!map b\n", "c.yml:1: tags are not supported"), ("a: !!set {b}\n", "c.yml:1: tags are not supported"),
+            ("a: 1\n<<: {b: 1}\n", "c.yml:2: merge keys are not supported"),
+            ("a: {<<: b}\n", "c.yml:1: merge keys are not supported"),
             ("a: 1\n'a': 2\n", "c.yml:1: expected each key once, found more of \"a\""),
             ("a: 1\n!!str a: 2\n", "c.yml:1: expected each key once, found more of \"a\""),
             ("a: 1\r\nb: 2\r\nb: 3\r\n", "c.yml:2: expected each key once, found more of \"b\""),
             ("A B: 1\nA B: 2\n", "c.yml:1: expected each key once, found one again"),
-            ("---\n---\na: 1\n", "c.yml:2: is no YAML: but found another document"),
-            ("a: 1\n...\nb: 2\n", "c.yml:3: is no YAML: "), ("a: 1\n--- b\n", "c.yml:2: is no YAML: but found another"),
-            ("a: 1\0b: 2\n", "c.yml: is no YAML: control characters are not allowed"),
-            ("\ta: 1\n", "c.yml:1: is no YAML: "), ("a: [\"\\ud800\"]\n", "c.yml:1: is no YAML: "),
-            ("a: */5\n", "c.yml:1: is no YAML: "), ("a: - &x\n", "c.yml:1: is no YAML: "),
-            ("%YAML 3.0\n---\na: 1\n", "c.yml:1: is no YAML: "),
+            ("---\n---\na: 1\n", "c.yml:2: is not YAML: but found another document"),
+            ("a: 1\n...\nb: 2\n", "c.yml:3: is not YAML: "), ("a: 1\n--- b\n", "c.yml:2: is not YAML: but found another"),
+            ("a: 1\0b: 2\n", "c.yml: is not YAML: control characters are not allowed"),
+            ("\ta: 1\n", "c.yml:1: is not YAML: "), ("a: [\"\\ud800\"]\n", "c.yml:1: is not YAML: "),
+            ("a: */5\n", "c.yml:1: is not YAML: "), ("a: - &x\n", "c.yml:1: is not YAML: "),
+            ("%YAML 3.0\n---\na: 1\n", "c.yml:1: is not YAML: "),
         ]
     )
     func meanings(text: String, expected: String) {

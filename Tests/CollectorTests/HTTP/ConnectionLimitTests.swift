@@ -34,7 +34,7 @@ struct ConnectionLimitTests {
             third.send(HTTPText.get)
             await waitUntil("it has come to that") { listening.gate.inside == 2 }
             #expect(first.isClosed && !second.isClosed)
-            #expect(refused(.madeRoom, listening) == 1)
+            #expect(refused(.evicted, listening) == 1)
             listening.gate.open()
             for client in [busy, third] {
                 #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
@@ -114,7 +114,7 @@ struct ConnectionLimitTests {
             for client in busy { client.send(HTTPText.post("12", headers: "Connection: close\r\n")) }
             await waitUntil("both are at work") { listening.gate.inside == 2 }
             #expect(try await listening.client().receiveAll() == "")
-            #expect(refused(.clientLimit, listening) == 1 && refused(.madeRoom, listening) == 0)
+            #expect(refused(.clientLimit, listening) == 1 && refused(.evicted, listening) == 0)
             listening.gate.open()
             for client in busy { #expect(try await client.receiveAll().contains("size 2")) }
             await waitUntil("they have gone") { open(listening) == 0 }
@@ -145,7 +145,7 @@ struct ConnectionLimitTests {
             scrape.send(HTTPText.get)
             #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("x") }) == [200])
             #expect(try await second.receiveAll() == "" && !third.isClosed)
-            #expect(refused(.madeRoom, listening) == 2 && refused(.clientLimit, listening) == 0)
+            #expect(refused(.evicted, listening) == 2 && refused(.clientLimit, listening) == 0)
         }
     }
 

@@ -33,7 +33,7 @@ struct LineStreamTests {
         let last = stream.finishLine(readAt: Self.now)
         #expect(last?.settled == 4)
         #expect(stream.finishLine(readAt: Self.now) == nil)
-        #expect(stream.settle(readAt: Self.now) == nil)
+        #expect(stream.flush(readAt: Self.now) == nil)
     }
 
     @Test("are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
@@ -54,10 +54,10 @@ struct LineStreamTests {
         let piece = stream.take(Array("foreign\n\(handler)foreign\n".utf8), readAt: Self.now)
         #expect(piece?.settled == 1)
         #expect(piece?.decoded.events.count == 0)
-        let rest = stream.settle(readAt: Self.now)
+        let rest = stream.flush(readAt: Self.now)
         #expect(rest?.settled == 3)
         #expect(rest?.decoded.events.count == 1)
-        #expect(stream.settle(readAt: Self.now) == nil)
+        #expect(stream.flush(readAt: Self.now) == nil)
     }
 
     @Test("that are refused are named by their number")

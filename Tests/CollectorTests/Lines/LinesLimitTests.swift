@@ -13,7 +13,7 @@ struct LinesLimitTests {
         return try LinesServiceTests.Running(directory, try Pipeline(in: directory), connections: connections)
     }
 
-    private func madeRoom(_ running: LinesServiceTests.Running) -> Int? {
+    private func evicted(_ running: LinesServiceTests.Running) -> Int? {
         running.pipeline.page[#"dnp_telemetry_lines_connections_refused_total{reason="made_room"}"#]
     }
 
@@ -41,7 +41,7 @@ struct LinesLimitTests {
         #expect(speaking.receive() && second.receive(), "the others stay")
         await speaking.send(LinesServiceTests.lines(2..<3))
         await speaking.expectDurable(2)
-        #expect(madeRoom(running) == 1)
+        #expect(evicted(running) == 1)
         #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 1)
         try await running.end()
     }
@@ -80,7 +80,7 @@ struct LinesLimitTests {
         _ = await holding.value
         for client in busy { await client.expectDurable(1) }
         await waiting.expectDurable(1)
-        #expect(madeRoom(running) == 1, "one of them, once it was silent")
+        #expect(evicted(running) == 1, "one of them, once it was silent")
         try await running.end()
     }
 
@@ -114,7 +114,7 @@ struct LinesLimitTests {
         let other = try running.client()
         await other.send(LinesServiceTests.lines(0..<1))
         await other.expectDurable(1)
-        #expect(madeRoom(running) == 1)
+        #expect(evicted(running) == 1)
         try await running.end()
     }
 }

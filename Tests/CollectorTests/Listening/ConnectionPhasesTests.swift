@@ -228,11 +228,11 @@ struct ConnectionPhasesTests {
 
         for _ in 0..<100 { phases.bytesThrownAway(1, at: at(2)) }
         expect(phases, from: 2, ends: .close(nil), at: 3)
-        phases.bytesThrownAway(Linger.piece - 100, at: at(2))
+        phases.bytesThrownAway(LingeringClose.piece - 100, at: at(2))
         expect(phases, from: 2, ends: .close(nil), at: 4)
-        for second in 3..<60 { phases.bytesThrownAway(Linger.piece, at: at(Int64(second))) }
+        for second in 3..<60 { phases.bytesThrownAway(LingeringClose.piece, at: at(Int64(second))) }
         expect(phases, from: 59, ends: .close(nil), at: 61)
-        phases.bytesThrownAway(Linger.piece, at: at(60))
+        phases.bytesThrownAway(LingeringClose.piece, at: at(60))
         expect(phases, from: 60, ends: .close(nil), at: 61)
 
         phases.quiesce(at: at(10))

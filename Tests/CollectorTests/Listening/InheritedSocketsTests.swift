@@ -45,9 +45,9 @@ struct InheritedSocketsTests {
             + listening.map { InheritedSocket(name: "http", descriptor: $0.descriptor) }
         let expected: [(Listener, String)] = [
             (Listener(.inherited(name: "stream")), "does not listen; its unit needs Accept=no and ListenStream="),
-            (Listener(.inherited(name: "datagram")), "is no stream socket; hand it over by ListenStream="),
-            (Listener(.inherited(name: "lines")), "was handed over, but datagram, http, stream; name it by"),
-            (Listener(.inherited(name: "http"), services: .lines), "is of the Internet, lines need a Unix socket"),
+            (Listener(.inherited(name: "datagram")), "is not a stream socket; pass it with ListenStream="),
+            (Listener(.inherited(name: "lines")), "was inherited, but datagram, http, stream; set its"),
+            (Listener(.inherited(name: "http"), services: .lines), "is an Internet socket, lines need a Unix socket"),
         ]
         for (listener, reason) in expected {
             let complaint = try #require(

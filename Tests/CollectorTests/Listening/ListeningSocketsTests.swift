@@ -52,7 +52,7 @@ struct ListeningSocketsTests {
         let living = try ListeningSockets.open([listener])
         defer { living.forEach { $0.close() } }
         let said = complaint(about: [listener])
-        #expect(said == "cannot listen on unix:\(path): another process does; stop it or choose another --listen")
+        #expect(said == "cannot listen on unix:\(path): another process uses it; stop it or choose another --listen")
         #expect(SocketProbe.connects(path: path))
     }
 
@@ -96,7 +96,7 @@ struct ListeningSocketsTests {
         let said = complaint(about: [
             Listener(.unix(path: path, mode: nil, group: nil)), Listener(.address(host: "127.0.0.1", port: port)),
         ])
-        #expect(said?.hasPrefix("cannot listen on 127.0.0.1:\(port): another process does;") == true)
+        #expect(said?.hasPrefix("cannot listen on 127.0.0.1:\(port): another process uses it;") == true)
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
@@ -107,7 +107,7 @@ struct ListeningSocketsTests {
         try Data("text".utf8).write(to: URL(fileURLWithPath: file))
         let long = directory.file(String(repeating: "s", count: 108))
         let expected: [(Listener.Endpoint, String)] = [
-            (.unix(path: file, mode: nil, group: nil), "a file that is no socket stands there; remove it or choose"),
+            (.unix(path: file, mode: nil, group: nil), "a file that is not a socket exists at the path; remove it"),
             (.unix(path: long, mode: nil, group: nil), "expected a path of at most 107 bytes, found"),
             (.unix(path: directory.file("no/x.sock"), mode: nil, group: nil), "its directory does not exist; make it"),
             (.unix(path: "x.sock", mode: nil, group: nil), "expected a path from the root on, such as unix:/run"),
@@ -117,7 +117,7 @@ struct ListeningSocketsTests {
             ),
             (.address(host: "192.0.2.1", port: 0), "this machine has no such address; choose one of its own"),
             (.address(host: "no.such.host.invalid", port: 0), "\"no.such.host.invalid\" is not the name of an address"),
-            (.inherited(name: "http"), "no socket was handed over; start it through its socket unit"),
+            (.inherited(name: "http"), "no socket was inherited; start the service through its socket unit"),
         ]
         for (endpoint, reason) in expected {
             let said = try #require(complaint(about: [Listener(endpoint)]))

@@ -35,15 +35,15 @@ struct CompressedPageTests {
         arguments: [
             [], Array("a 1\n".utf8), page(families: 1, lines: 2), page(families: 3, lines: 400),
             page(families: 30, lines: 400), page(families: 1, lines: 20_000),
-            [UInt8](repeating: 0, count: 3 * PageCut.most + 1),
+            [UInt8](repeating: 0, count: 3 * PageCut.maximumBytes + 1),
             (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * $0) },
         ]
     )
     func roundTrip(page: [UInt8]) throws {
         let compressed = try Self.compressed(page)
         #expect(try Self.inflated(compressed.member) == page)
-        #expect(compressed.chunks.allSatisfy { (1...PageCut.most).contains($0.source.count) })
-        #expect(compressed.chunks.dropLast().allSatisfy { $0.source.count >= PageCut.least })
+        #expect(compressed.chunks.allSatisfy { (1...PageCut.maximumBytes).contains($0.source.count) })
+        #expect(compressed.chunks.dropLast().allSatisfy { $0.source.count >= PageCut.minimumBytes })
     }
 
     @Test("takes over every piece of an equal page, and comes to the same bytes")

@@ -94,7 +94,7 @@ struct SecurityFilesTests {
             #expect(problem?.origin.description == path)
             #expect(problem?.message.contains(key) == true)
             #expect(problem?.message.contains("restart only") == true)
-            #expect(problem?.message.contains("that of an upgrade too: put the file back first") == true)
+            #expect(problem?.message.contains("that of an upgrade too: restore the file first") == true)
         }
         #expect(files.rules.web.users == rules.web.users)
         #expect(files.rules.web.tls == rules.web.tls)
@@ -145,7 +145,7 @@ struct SecurityFilesTests {
         #expect(files.rules.tls.map { $0.context !== first } == true)
         try write("{}", path)
         let problem = (0..<2).flatMap { _ in files.look() }.first?.problem
-        #expect(problem?.message.contains("TLS is switched off by a restart only") == true)
+        #expect(problem?.message.contains("only a restart turns TLS off") == true)
         #expect(files.rules.tls != nil)
     }
 
@@ -250,7 +250,7 @@ struct SecurityFilesTests {
         let expected = [
             "--token-limit: expected the name of a token, found \"android\"",
             "--token-limit: expected the name of a token, found \"iosx\"; did you mean ios?",
-            "\(path): http2: HTTP/1.1 is spoken, whatever it says",
+            "\(path): http2: ignored, only HTTP/1.1 is supported",
         ]
         #expect(SecurityCheck(configuration).warnings.map(\.description) == expected)
         #expect(SecurityCheck(configuration).problems == [])

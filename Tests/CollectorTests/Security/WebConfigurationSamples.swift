@@ -175,7 +175,7 @@ struct WebConfigurationSample: Sendable, CustomTestStringConvertible {
         ),
         .bad("basic_auth_users:\n  alice: secret", ":2: \"alice\": expected a bcrypt hash that begins with"),
         .bad("basic_auth_users:\n  alice: [\(hash)]", ":2: \"alice\": expected a bcrypt hash, found a list"),
-        .bad("basic_auth_users:\n  alice: \(hash)\n  bob: {SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=", ":3: is no YAML"),
+        .bad("basic_auth_users:\n  alice: \(hash)\n  bob: {SHA}qUqP5cyxm6YcTAhz05Hph5gvu9M=", ":3: is not YAML"),
         .bad("basic_auth_users:\n  a: \(hash)\n  a: \(hash)", ":2: expected each key once"),
         .bad(
             "basic_auth_users:\n  alice: \(hash.replacing("$10$", with: "$18$"))",

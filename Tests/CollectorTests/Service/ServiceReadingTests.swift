@@ -46,7 +46,7 @@ struct ServiceReadingTests {
             ),
             (
                 after10Seconds(trouble: .busy(detail: "")),
-                "another connection keeps the ledger busy, events are refused; 0 events/s, 0 waiting"
+                "another connection locks the ledger, events are refused; 0 events/s, 0 waiting"
             ),
         ] as [(ServiceReading, String)]
     )

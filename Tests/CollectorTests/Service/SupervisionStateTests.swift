@@ -31,7 +31,7 @@ struct SupervisionStateTests {
                 .extendTimeout(.seconds(60)), .status("recovering, 0 of 12,345 batches"),
             ]
         )
-        #expect(state.opened() == [.extendTimeout(.seconds(120)), .status("recovered; beginning to listen")])
+        #expect(state.opened() == [.extendTimeout(.seconds(120)), .status("recovered; starting to listen")])
         #expect(state.listening(at: Self.second) == [.ready, .status("ready")])
         #expect(state.opened() == [])
         #expect(state.listening(at: Self.second) == [])

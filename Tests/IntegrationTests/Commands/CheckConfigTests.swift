@@ -122,9 +122,9 @@ struct CheckConfigTests {
                 "error: config.yml:6: expected a socket or nothing at file, found something else",
                 "error: config.yml:7: there is no group \"nobody-at-all\"",
                 "warning: DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?",
-                "warning: config.yml:7: /nowhere is not there; it has to be made before the service starts",
-                "warning: config.yml:11: missing is no directory yet",
-                "warning: config.yml:11: \(directory) is no regular file, and is not followed while it is none",
+                "warning: config.yml:7: /nowhere does not exist; it must be created before the service starts",
+                "warning: config.yml:11: missing is not a directory yet",
+                "warning: config.yml:11: \(directory) is no regular file, and is followed only once it is one",
                 "config.yml: 10 problems",
             ]
             #expect(lines.count == expected.count, "\(command.text)")
@@ -140,8 +140,8 @@ struct CheckConfigTests {
         #expect(command.status == .code(0))
         #expect(
             command.text == """
-                warning: \(path):1: everybody who reaches :1 may ask for a reload: let reloads be asked for on the \
-                loopback or a Unix socket, or name users or client_auth_type RequireAndVerifyClientCert in the web \
+                warning: \(path):1: any client that reaches :1 can trigger a reload: serve reloads on the \
+                loopback or a Unix socket, or set users or client_auth_type RequireAndVerifyClientCert in the web \
                 configuration
                 \(path): ok
 

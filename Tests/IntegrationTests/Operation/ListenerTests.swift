@@ -57,7 +57,7 @@ struct ListenerTests {
                 #expect(try await process.waitForExit() == .code(1))
                 #expect(
                     process.errorText
-                        == "Error: cannot listen on unix:\(path): another process does; "
+                        == "Error: cannot listen on unix:\(path): another process uses it; "
                         + "stop it or choose another --listen\n"
                 )
                 #expect(status(of: try await RawConnection(path: path).ask("/-/ready")) == 200)
@@ -128,8 +128,8 @@ struct ListenerTests {
             #expect(try await process.waitForExit() == .code(1))
             #expect(
                 process.errorText
-                    == "Error: cannot listen on systemd:web: no socket of the name \"web\" was handed over, but http; "
-                    + "name it by FileDescriptorName=\n"
+                    == "Error: cannot listen on systemd:web: no socket named \"web\" was inherited, but http; "
+                    + "set its FileDescriptorName=\n"
             )
         }
     }

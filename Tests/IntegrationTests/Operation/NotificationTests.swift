@@ -85,7 +85,7 @@ struct NotificationTests {
                 _ = try await load
                 #expect(try await service.terminate() == .code(0))
                 try await eventually("STOPPING comes") { manager.values("STOPPING") == ["1"] }
-                #expect(manager.values("STATUS").last == "stopping: what has come is answered and stored")
+                #expect(manager.values("STATUS").last == "stopping: draining requests and committing events")
                 #expect(manager.values("READY") == ["1"])
                 #expect(manager.values("WATCHDOG") == [], "nobody asked for it")
             }

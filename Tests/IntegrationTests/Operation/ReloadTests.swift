@@ -190,7 +190,7 @@ struct ReloadTests {
         "an unprotected reload endpoint is warned of at the start, one behind users or on loopback is not"
     )
     func reloadExposed() async throws {
-        let warning = "may ask for a reload"
+        let warning = "can trigger a reload"
         try await withConfigured("reload-endpoint: true\n", options: ["--listen", "0.0.0.0:0"]) {
             (service: Service, _) async throws in
             #expect(await service.log.contains(warning))

@@ -355,7 +355,7 @@ extension Alone {
                     ) {
                         try write(setting.second)
                         await service.signal(SIGHUP)
-                        try await eventually("the configuration was read anew") {
+                        try await eventually("the configuration was reloaded") {
                             await service.log.contains("changed=\(setting.name)")
                         }
                     }
@@ -370,7 +370,7 @@ extension Alone {
                 .deletingLastPathComponent()
             let readme = text(of: root.appendingPathComponent("docs/configuration.md").path)
             let alive = readme.split(separator: "\n").filter {
-                $0.hasPrefix("| `") && $0.hasSuffix("| alive |")
+                $0.hasPrefix("| `") && $0.hasSuffix("| yes |")
             }
             .map { String($0.dropFirst(3).prefix { $0 != "`" }) }
             #expect(alive.sorted() == ReloadableSetting.all.map(\.name).sorted())

@@ -115,7 +115,7 @@ struct WebUserTests {
             #expect(log.components(separatedBy: "unknown key").count == 2)
             #expect(!log.contains("secret"))
             #expect(
-                log.contains("expected basic_auth_users, found none; the last user is taken away by a restart only")
+                log.contains("expected basic_auth_users, found none; only a restart removes the last user")
             )
             try file.write("basic_auth_users: {bob: \(first)}\n")
             try await eventually("the other user is taken") {

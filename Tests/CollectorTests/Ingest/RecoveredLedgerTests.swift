@@ -44,7 +44,7 @@ struct LedgerRoomTests {
     @Test("is folded anew while all of it is there, and its next checkpoint can be read")
     func whole() async throws {
         let accepted = try await prepare(pruned: false)
-        let room = try LedgerRoom(directory: directory.path, durability: .process, now: startOfTest, log)
+        let room = try RecoveredLedger(directory: directory.path, durability: .process, now: startOfTest, log)
         #expect(!room.opening.isSetAside)
         #expect(room.projection.accounts.accepted == accepted)
         #expect(try room.ledger.reader.position(of: LedgerProjection.name) == nil)
@@ -54,7 +54,7 @@ struct LedgerRoomTests {
     @Test("is set aside when batches were deleted, and the service begins anew")
     func pruned() async throws {
         _ = try await prepare(pruned: true)
-        let room = try LedgerRoom(directory: directory.path, durability: .process, now: startOfTest, log)
+        let room = try RecoveredLedger(directory: directory.path, durability: .process, now: startOfTest, log)
         #expect(room.opening.isSetAside)
         #expect(room.projection.accounts.accepted == 0)
         try room.ledger.close()

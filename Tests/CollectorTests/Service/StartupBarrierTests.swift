@@ -13,11 +13,11 @@ struct AllListeningTests {
 
     @Test(
         "once each part does, whichever comes last, and tells it once",
-        arguments: [[.http, .lines], [.lines, .http]] as [[AllListening.Part]]
+        arguments: [[.http, .lines], [.lines, .http]] as [[StartupBarrier.Part]]
     )
-    func all(order: [AllListening.Part]) {
+    func all(order: [StartupBarrier.Part]) {
         let told = Mutex<[[ListeningAddress]]>([])
-        let listening = AllListening { addresses in told.withLock { $0.append(addresses) } }
+        let listening = StartupBarrier { addresses in told.withLock { $0.append(addresses) } }
         listening.begins(order[0], at: [address("/\(order[0])")])
         #expect(told.withLock { $0 } == [])
         listening.begins(order[0], at: [])

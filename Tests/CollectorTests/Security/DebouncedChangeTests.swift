@@ -6,16 +6,16 @@ import Testing
 @testable import Collector
 
 @Suite("Watched files")
-struct SettledChangeTests {
+struct DebouncedChangeTests {
     @Test("a change is taken when it has stood still for one look, and once")
     func settled() {
-        var change = SettledChange(used: 1)
+        var change = DebouncedChange(used: 1)
         #expect([1, 2, 3, 3, 3, 3].map { change.look($0) } == [false, false, false, true, false, false])
     }
 
     @Test("what changed and changed back is no change")
     func back() {
-        var change = SettledChange(used: 1)
+        var change = DebouncedChange(used: 1)
         #expect([2, 1, 2, 1].map { change.look($0) } == [false, false, false, false])
         change.use(2)
         #expect([2, 1, 1].map { change.look($0) } == [false, false, true])
