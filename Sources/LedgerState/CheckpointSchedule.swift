@@ -5,9 +5,9 @@ internal import PrefetchLifecycle
 
 /// Decides when to write checkpoints of the projections, and in which steps.
 ///
-/// They are frequent enough that a recovery has little to fold, and rare enough to cost little; the steps are so small that
-/// no commit waits long. A checkpoint is valid for the position at which it began; until it is committed, the one before it
-/// is in force.
+/// They are frequent enough that a recovery has little to fold, and rare enough to cost little; the steps are so small
+/// that no commit waits long. A checkpoint is valid for the position at which it began; until it is committed, the one
+/// before it is in force.
 package struct CheckpointSchedule: Sendable {
     /// The next step to take.
     package enum Step {

@@ -55,8 +55,8 @@ extension InstallationKey: Pseudonymising {
 
 /// An unusable installation key.
 ///
-/// Starting with another key would give every installation a new pseudonym and count every remembered event again, so the
-/// service does not start.
+/// Starting with another key would give every installation a new pseudonym and count every remembered event again, so
+/// the service does not start.
 public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
     /// The key's file.
     public let path: String
@@ -66,7 +66,7 @@ public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
     /// What was expected, what was found and what to do.
     public var description: String {
         "expected the key of the installations in \(path), but \(problem); restore the file, or move the whole state "
-            + "directory away to begin anew with other pseudonyms"
+            + "directory away to start over with new pseudonyms"
     }
 }
 

@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The delivery position in the journal: confirmed, and of that saved in the ledger.
 ///
-/// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there was
-/// a journal to write to.
+/// `accepted = confirmed + skipped + pending`: `skipped` are the events that were deleted from the ledger before there
+/// was a journal to write to.
 package final class JournalProgress: Sendable {
     /// The name of the journal's position in the ledger.
     package static let projection = "journal"

@@ -35,8 +35,7 @@ struct JournalCheck {
         let end = try reader.statistics().end.sequence
         if let last = census.present.last, last > end {
             check.fail(
-                "numbers up to \(last) are there, and the ledger has given them only up to \(end): was an older copy of it "
-                    + "put in its place?"
+                "the journal holds numbers up to \(last), and the ledger ends at \(end): was it replaced by an older copy?"
             )
         }
     }
@@ -143,8 +142,8 @@ struct JournalCensus {
 extension JournalCensus {
     /// Counts the entries of a ledger.
     ///
-    /// - Parameter usesIndex: whether to look them up in the journal's index. A journald killed while appending can leave
-    ///   an entry readable but not indexed; without the index every entry of the journal is read.
+    /// - Parameter usesIndex: whether to look them up in the journal's index. A journald killed while appending can
+    ///   leave an entry readable but not indexed; without the index every entry of the journal is read.
     init(
         of ledger: String,
         in location: JournalLocation,

@@ -103,7 +103,7 @@ package struct LedgerRebuild: Sendable {
         guard report.problems.isEmpty, report.saved != nil else {
             let why = report.problems.first ?? "there is no checkpoint"
             throw UnreadableLedger(
-                "batches up to \(report.pruned) were deleted, and what they came to cannot be read: \(why)"
+                "batches up to \(report.pruned) were deleted, and the checkpoint that counts them cannot be read: \(why)"
             )
         }
         var report = report

@@ -117,8 +117,8 @@ package struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConverti
     /// What was expected, what was found and what to do.
     package let description: String
 
-    /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM` and
-    /// `EACCES`, negative.
+    /// SQLite's `SQLITE_READONLY` and `SQLITE_CANTOPEN`, the first byte of its extended codes, and the system's `EPERM`
+    /// and `EACCES`, negative.
     private static func isForbidden(_ code: Int32) -> Bool {
         code == -1 || code == -13 || code > 0 && [8, 14].contains(code & 0xFF)
     }

@@ -88,8 +88,8 @@ extension RebuildReport {
             return "\(pages.count) pages and \(counters.count) counters, saved for \(saved); \(folded)"
         case .notComparable:
             return
-                "batches up to \(pruned) were deleted, so that the checkpoint for \(saved) can be read and gone on from, "
-                + "and not be made anew; behind it \(folded)"
+                "batches up to \(pruned) were deleted, so the checkpoint for \(saved) can be continued and not rebuilt; "
+                + "after it \(folded)"
         }
     }
 

@@ -4,7 +4,8 @@ internal import MetricsRegistry
 internal import PrefetchLifecycle
 internal import TelemetryEvents
 
-/// Families with a series for each combination of the chosen labels; groups of the fold with equal values share a series.
+/// Families with a series for each combination of the chosen labels; groups of the fold with equal values share a
+/// series.
 ///
 /// The series of events without platform and version exists from the start.
 struct GroupedFamilies: Sendable {
@@ -153,8 +154,8 @@ private struct LifecycleFamilies: Sendable {
 
 /// The instruments of one series with their values, the sum of one or more groups.
 ///
-/// The totals of a group come as words: one for each counter, then for each histogram one for each bucket and one for the
-/// sum in microseconds.
+/// The totals of a group come as words: one for each counter, then for each histogram one for each bucket and one for
+/// the sum in microseconds.
 private struct LifecycleSeries: Sendable {
     /// One of the instruments.
     enum Place: Sendable {

@@ -110,8 +110,8 @@ package struct InputFile: ~Copyable {
 }
 
 extension InputFile {
-    /// Whether the file can be opened more than once. A pipe gives its content once, and opening it blocks until it has a
-    /// writer.
+    /// Whether the file can be opened more than once. A pipe gives its content once, and opening it blocks until it has
+    /// a writer.
     package static func isReadTheSameTwice(_ path: String) -> Bool {
         guard path != standardInput else { return true }
         // A missing file is reported when it is opened; links that only the kernel resolves lead to pipes.

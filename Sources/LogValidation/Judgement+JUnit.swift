@@ -4,7 +4,8 @@ internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 extension Judgement {
-    /// The judgement as a JUnit report: a suite for each input with a case for each cycle, and one for the requirements.
+    /// The judgement as a JUnit report: a suite for each input with a case for each cycle, and one for the
+    /// requirements.
     ///
     /// - Parameters:
     ///   - requirements: the stages and outcomes that at least one cycle must have reached.

@@ -5,7 +5,8 @@ internal import TelemetryEvents
 package import TextOutput
 
 extension Judgement {
-    /// The judgement as text: a table of the cycles with their violations, the counters, the lines, and the verdict last.
+    /// The judgement as text: a table of the cycles with their violations, the counters, the lines, and the verdict
+    /// last.
     ///
     /// - Parameters:
     ///   - style: whether text is coloured.

@@ -2,6 +2,7 @@
 
 import EventLedger
 import PrefetchLifecycle
+import TelemetryEvents
 import Testing
 
 @testable import LedgerState
