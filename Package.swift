@@ -226,7 +226,7 @@ let package = Package(
             name: "LedgerToolsTests",
             dependencies: [
                 "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
-                "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+                "TelemetryEvents", "TextOutput", "CollectorTestSupport", "TestSupport",
             ],
             swiftSettings: strict
         ),

@@ -63,3 +63,163 @@ struct CycleVerdictTests {
         #expect(digits == digits.lowercased())
     }
 }
+
+@Suite("The records of verdicts")
+struct VerdictRecordTests {
+    static func bytes(_ verdicts: [CycleVerdict]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for verdict in verdicts { VerdictRecord.append(verdict, to: &bytes) }
+        return bytes
+    }
+
+    static func read(_ bytes: [UInt8]) throws(VerdictRecordError) -> [CycleVerdict] {
+        var cursor = VerdictCursor()
+        var verdicts: [CycleVerdict] = []
+        while let verdict = try cursor.next(in: bytes.span) { verdicts.append(verdict) }
+        return verdicts
+    }
+
+    static func problem(_ bytes: [UInt8]) -> VerdictRecordError.Problem? {
+        do {
+            _ = try read(bytes)
+            return nil
+        } catch {
+            return error.problem
+        }
+    }
+
+    @Test("are read back as they were written, one behind the other", arguments: 0..<50 as Range<UInt64>)
+    func roundTrip(seed: UInt64) throws {
+        var random = SplitMix64(seed)
+        let verdicts = [.drifted, .bare] + (0..<20).map { _ in CycleVerdict.random(&random) }
+        #expect(try Self.read(Self.bytes(verdicts)) == verdicts)
+    }
+
+    @Test("have a form that does not change")
+    func form() {
+        let drifted = CycleVerdict.drifted
+        let expected: [UInt8] =
+            [1, 80, 0] + [0x00, 0x29, 0x14, 0xEC, 0x9B, 0x43, 0x06, 0x00] + [3]
+            + [0x00, 0xC7, 0x02, 0xBA, 0x9B, 0x43, 0x06, 0x00] + [0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 0x23, 0x01]
+            + [0, 1, 15, 51] + Array("delivered 240 s after its time; iOS tolerates 180 s".utf8)
+        #expect(Self.bytes([drifted]) == expected)
+    }
+
+    @Test("cut anywhere end in an error, behind those that are whole")
+    func cut() throws {
+        var random = SplitMix64(7)
+        let verdicts = (0..<6).map { _ in CycleVerdict.random(&random) }
+        let ends = verdicts.indices.map { Self.bytes(Array(verdicts[...$0])).count }
+        let bytes = Self.bytes(verdicts)
+        for length in 0..<bytes.count {
+            let cut = Array(bytes[..<length])
+            var cursor = VerdictCursor()
+            for (verdict, end) in zip(verdicts, ends) where end <= length {
+                #expect(try cursor.next(in: cut.span) == verdict)
+            }
+            guard !ends.contains(length), length > 0 else { continue }
+            let offset = cursor.offset
+            #expect(throws: VerdictRecordError(offset: offset, problem: .cutShort)) { try cursor.next(in: cut.span) }
+            #expect(cursor.offset == offset)
+        }
+    }
+
+    @Test("that this version does not know are told from damage")
+    func unknown() {
+        let bytes = Self.bytes([.drifted])
+        func changed(_ offset: Int, to byte: UInt8) -> [UInt8] {
+            var changed = bytes
+            changed[offset] = byte
+            return changed
+        }
+        #expect(Self.problem(changed(0, to: 2)) == .newerVersion(2))
+        #expect(Self.problem(changed(11, to: 8)) == .unknownFields)
+        #expect(Self.problem(changed(28, to: 9)) == .unknownOutcome(9))
+        #expect(Self.problem(changed(30, to: 200)) == .unknownRule(200))
+        #expect(Self.problem(changed(10, to: 0x7F)) == .timeOutOfRange)
+        #expect(Self.problem(changed(32, to: 0xFF)) == .brokenText)
+        #expect(Self.problem(changed(29, to: 0)) == .wrongLength)
+        let failed = CycleVerdict(closedAt: .init(seconds: 1), outcome: .failed, failureReason: .auth, violations: [])
+        var reason = Self.bytes([failed])
+        reason[13] = 4
+        #expect(Self.problem(reason) == .unknownReason(4))
+        let message = "\(VerdictRecordError(offset: 3, problem: .newerVersion(2)))"
+        #expect(message.contains("byte 3 of the row, found version 2"))
+    }
+
+    @Test("of any bytes are verdicts or an error")
+    func anyBytes() {
+        var random = SplitMix64(9)
+        var readable = 0
+        for _ in 0..<20_000 {
+            var bytes = Self.bytes([.random(&random)])
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                bytes[place] = UInt8.random(in: 0...255, using: &random)
+            }
+            guard let verdicts = try? Self.read(bytes) else { continue }
+            readable += 1
+            #expect(Self.bytes(verdicts).count <= bytes.count)
+        }
+        #expect(readable > 1_000)
+    }
+
+    @Test("are bounded, whatever the sentences; one tick's fit into a row")
+    func bounded() throws {
+        let long = String(repeating: "ü🕛", count: 1_000)
+        var verdict = CycleVerdict.drifted
+        verdict.failureReason = .other
+        verdict.violations = ViolationKind.allCases.map { CycleViolation(kind: $0, detail: long) }
+        let bytes = Self.bytes([verdict])
+        #expect(bytes.count <= VerdictRecord.maximumBytes)
+        let read = try #require(try Self.read(bytes).first)
+        #expect(read.violations.map(\.kind) == ViolationKind.allCases)
+        for violation in read.violations {
+            #expect(long.hasPrefix(violation.detail))
+            #expect(violation.detail.utf8.count > VerdictRecord.maximumDetailBytes - 4)
+        }
+    }
+}
+
+extension CycleVerdict {
+    /// The delivery that came 240 s late, of the example in the documentation.
+    static let drifted = CycleVerdict(
+        closedAt: Timestamp(seconds: 1_763_186_820),
+        notificationTime: Timestamp(seconds: 1_763_185_980),
+        schedule: 0x0123_4567_89AB_CDEF,
+        outcome: .used,
+        violations: [
+            CycleViolation(kind: .driftExceeded, detail: "delivered 240 s after its time; iOS tolerates 180 s")
+        ]
+    )
+
+    /// Nothing is known but that it was closed and broke nothing, which no tick tells.
+    static let bare = CycleVerdict(
+        closedAt: Timestamp(microseconds: 0),
+        outcome: .incomplete,
+        violations: []
+    )
+
+    /// A verdict of chance.
+    static func random(_ random: inout SplitMix64) -> CycleVerdict {
+        let rules = ViolationKind.allCases.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }
+        return CycleVerdict(
+            closedAt: time(&random),
+            notificationTime: Bool.random(using: &random) ? time(&random) : nil,
+            schedule: Bool.random(using: &random) ? random.next() : nil,
+            outcome: CycleOutcome.allCases[Int.random(in: 0..<CycleOutcome.allCases.count, using: &random)],
+            failureReason: Bool.random(using: &random) ? FailureReason.allCases.randomElement(using: &random) : nil,
+            violations: rules.map { CycleViolation(kind: $0, detail: sentence(&random)) }
+        )
+    }
+
+    private static func time(_ random: inout SplitMix64) -> Timestamp {
+        Timestamp(microseconds: Int64.random(in: 0..<253_402_300_800_000_000, using: &random))
+    }
+
+    private static func sentence(_ random: inout SplitMix64) -> String {
+        let words = ["delivered", "240 s", "\"quoted\"", "ü", "\n", "\u{7F}", "🕛", ""]
+        let count = Int.random(in: 0...20, using: &random)
+        return (0..<count).map { _ in words[Int.random(in: 0..<words.count, using: &random)] }.joined(separator: " ")
+    }
+}

@@ -75,14 +75,7 @@ struct LedgerDumpTests {
     func positions() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
-        _ = try await pipeline.writer.submit(
-            .reading(
-                EventText.decode([]),
-                origin: EventOrigin(.file, .log),
-                lines: .init(),
-                position: SourcePosition(source: 0xAB, bytes: Array("the beginning of a line".utf8))
-            )
-        )
+        try await pipeline.remember(SourcePosition(source: 0xAB, bytes: Array("the beginning of a line".utf8)))
         try await pipeline.close()
         let text = try KeptLedger(in: directory).dump(.rows).lines.joined()
         #expect(text.contains(#""position":{"source":"00000000000000ab","hash":""#))

@@ -11,6 +11,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import TextOutput
 
 @Suite("A rebuild")
 struct LedgerRebuildTests {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import TextOutput
 
 @Suite("Verifying a ledger")
 struct LedgerVerifyTests {

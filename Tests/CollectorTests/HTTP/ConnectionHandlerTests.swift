@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CollectorTestSupport
+import Foundation
 import HTTPTypes
 import MetricsRegistry
 import NIOCore
@@ -81,5 +82,43 @@ struct ConnectionHandlerTests {
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: promise)
         _ = try channel.finish()
         #expect(throws: ChannelError.self) { try promise.futureResult.wait() }
+    }
+}
+
+@Suite("Large bodies")
+struct LargeBodiesTests {
+    @Test("leave the threads of other tasks alone")
+    func others() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let works = 2 * ProcessInfo.processInfo.activeProcessorCount
+        let done = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<works {
+                group.addTask {
+                    try await LargeBodies.run { gate.wait(timeout: .now() + 30) == .success ? 1 : 0 }
+                }
+            }
+            // Runs only if the works above, more of them than there are threads for tasks, wait elsewhere.
+            group.addTask {
+                for _ in 0..<works { gate.signal() }
+                return 0
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(done == works)
+    }
+
+    @Test("are not the usual ones, and compressed ones are large sooner")
+    func sizes() {
+        #expect(!LargeBodies.isLarge(200_000, isCompressed: false))
+        #expect(LargeBodies.isLarge(300_000, isCompressed: false))
+        #expect(!LargeBodies.isLarge(20_000, isCompressed: true))
+        #expect(LargeBodies.isLarge(200_000, isCompressed: true))
+    }
+
+    @Test("pass on what the work throws")
+    func failure() async {
+        await #expect(throws: CancellationError.self) {
+            try await LargeBodies.run { throw CancellationError() }
+        }
     }
 }

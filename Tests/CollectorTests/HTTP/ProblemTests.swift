@@ -2,8 +2,12 @@
 
 import CollectorTestSupport
 import EventLedger
+import Foundation
 import HTTPTypes
+import Hummingbird
 import HummingbirdCore
+import NIOCore
+import Synchronization
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -123,4 +127,51 @@ struct JSONStringTests {
         #expect(title.unicodeScalars.elementsEqual(text.unicodeScalars))
         #expect((object["detail"] as? String)?.unicodeScalars.elementsEqual(problem.detail.unicodeScalars) == true)
     }
+}
+
+@Suite("The hint when to come again")
+struct RetryHintTests {
+    @Test(
+        "spreads over half as much again, from 1 to 60 seconds",
+        arguments: [
+            (.zero, 1...3), (.milliseconds(100), 1...3), (.seconds(1), 1...3), (.milliseconds(1_001), 2...4),
+            (.seconds(10), 10...15), (.seconds(40), 40...60), (.seconds(60), 40...60), (.seconds(Int64.max), 40...60),
+            (.seconds(-5), 1...3),
+        ] as [(Duration, ClosedRange<Int>)]
+    )
+    func spread(duration: Duration, expected: ClosedRange<Int>) {
+        var generator = SplitMix64(7)
+        let drawn = Set((0..<2_000).map { _ in RetryHint.jittered(duration, using: &generator) })
+        #expect(drawn == Set(expected))
+    }
+}
+
+/// The bytes of a response's body, and the body as JSON.
+struct ResponseBytes {
+    let bytes: [UInt8]
+
+    init(_ response: Response) async throws {
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        bytes = collected.bytes
+    }
+
+    /// The body's members, as Foundation reads them.
+    func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+        let json = try JSONSerialization.jsonObject(with: Data(bytes))
+        return try #require(json as? [String: Any], sourceLocation: sourceLocation)
+    }
+}
+
+/// Keeps what a body writes.
+private final class CollectedBody: ResponseBodyWriter, Sendable {
+    private let written = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { written.withLock { $0 } }
+
+    func write(_ buffer: ByteBuffer) async throws {
+        written.withLock { $0.append(contentsOf: buffer.readableBytesView) }
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -7,6 +7,8 @@ import NIOPosix
 import TestSupport
 import Testing
 
+@testable import Collector
+
 @Suite("The tutorial of MetricsRegistry")
 struct HummingbirdTutorialTests {
     private static let root = URL.repository
