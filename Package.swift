@@ -219,7 +219,9 @@ let package = Package(
         ),
         .testTarget(
             name: "LedgerStateTests",
-            dependencies: ["LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "TestSupport"],
+            dependencies: [
+                "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
@@ -254,7 +256,8 @@ let package = Package(
             name: "CollectorTests",
             dependencies: [
                 "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LogInput", "MetricsRegistry",
-                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput", "CollectorTestSupport",
+                "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

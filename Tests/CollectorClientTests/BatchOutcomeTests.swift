@@ -19,7 +19,7 @@ struct BatchOutcomeTests {
         BatchOutcome(CollectorAnswer(status: status, type: type, retryAfter: retryAfter, body: Array(body.utf8)))
     }
 
-    @Test("of 200 says what was stored")
+    @Test("an answer to a batch of 200 says what was stored")
     func taken() {
         let body = #"""
             {"accepted":2,"duplicates":1,"rejected":[{"index":3,"reason":"no"}],"rejectedOmitted":5,
@@ -33,20 +33,20 @@ struct BatchOutcomeTests {
         #expect(receipt.lines?.read == 9)
     }
 
-    @Test("of 400 that names events refuses these, and no others")
-    func unreadable() {
+    @Test("an answer to a batch of 400 that names events refuses these, and no others")
+    func batchOutcomeUnreadable() {
         let named = outcome(400, #"{"type":"x","rejected":[{"index":0,"reason":"no"}]}"#)
         #expect(named == .taken(.init(accepted: 0, duplicates: 0, rejected: [.init(index: 0, reason: "no")])))
         #expect(outcome(400, #"{"type":"x","detail":"Broken."}"#) == .refused("HTTP 400, Broken"))
     }
 
-    @Test("that may change is asked for again", arguments: [408, 425, 429, 500, 502, 503, 504, 599])
+    @Test("an answer that may change is retried", arguments: [408, 425, 429, 500, 502, 503, 504, 599])
     func again(status: Int) {
         #expect(outcome(status, type: "text/html") == .again("HTTP \(status)", after: nil))
         #expect(outcome(status, retryAfter: "3") == .again("HTTP \(status)", after: .seconds(3)))
     }
 
-    @Test("that will not change is final", arguments: [201, 204, 301, 307, 401, 403, 404, 405, 415, 422])
+    @Test("an answer that will not change is final", arguments: [201, 204, 301, 307, 401, 403, 404, 405, 415, 422])
     func final(status: Int) {
         guard case .refused(let words) = outcome(status, type: "text/html") else {
             Issue.record("\(status) is not final")
@@ -55,26 +55,26 @@ struct BatchOutcomeTests {
         #expect(words.contains("\(status)"))
     }
 
-    @Test("of 413 asks for less")
-    func tooLarge() {
+    @Test("an answer to a batch of 413 asks for less")
+    func batchOutcomeTooLarge() {
         #expect(outcome(413, #"{"title":"Too large"}"#) == .tooLarge("HTTP 413, Too large"))
     }
 
     @Test(
-        "that no collector gives is none",
+        "an answer to a batch that no collector gives is none",
         arguments: [
             ("text/html", "<html>"), ("", ""), ("application/json", "[]"), ("application/json", #"{"accepted":-1}"#),
             ("application/json", #"{"accepted":1e99,"duplicates":0,"rejected":[]}"#),
         ]
     )
-    func foreign(type: String, body: String) {
+    func batchOutcomeForeign(type: String, body: String) {
         guard case .refused = outcome(200, body, type: type) else {
             Issue.record("\(type) \(body) was taken")
             return
         }
     }
 
-    @Test("is shown without what moves a terminal")
+    @Test("an answer to a batch is shown without what moves a terminal")
     func plain() {
         guard case .refused(let words) = outcome(403, #"{"detail":"\u001b[31mred\nnew line"}"#) else { return }
         #expect(!words.contains("\u{1B}") && !words.contains("\n"))
@@ -100,7 +100,7 @@ struct SendBackoffTests {
         return pauses
     }
 
-    @Test("after pauses that double, up to thirty seconds, and that chance shortens down to none")
+    @Test("a batch is retried after pauses that double, up to thirty seconds, and that chance shortens down to none")
     func grows() {
         let longest = pauses(.max).map { $0 / .seconds(1) }
         let expected = [0.25, 0.5, 1, 2, 4, 8, 16, 30, 30, 30, 30, 30]
@@ -116,7 +116,7 @@ struct SendBackoffTests {
         #expect(drawn.allSatisfy { $0 <= SendBackoff.longest })
     }
 
-    @Test("no sooner than the collector asks for")
+    @Test("a batch is retried no sooner than the collector asks for")
     func asked() {
         var backoff = SendBackoff(limit: .seconds(60))
         var random = Fixed(value: 0)
@@ -125,8 +125,8 @@ struct SendBackoffTests {
         #expect(backoff.pause(now: .seconds(60), retryAfter: .seconds(1), using: &random) == nil)
     }
 
-    @Test("for as long as it may, the last time at the end")
-    func limit() {
+    @Test("a batch is retried for as long as it may, the last time at the end")
+    func sendBackoffLimit() {
         var backoff = SendBackoff(limit: .seconds(1))
         var random = Fixed(value: .max)
         var now = Duration.seconds(100)
@@ -136,7 +136,7 @@ struct SendBackoffTests {
         #expect(once.pause(now: .seconds(3), retryAfter: nil, using: &random) == nil)
     }
 
-    @Test("only a little longer once it is interrupted")
+    @Test("a batch is retried only a little longer once it is interrupted")
     func interrupted() {
         var backoff = SendBackoff(limit: .seconds(300))
         var random = Fixed(value: .max)
@@ -147,8 +147,8 @@ struct SendBackoffTests {
         #expect(backoff.pause(now: .seconds(15), retryAfter: nil, using: &random) == nil)
     }
 
-    @Test("after the seconds or until the date of Retry-After, within reason")
-    func retryAfter() {
+    @Test("a batch is retried after the seconds or until the date of Retry-After, within reason")
+    func sendBackoffRetryAfter() {
         let now = Date(timeIntervalSince1970: 784_111_770)
         func seconds(_ text: String?) -> Duration? { RetryAfter.duration(text, now: now) }
         #expect(seconds("7") == .seconds(7))
@@ -172,7 +172,7 @@ struct SendResultTests {
         return result
     }
 
-    @Test("is a line of counts and the first refused events")
+    @Test("the result of a sent input is a line of counts and the first refused events")
     func text() throws {
         let lines = try result().text(quiet: false).split(separator: "\n").map(String.init)
         #expect(lines.first == "4989 accepted, 19 duplicate, 15 rejected")
@@ -182,8 +182,8 @@ struct SendResultTests {
         #expect(try result().text(quiet: true) == "4989 accepted, 19 duplicate, 15 rejected\n")
     }
 
-    @Test("is one object for programs")
-    func json() throws {
+    @Test("the result of a sent input is one object for programs")
+    func sendResultJson() throws {
         var result = try result()
         result.ending = .unreachable("http://host: \"refused\"")
         let object = try #require(
@@ -197,8 +197,8 @@ struct SendResultTests {
         #expect((object["lines"] as? [String: Int])?["read"] == 0)
     }
 
-    @Test("leaves as gzip that reads back, unless that would look like an attack")
-    func gzip() throws {
+    @Test("a batch is sent as gzip that reads back, unless that would look like an attack")
+    func sendResultGzip() throws {
         let text = Array(eventLines(0..<30_000).utf8)
         let compressed = try #require(GzipBody.compress(text))
         #expect(try GzipDecoder.decode(compressed.span, maximumBytes: 64 << 20, maximumRatio: 200) == text)

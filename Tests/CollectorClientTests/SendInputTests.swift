@@ -21,7 +21,7 @@ struct DecodedLogTests {
         }
     }
 
-    @Test("tells devices by their own names, which the collector replaces as in any other log")
+    @Test("a log decoded before it is sent tells devices by their own names, which the collector replaces as in any other log")
     func devices() throws {
         let log = """
             <14>1 2025-11-15T05:48:00Z phone-\"7\" App 12 - - [DNP-FETCH] Fetch success: id=a fetchDurationMs=10
@@ -32,7 +32,7 @@ struct DecodedLogTests {
         #expect(names == ["phone-\"7\"", "pixel-8"])
     }
 
-    @Test("tells schedules by their own ids also where the collector has to replace them")
+    @Test("a log decoded before it is sent tells schedules by their own ids also where the collector has to replace them")
     func schedules() throws {
         let log = """
             2025-11-15T05:48:00Z [DNP-FETCH] Fetch success: id=someone@example.org fetchDurationMs=10
@@ -43,8 +43,8 @@ struct DecodedLogTests {
         #expect(ids == ["someone@example.org", "redacted-h0123456789abcdef"])
     }
 
-    @Test("says the same each time it is decoded")
-    func deterministic() throws {
+    @Test("a log decoded before it is sent says the same each time it is decoded")
+    func decodedLogDeterministic() throws {
         let path = Sample.logs + "/happy-logcat-threadtime.log"
         let log = try String(contentsOfFile: path, encoding: .utf8)
         var bodies: Set<[[UInt8]]> = []
@@ -57,7 +57,7 @@ struct DecodedLogTests {
         #expect(bodies.count == 1 && bodies.first?.isEmpty == false)
     }
 
-    @Test("is refused where its lines have no time, with the line")
+    @Test("a log decoded before it is sent is refused where its lines have no time, with the line")
     func untimed() throws {
         let log = "[DNP-FETCH] Fetch success: id=a fetchDurationMs=10\n"
         let error = #expect(throws: InputError.self) { try events("unrelated\n" + log) }
@@ -65,8 +65,8 @@ struct DecodedLogTests {
         #expect(try events(log, isLive: true).count == 1)
     }
 
-    @Test("names what it cannot tell by the line")
-    func refused() throws {
+    @Test("a log decoded before it is sent names what it cannot tell by the line")
+    func decodedLogRefused() throws {
         var decoded = DecodedLog(try LineFormat(timezone: "UTC"), isLive: false, lineOffset: 10)
         let lines = try decoded.decode(
             Array("x\n2019-11-15T05:48:00Z [DNP-FETCH] Fetch success: id=a\n".utf8),
@@ -76,8 +76,8 @@ struct DecodedLogTests {
         #expect(lines.rejectedTotal == 1)
     }
 
-    @Test("forgets the names that were not used for longest, and only these")
-    func names() {
+    @Test("a log decoded before it is sent forgets the names that were not used for longest, and only these")
+    func decodedLogNames() {
         let names = RawNames()
         let first = names.pseudonym(of: Array("kept".utf8).span)
         for number in 0..<RawNames.most {
@@ -101,7 +101,7 @@ struct LiveInputTests {
         SendCutter(try #require(Self.options), isLive: true)
     }
 
-    @Test("events a second after the first of them")
+    @Test("events of a live input are sent a second after the first of them")
     func events() throws {
         var cutter = try cutter()
         #expect(try cutter.take(Array(eventLines(0..<2).utf8), at: CutInput.moment(.seconds(5))) == [])
@@ -112,7 +112,7 @@ struct LiveInputTests {
         #expect(try cutter.tick(at: CutInput.moment(.seconds(60))) == [])
     }
 
-    @Test("a log whole when it ends within a second")
+    @Test("a live log is sent whole when it ends within a second")
     func endsSoon() throws {
         let log = SendCutterTests.log(lines: 20)
         let cut = try CutInput(log, piece: 500, isLive: true, interval: .milliseconds(50))
@@ -122,7 +122,7 @@ struct LiveInputTests {
         #expect(try CutInput(untimed, piece: 5, isLive: true, interval: .milliseconds(50)).batches[0].format == .log)
     }
 
-    @Test("a log that goes on as events, which say the same as the whole log")
+    @Test("a live log that goes on is sent as events, which say the same as the whole log")
     func goesOn() throws {
         let log = SendCutterTests.log(lines: 200)
         let cut = try CutInput(log, piece: 1_000, isLive: true, interval: .milliseconds(600))
@@ -133,8 +133,8 @@ struct LiveInputTests {
         #expect(cut.texts.joined().split(separator: "\n").map(String.init) == expected)
     }
 
-    @Test("what waits for another line is sent after a second of silence")
-    func silence() throws {
+    @Test("what waits for another line of a live input is sent after a second of silence")
+    func liveInputSilence() throws {
         var cutter = try cutter()
         let line = "2025-11-15T05:48:00Z [DNP-FETCH] BGTask handler invoked\n"
         _ = try cutter.take(Array(line.utf8), at: CutInput.moment(.zero))

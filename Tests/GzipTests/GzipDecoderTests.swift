@@ -25,24 +25,24 @@ struct GzipDecoderTests {
     static let text = Array(EventText.scheduled("notif-1").utf8)
 
     @Test(
-        "come out as they went into the system's gzip",
+        "gzip bodies come out as they went into the system's gzip",
         arguments: [0, 1, 2, 100, (64 << 10) - 1, 64 << 10, (64 << 10) + 1, 5_000_000],
         [1, 9]
     )
-    func roundTrip(size: Int, level: Int) throws {
+    func gzipDecoderRoundTrip(size: Int, level: Int) throws {
         let content = Self.noise(size)
         #expect(try Self.decode(Program.gzip(content, level: level)) == content)
     }
 
-    @Test("may have several members, empty ones among them")
-    func members() throws {
+    @Test("gzip bodies may have several members, empty ones among them")
+    func gzipDecoderMembers() throws {
         let parts = [Self.text, [], Self.noise(100_000), [], [0x0A], Self.text]
         let body = try parts.flatMap { try Program.gzip($0) }
         #expect(try Self.decode(body) == parts.flatMap { $0 })
     }
 
-    @Test("are truncated wherever they are cut")
-    func truncated() throws {
+    @Test("gzip bodies are truncated wherever they are cut")
+    func gzipDecoderTruncated() throws {
         let body = try Program.gzip(Self.text)
         for length in 0..<body.count {
             #expect(throws: GzipError.truncated, "\(length) of \(body.count) bytes") {
@@ -51,7 +51,7 @@ struct GzipDecoderTests {
         }
     }
 
-    @Test("are refused or the same with any one bit wrong")
+    @Test("gzip bodies are refused or the same with any one bit wrong")
     func flippedBits() throws {
         let body = try Program.gzip(Self.text)
         var refused = 0
@@ -69,8 +69,8 @@ struct GzipDecoderTests {
         #expect(refused >= body.count * 8 - (48 + 1 + 7))
     }
 
-    @Test("are refused when they are no gzip or something follows them")
-    func garbage() throws {
+    @Test("gzip bodies are refused when they are no gzip or something follows them")
+    func gzipDecoderGarbage() throws {
         #expect(throws: GzipError.damaged) { _ = try Self.decode(Self.text) }
         #expect(throws: GzipError.damaged) { _ = try Self.decode(Self.noise(1_000)) }
         #expect(throws: GzipError.truncated) { _ = try Self.decode([]) }
@@ -80,8 +80,8 @@ struct GzipDecoderTests {
         #expect(throws: GzipError.self) { _ = try Self.decode(body + [0x1F]) }
     }
 
-    @Test("may have exactly the largest size and not one byte more")
-    func tooLarge() throws {
+    @Test("gzip bodies may have exactly the largest size and not one byte more")
+    func gzipDecoderTooLarge() throws {
         let content = Self.noise(300_000)
         let body = try Program.gzip(content)
         #expect(try Self.decode(body, maximumBytes: content.count) == content)
@@ -89,7 +89,7 @@ struct GzipDecoderTests {
         #expect(throws: GzipError.tooLarge) { _ = try Self.decode(body, maximumBytes: 0) }
     }
 
-    @Test("are suspicious when they grow too much, unless they stay small")
+    @Test("gzip bodies are suspicious when they grow too much, unless they stay small")
     func bomb() throws {
         let small = [UInt8](repeating: 0, count: GzipDecoder.unsuspiciousBytes)
         #expect(try Self.decode(Program.gzip(small, level: 9)) == small)
@@ -101,14 +101,14 @@ struct GzipDecoderTests {
         #expect(try Self.decode(body, maximumRatio: 2_000).count == 32 << 20)
     }
 
-    @Test("are suspicious all the same when they hide their growth in many members")
+    @Test("gzip bodies are suspicious all the same when they hide their growth in many members")
     func bombOfMembers() throws {
         let member = try Program.gzip([UInt8](repeating: 0, count: 1 << 20), level: 9)
         let body = Array(repeatElement(member, count: 8).joined())
         #expect(throws: GzipError.suspiciousRatio) { _ = try Self.decode(body) }
     }
 
-    @Test("stop where no more memory is granted, before anything is kept beyond it")
+    @Test("gzip bodies stop where no more memory is granted, before anything is kept beyond it")
     func budget() throws {
         let content = Self.noise(500_000)
         let body = try Program.gzip(content)

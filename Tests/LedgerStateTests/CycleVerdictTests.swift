@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import Foundation
 import PrefetchLifecycle
 import TelemetryEvents
@@ -10,8 +11,8 @@ import Testing
 
 @Suite("What a verdict says")
 struct CycleVerdictTests {
-    @Test("is one line of JSON")
-    func json() {
+    @Test("a cycle verdict is one line of JSON")
+    func cycleVerdictJson() {
         #expect(
             String(decoding: CycleVerdict.drifted.json, as: UTF8.self) == #"""
                 {"event":"cycle_closed","timestamp":"2025-11-15T06:07:00Z","scheduledFor":"2025-11-15T05:53:00Z",\#
@@ -28,7 +29,7 @@ struct CycleVerdictTests {
         )
     }
 
-    @Test("is JSON whatever its sentences hold", arguments: 0..<30 as Range<UInt64>)
+    @Test("a cycle verdict is JSON whatever its sentences hold", arguments: 0..<30 as Range<UInt64>)
     func anySentences(seed: UInt64) throws {
         var random = SplitMix64(seed)
         let verdict = CycleVerdict.random(&random)
@@ -39,7 +40,7 @@ struct CycleVerdictTests {
         #expect(violations.map { $0["violation"] } == verdict.violations.map { "\($0.kind.name)" })
     }
 
-    @Test("is an error where hashes differ, else a warning", arguments: ViolationKind.allCases)
+    @Test("a cycle verdict is an error where hashes differ, else a warning", arguments: ViolationKind.allCases)
     func priority(kind: ViolationKind) {
         var verdict = CycleVerdict.drifted
         verdict.violations.append(CycleViolation(kind: kind, detail: ""))
@@ -47,7 +48,7 @@ struct CycleVerdictTests {
         #expect(verdict.journalPriority == (isMismatch ? 3 : 4))
     }
 
-    @Test("has a name that no client can send")
+    @Test("a cycle verdict has a name that no client can send")
     func name() {
         let line = #"{"event":"cycle_closed","scheduleId":"a","timestamp":"2025-11-15T05:36:40Z"}"#
         let decoded = EventText.decode([line])
@@ -55,7 +56,7 @@ struct CycleVerdictTests {
         #expect(decoded.rejections.count == 1)
     }
 
-    @Test("names its hash in sixteen digits", arguments: [0, 1, 0xFEDC_BA98_7654_3210, UInt64.max])
+    @Test("a cycle verdict names its hash in sixteen digits", arguments: [0, 1, 0xFEDC_BA98_7654_3210, UInt64.max])
     func digits(word: UInt64) {
         let digits = String(decoding: [UInt8](hexadecimal: word), as: UTF8.self)
         #expect(digits.count == 16)
@@ -72,30 +73,23 @@ struct VerdictRecordTests {
         return bytes
     }
 
-    static func read(_ bytes: [UInt8]) throws(VerdictRecordError) -> [CycleVerdict] {
-        var cursor = VerdictCursor()
-        var verdicts: [CycleVerdict] = []
-        while let verdict = try cursor.next(in: bytes.span) { verdicts.append(verdict) }
-        return verdicts
-    }
-
     static func problem(_ bytes: [UInt8]) -> VerdictRecordError.Problem? {
         do {
-            _ = try read(bytes)
+            _ = try CycleVerdict.read(bytes)
             return nil
         } catch {
             return error.problem
         }
     }
 
-    @Test("are read back as they were written, one behind the other", arguments: 0..<50 as Range<UInt64>)
-    func roundTrip(seed: UInt64) throws {
+    @Test("verdict records are read back as they were written, one behind the other", arguments: 0..<50 as Range<UInt64>)
+    func verdictRecordRoundTrip(seed: UInt64) throws {
         var random = SplitMix64(seed)
         let verdicts = [.drifted, .bare] + (0..<20).map { _ in CycleVerdict.random(&random) }
-        #expect(try Self.read(Self.bytes(verdicts)) == verdicts)
+        #expect(try CycleVerdict.read(Self.bytes(verdicts)) == verdicts)
     }
 
-    @Test("have a form that does not change")
+    @Test("verdict records have a form that does not change")
     func form() {
         let drifted = CycleVerdict.drifted
         let expected: [UInt8] =
@@ -105,7 +99,7 @@ struct VerdictRecordTests {
         #expect(Self.bytes([drifted]) == expected)
     }
 
-    @Test("cut anywhere end in an error, behind those that are whole")
+    @Test("verdict records cut anywhere end in an error, behind those that are whole")
     func cut() throws {
         var random = SplitMix64(7)
         let verdicts = (0..<6).map { _ in CycleVerdict.random(&random) }
@@ -124,7 +118,7 @@ struct VerdictRecordTests {
         }
     }
 
-    @Test("that this version does not know are told from damage")
+    @Test("verdict records that this version does not know are told from damage")
     func unknown() {
         let bytes = Self.bytes([.drifted])
         func changed(_ offset: Int, to byte: UInt8) -> [UInt8] {
@@ -147,8 +141,8 @@ struct VerdictRecordTests {
         #expect(message.contains("byte 3 of the row, found version 2"))
     }
 
-    @Test("of any bytes are verdicts or an error")
-    func anyBytes() {
+    @Test("verdict records of any bytes are verdicts or an error")
+    func verdictRecordAnyBytes() {
         var random = SplitMix64(9)
         var readable = 0
         for _ in 0..<20_000 {
@@ -157,69 +151,26 @@ struct VerdictRecordTests {
                 let place = Int.random(in: 0..<bytes.count, using: &random)
                 bytes[place] = UInt8.random(in: 0...255, using: &random)
             }
-            guard let verdicts = try? Self.read(bytes) else { continue }
+            guard let verdicts = try? CycleVerdict.read(bytes) else { continue }
             readable += 1
             #expect(Self.bytes(verdicts).count <= bytes.count)
         }
         #expect(readable > 1_000)
     }
 
-    @Test("are bounded, whatever the sentences; one tick's fit into a row")
-    func bounded() throws {
+    @Test("verdict records are bounded, whatever the sentences; one tick's fit into a row")
+    func verdictRecordBounded() throws {
         let long = String(repeating: "ü🕛", count: 1_000)
         var verdict = CycleVerdict.drifted
         verdict.failureReason = .other
         verdict.violations = ViolationKind.allCases.map { CycleViolation(kind: $0, detail: long) }
         let bytes = Self.bytes([verdict])
         #expect(bytes.count <= VerdictRecord.maximumBytes)
-        let read = try #require(try Self.read(bytes).first)
+        let read = try #require(try CycleVerdict.read(bytes).first)
         #expect(read.violations.map(\.kind) == ViolationKind.allCases)
         for violation in read.violations {
             #expect(long.hasPrefix(violation.detail))
             #expect(violation.detail.utf8.count > VerdictRecord.maximumDetailBytes - 4)
         }
-    }
-}
-
-extension CycleVerdict {
-    /// The delivery that came 240 s late, of the example in the documentation.
-    static let drifted = CycleVerdict(
-        closedAt: Timestamp(seconds: 1_763_186_820),
-        notificationTime: Timestamp(seconds: 1_763_185_980),
-        schedule: 0x0123_4567_89AB_CDEF,
-        outcome: .used,
-        violations: [
-            CycleViolation(kind: .driftExceeded, detail: "delivered 240 s after its time; iOS tolerates 180 s")
-        ]
-    )
-
-    /// Nothing is known but that it was closed and broke nothing, which no tick tells.
-    static let bare = CycleVerdict(
-        closedAt: Timestamp(microseconds: 0),
-        outcome: .incomplete,
-        violations: []
-    )
-
-    /// A verdict of chance.
-    static func random(_ random: inout SplitMix64) -> CycleVerdict {
-        let rules = ViolationKind.allCases.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }
-        return CycleVerdict(
-            closedAt: time(&random),
-            notificationTime: Bool.random(using: &random) ? time(&random) : nil,
-            schedule: Bool.random(using: &random) ? random.next() : nil,
-            outcome: CycleOutcome.allCases[Int.random(in: 0..<CycleOutcome.allCases.count, using: &random)],
-            failureReason: Bool.random(using: &random) ? FailureReason.allCases.randomElement(using: &random) : nil,
-            violations: rules.map { CycleViolation(kind: $0, detail: sentence(&random)) }
-        )
-    }
-
-    private static func time(_ random: inout SplitMix64) -> Timestamp {
-        Timestamp(microseconds: Int64.random(in: 0..<253_402_300_800_000_000, using: &random))
-    }
-
-    private static func sentence(_ random: inout SplitMix64) -> String {
-        let words = ["delivered", "240 s", "\"quoted\"", "ü", "\n", "\u{7F}", "🕛", ""]
-        let count = Int.random(in: 0...20, using: &random)
-        return (0..<count).map { _ in words[Int.random(in: 0..<words.count, using: &random)] }.joined(separator: " ")
     }
 }

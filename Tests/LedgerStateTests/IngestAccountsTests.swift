@@ -29,8 +29,8 @@ struct IngestAccountsTests {
         return accounts
     }
 
-    @Test("add up: received are accepted, duplicates and rejected ones")
-    func sums() {
+    @Test("ingest accounts add up: received are accepted, duplicates and rejected ones")
+    func ingestAccountsSums() {
         var random = SplitMix64(1)
         for receipts in 0..<100 {
             let accounts = Self.random(&random, receipts: receipts)
@@ -39,7 +39,7 @@ struct IngestAccountsTests {
         }
     }
 
-    @Test("add each receipt to its own origin and reasons")
+    @Test("ingest accounts add each receipt to its own origin and reasons")
     func eachPlace() {
         var receipt = IngestReceipt()
         receipt.duplicates = 2
@@ -56,8 +56,8 @@ struct IngestAccountsTests {
         #expect(accounts.rejected.enumerated().allSatisfy { $0.element == ($0.offset == 4 ? 3 : 0) })
     }
 
-    @Test("are read back as they were written, and written the same again")
-    func roundTrip() {
+    @Test("ingest accounts are read back as they were written, and written the same again")
+    func ingestAccountsRoundTrip() {
         var random = SplitMix64(2)
         for receipts in 0..<50 {
             let accounts = Self.random(&random, receipts: receipts)
@@ -68,8 +68,8 @@ struct IngestAccountsTests {
         }
     }
 
-    @Test("cut anywhere are no accounts, or ones that lack whole origins")
-    func truncated() {
+    @Test("ingest accounts cut anywhere are no accounts, or ones that lack whole origins")
+    func ingestAccountsTruncated() {
         var random = SplitMix64(3)
         let accounts = Self.random(&random, receipts: 20)
         let bytes = accounts.encoded
@@ -83,8 +83,8 @@ struct IngestAccountsTests {
         #expect(IngestAccounts(encoded: []) == nil)
     }
 
-    @Test("of any words are accounts or none")
-    func anyWords() {
+    @Test("ingest accounts of any words are accounts or none")
+    func ingestAccountsAnyWords() {
         var random = SplitMix64(4)
         for _ in 0..<20_000 {
             let words = (0..<Int.random(in: 0...24, using: &random)).map { _ in
@@ -98,8 +98,8 @@ struct IngestAccountsTests {
 
 @Suite("The origin of events")
 struct EventOriginTests {
-    @Test("is stored as one number and read back")
-    func roundTrip() {
+    @Test("the origin of events is stored as one number and read back")
+    func eventOriginRoundTrip() {
         #expect(Set(EventOrigin.allCases).count == EventOrigin.allCases.count)
         for source in EventSource.allCases {
             for format in EventFormat.allCases {
@@ -132,8 +132,8 @@ struct IngestReceiptTests {
         return receipt
     }
 
-    @Test("is read back as it was written")
-    func roundTrip() {
+    @Test("an ingest receipt is read back as it was written")
+    func ingestReceiptRoundTrip() {
         var random = SplitMix64(1)
         for _ in 0..<200 {
             let receipt = Self.random(&random)
@@ -141,14 +141,14 @@ struct IngestReceiptTests {
         }
     }
 
-    @Test("takes no bytes when there is nothing to tell")
-    func empty() {
+    @Test("an ingest receipt takes no bytes when there is nothing to tell")
+    func ingestReceiptEmpty() {
         #expect(IngestReceipt().isEmpty)
         #expect(IngestReceipt().encoded.isEmpty)
         #expect(IngestReceipt(encoded: []) == IngestReceipt())
     }
 
-    @Test("is not empty when it tells anything")
+    @Test("an ingest receipt is not empty when it tells anything")
     func notEmpty() {
         for member in [\IngestReceipt.duplicates, \.unknownFields, \.rejected[0], \.rejected[12]] {
             var receipt = IngestReceipt()
@@ -158,7 +158,7 @@ struct IngestReceiptTests {
         }
     }
 
-    @Test("of a batch identity alone is not empty")
+    @Test("an ingest receipt of a batch identity alone is not empty")
     func identityAlone() {
         var receipt = IngestReceipt()
         receipt.batchIdentities = [0]
@@ -166,8 +166,8 @@ struct IngestReceiptTests {
         #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
     }
 
-    @Test("cut anywhere but between its parts is no receipt, except for nothing at all")
-    func truncated() {
+    @Test("an ingest receipt cut anywhere but between its parts is no receipt, except for nothing at all")
+    func ingestReceiptTruncated() {
         var random = SplitMix64(2)
         var receipt = Self.random(&random)
         receipt.batchIdentities = [1, 2]
@@ -187,7 +187,7 @@ struct IngestReceiptTests {
         #expect(IngestReceipt(encoded: bytes + [UInt8](repeating: 0, count: 8)) == nil)
     }
 
-    @Test("of an older version with fewer reasons is read")
+    @Test("an ingest receipt of an older version with fewer reasons is read")
     func fewerReasons() {
         let words: [UInt64] = [5, 6, 2, 7, 8, 1, 99]
         let receipt = IngestReceipt(encoded: LittleEndianWords.bytes(words))
@@ -197,8 +197,8 @@ struct IngestReceiptTests {
         #expect(receipt?.batchIdentities == [99])
     }
 
-    @Test("of any words is a receipt or none")
-    func anyWords() {
+    @Test("an ingest receipt of any words is a receipt or none")
+    func ingestReceiptAnyWords() {
         var random = SplitMix64(3)
         for _ in 0..<20_000 {
             let words = (0..<Int.random(in: 0...20, using: &random)).map { _ in
@@ -209,7 +209,7 @@ struct IngestReceiptTests {
         }
     }
 
-    @Test("has its numbers in eight bytes each, the lowest first")
+    @Test("an ingest receipt has its numbers in eight bytes each, the lowest first")
     func littleEndian() {
         #expect(LittleEndianWords.bytes([0x0102_0304_0506_0708]) == [8, 7, 6, 5, 4, 3, 2, 1])
         #expect(LittleEndianWords.words([8, 7, 6, 5, 4, 3, 2, 1]) == [0x0102_0304_0506_0708])

@@ -53,12 +53,12 @@ struct InstallationKeyTests {
         ),
     ]
 
-    @Test("gives the first half of HMAC-SHA-256, as RFC 4231 has it", arguments: vectors)
+    @Test("the installation key gives the first half of HMAC-SHA-256, as RFC 4231 has it", arguments: vectors)
     func knownVectors(vector: Vector) throws {
         #expect(Self.hex(try Self.key(vector.key), vector.message) == vector.digest.prefix(32))
     }
 
-    @Test("agrees with openssl about keys and messages of chance")
+    @Test("the installation key agrees with openssl about keys and messages of chance")
     func agreesWithOpenSSL() throws {
         var random = SplitMix64(1)
         for length in [0, 1, 36, 63, 64, 65, 256] {
@@ -75,7 +75,7 @@ struct InstallationKeyTests {
         }
     }
 
-    @Test("gives other pseudonyms than another key, and other ones to other installations")
+    @Test("the installation key gives other pseudonyms than another key, and other ones to other installations")
     func differs() throws {
         let directories = [try TemporaryDirectory(), try TemporaryDirectory()]
         let first = try InstallationKey(directory: directories[0].path)
@@ -86,7 +86,7 @@ struct InstallationKeyTests {
         #expect(first.pseudonym(of: one.span) != first.pseudonym(of: other.span))
     }
 
-    @Test("gives the same key of identities whenever it is loaded, and another from another file")
+    @Test("the installation key gives the same key of identities whenever it is loaded, and another from another file")
     func identityKey() throws {
         let directory = try TemporaryDirectory()
         let elsewhere = try TemporaryDirectory()
@@ -109,7 +109,7 @@ struct KeyFileTests {
         path = directory.file(InstallationKey.fileName)
     }
 
-    @Test("is made once, with 32 bytes that only its owner may read, and loaded from then on")
+    @Test("the key file is made once, with 32 bytes that only its owner may read, and loaded from then on")
     func madeOnce() throws {
         let first = try InstallationKey(directory: directory.path)
         let bytes = try Files.read(path)
@@ -124,7 +124,7 @@ struct KeyFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [InstallationKey.fileName])
     }
 
-    @Test("is made anew over what a crash left beside it")
+    @Test("the key file is made anew over what a crash left beside it")
     func crashWhileMaking() throws {
         try Files.write([1, 2, 3], to: path + ".new", mode: 0o644)
         _ = try InstallationKey(directory: directory.path)
@@ -133,7 +133,7 @@ struct KeyFileTests {
         #expect(!FileManager.default.fileExists(atPath: path + ".new"))
     }
 
-    @Test("is refused when others may read or write it", arguments: [0o640, 0o604, 0o620, 0o602, 0o644, 0o660, 0o601])
+    @Test("the key file is refused when others may read or write it", arguments: [0o640, 0o604, 0o620, 0o602, 0o644, 0o660, 0o601])
     func readableByOthers(mode: Int) throws {
         let bytes = [UInt8](1...32)
         try Files.write(bytes, to: path, mode: mode)
@@ -144,13 +144,13 @@ struct KeyFileTests {
         #expect(try Files.mode(path) == mode)
     }
 
-    @Test("is loaded when only its owner may read it", arguments: [0o600, 0o400, 0o700])
+    @Test("the key file is loaded when only its owner may read it", arguments: [0o600, 0o400, 0o700])
     func readableByOwner(mode: Int) throws {
         try Files.write([UInt8](1...32), to: path, mode: mode)
         _ = try InstallationKey(directory: directory.path)
     }
 
-    @Test("is refused when it has another size, and left as it is", arguments: [0, 1, 16, 31, 33, 64, 4_096])
+    @Test("the key file is refused when it has another size, and left as it is", arguments: [0, 1, 16, 31, 33, 64, 4_096])
     func wrongSize(size: Int) throws {
         let bytes = [UInt8](repeating: 7, count: size)
         try Files.write(bytes, to: path)
@@ -158,7 +158,7 @@ struct KeyFileTests {
         #expect(try Files.read(path) == bytes)
     }
 
-    @Test("is refused when it is a symbolic link, wherever that points")
+    @Test("the key file is refused when it is a symbolic link, wherever that points")
     func symbolicLink() throws {
         let target = directory.file("target")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
@@ -169,7 +169,7 @@ struct KeyFileTests {
         #expect(throws: InstallationKeyError.self) { _ = try InstallationKey(directory: directory.path) }
     }
 
-    @Test("is refused when it is a directory")
+    @Test("the key file is refused when it is a directory")
     func isDirectory() throws {
         try FileManager.default.createDirectory(
             atPath: path,
@@ -179,13 +179,13 @@ struct KeyFileTests {
         #expect(throws: InstallationKeyError.self) { _ = try InstallationKey(directory: directory.path) }
     }
 
-    @Test("is refused when it is a pipe, without waiting for a writer", .timeLimit(.minutes(1)))
+    @Test("the key file is refused when it is a pipe, without waiting for a writer", .timeLimit(.minutes(1)))
     func isPipe() throws {
         guard unsafe mkfifo(path, 0o600) == 0 else { throw Program.Failure(description: "mkfifo: \(errno)") }
         #expect(throws: InstallationKeyError.self) { _ = try InstallationKey(directory: directory.path) }
     }
 
-    @Test("is not made in a directory that is not there, and the error says why")
+    @Test("the key file is not made in a directory that is not there, and the error says why")
     func noDirectory() throws {
         let missing = directory.file("missing")
         let error = #expect(throws: InstallationKeyError.self) { _ = try InstallationKey(directory: missing) }

@@ -16,7 +16,7 @@ struct JournalProgressTests {
         JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: end, oldest: oldest)
     }
 
-    @Test("moves by events, and by batches once these are whole")
+    @Test("journal progress moves by events, and by batches once these are whole")
     func batchEnds() throws {
         let progress = Self.progress()
         for end in [Self.position(1, 10), Self.position(2, 10), Self.position(3, 25)] {
@@ -33,7 +33,7 @@ struct JournalProgressTests {
         #expect(progress.latest == 25)
     }
 
-    @Test("never moves back, and takes a batch that is written again for the same one")
+    @Test("journal progress never moves back, and takes a batch that is written again for the same one")
     func writtenAgain() {
         let progress = Self.progress()
         progress.willWrite(batchEndingAt: Self.position(1, 10))
@@ -50,7 +50,7 @@ struct JournalProgressTests {
         #expect(progress.unsaved?.position == Self.position(2, 20))
     }
 
-    @Test("shows as saved only what was saved")
+    @Test("journal progress shows as saved only what was saved")
     func saving() throws {
         let progress = Self.progress()
         #expect(progress.unsaved == nil)
@@ -64,7 +64,7 @@ struct JournalProgressTests {
         #expect(progress.unsaved?.position == Self.position(1, 11))
     }
 
-    @Test("keeps the last cursor it was told, and what it passed over")
+    @Test("journal progress keeps the last cursor it was told, and what it passed over")
     func cursorAndSkipped() {
         let progress = Self.progress()
         progress.passed(cursor: nil)
@@ -78,7 +78,7 @@ struct JournalProgressTests {
     }
 
     @Test(
-        "is the same after it was saved in a ledger and read back",
+        "journal progress is the same after it was saved in a ledger and read back",
         arguments: [nil, "s=4c0fb6;i=3;b=9f;m=1a;t=63;x=7e", "with a space"],
         [0, 17, UInt64.max]
     )
@@ -99,7 +99,7 @@ struct JournalProgressTests {
         try ledger.close()
     }
 
-    @Test("lags behind by the age of what the ledger held at the start, and not at all behind nothing")
+    @Test("journal progress lags behind by the age of what the ledger held at the start, and not at all behind nothing")
     func lagAtStart() {
         let behind = Self.progress(end: Self.position(3, 30), oldest: startOfTest)
         #expect(behind.lag(now: startOfTest + 5_000_000) == 5_000_000)
@@ -110,7 +110,7 @@ struct JournalProgressTests {
         #expect(Self.progress(end: .start, oldest: nil).lag(now: startOfTest) == 0)
     }
 
-    @Test("starts behind what has left the ledger, which it counts as skipped")
+    @Test("journal progress starts behind what has left the ledger, which it counts as skipped")
     func resumeBehindPruned() throws {
         let directory = try TemporaryDirectory()
         let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
@@ -142,7 +142,7 @@ struct JournalProgressTests {
 struct JournalLagTests {
     static let second: Int64 = 1_000_000
 
-    @Test("is the age of the oldest commit that is not confirmed")
+    @Test("the journal's lag is the age of the oldest commit that is not confirmed")
     func oldest() {
         var lag = JournalLag()
         #expect(lag.age(behind: 0, now: startOfTest) == 0)
@@ -159,7 +159,7 @@ struct JournalLagTests {
         #expect(lag.age(behind: 30, now: now + Self.second) == Self.second)
     }
 
-    @Test("takes commits of one second for one, at its earliest time")
+    @Test("the journal's lag takes commits of one second for one, at its earliest time")
     func resolution() {
         var lag = JournalLag()
         for step in 0..<100 { lag.committed(UInt64(step) + 1, at: startOfTest + Int64(step) * 10_000) }
@@ -167,8 +167,8 @@ struct JournalLagTests {
         #expect(lag.age(behind: 100, now: startOfTest + Self.second) == 0)
     }
 
-    @Test("is never negative, whatever the clock does")
-    func clockSetBack() {
+    @Test("the journal's lag is never negative, whatever the clock does")
+    func journalLagClockSetBack() {
         var lag = JournalLag()
         lag.committed(1, at: startOfTest)
         #expect(lag.age(behind: 0, now: startOfTest - Self.second) == 0)
@@ -177,8 +177,8 @@ struct JournalLagTests {
         #expect(lag.age(behind: 2, now: startOfTest + Self.second) == 0)
     }
 
-    @Test("stays right at its oldest end in memory that has a limit")
-    func limit() {
+    @Test("the journal's lag stays right at its oldest end in memory that has a limit")
+    func journalLagLimit() {
         var lag = JournalLag()
         let commits: Int64 = 100_000
         for step in 1...commits { lag.committed(UInt64(step), at: startOfTest + step * Self.second) }

@@ -23,7 +23,7 @@ struct LedgerDumpTests {
         lines.compactMap { $0.firstMatch(of: #/"scheduleId":"([^"]*)"/#).map { String($0.output.1) } }
     }
 
-    @Test("every event as it stands in the journal, in an envelope")
+    @Test("a ledger dump prints every event as it stands in the journal, in an envelope")
     func envelope() async throws {
         let dump = try await kept().dump()
         #expect(ids(dump.lines) == (0..<9).map { "id-\($0)" })
@@ -37,7 +37,7 @@ struct LedgerDumpTests {
         #expect(dump.outcome == LedgerDump.Outcome())
     }
 
-    @Test("what comes after a number, and no more lines than asked for")
+    @Test("a ledger dump prints what comes after a number, and no more lines than asked for")
     func bounds() async throws {
         let kept = try await kept()
         for after in 0...10 as ClosedRange<UInt64> {
@@ -48,7 +48,7 @@ struct LedgerDumpTests {
         }
     }
 
-    @Test("events of one kind")
+    @Test("a ledger dump prints events of one kind")
     func kinds() async throws {
         let lines = ["prefetch_scheduled", "prefetch_executed", "prefetch_success"].map { EventText.event($0, id: "a") }
         let kept = try await KeptLedger([lines, [EventText.event("prefetch_executed", id: "b")]])
@@ -57,7 +57,7 @@ struct LedgerDumpTests {
         #expect(try kept.dump(.events(.init(name: "prefetch_missed"))).lines == [])
     }
 
-    @Test("rows with their receipts, ticks included")
+    @Test("a ledger dump prints rows with their receipts, ticks included")
     func rows() async throws {
         let first = EventText.scheduled("a")
         let kept = try await KeptLedger([[first], [first, EventText.scheduled("b"), "{}"]])
@@ -71,8 +71,8 @@ struct LedgerDumpTests {
         for row in rows { _ = try JSONSerialization.jsonObject(with: Data(row.utf8)) }
     }
 
-    @Test("positions of sources only as hashes")
-    func positions() async throws {
+    @Test("a ledger dump prints positions of sources only as hashes")
+    func ledgerDumpPositions() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
         try await pipeline.remember(SourcePosition(source: 0xAB, bytes: Array("the beginning of a line".utf8)))
@@ -82,8 +82,8 @@ struct LedgerDumpTests {
         #expect(!text.contains("beginning"))
     }
 
-    @Test("all but a damaged batch, which it names")
-    func damaged() async throws {
+    @Test("a ledger dump prints all but a damaged batch, which it names")
+    func ledgerDumpDamaged() async throws {
         let kept = try await kept()
         try kept.flip("id-4")
         let dump = try kept.dump()
@@ -94,8 +94,8 @@ struct LedgerDumpTests {
         #expect(ids(try kept.dump(after: 3).lines) == ["id-7", "id-8"])
     }
 
-    @Test("all but a batch that is gone, and says where")
-    func missing() async throws {
+    @Test("a ledger dump prints all but a batch that is gone, and says where")
+    func ledgerDumpMissing() async throws {
         let kept = try await kept()
         try kept.execute("DELETE FROM batch WHERE id = 2")
         let dump = try kept.dump()
@@ -103,7 +103,7 @@ struct LedgerDumpTests {
         #expect(dump.warnings == ["batch 3 does not follow batch 1, sequence 2: something between them is missing"])
     }
 
-    @Test("no more when the reader has gone away, which is no error")
+    @Test("a ledger dump prints no more when the reader has gone away, which is no error")
     func readerGone() async throws {
         signal(SIGPIPE, SIG_IGN)
         let kept = try await kept()
@@ -115,8 +115,8 @@ struct LedgerDumpTests {
         #expect(outcome == LedgerDump.Outcome())
     }
 
-    @Test("a sentence when there is no ledger")
-    func absent() throws {
+    @Test("a ledger dump prints a sentence when there is no ledger")
+    func ledgerDumpAbsent() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: UnreadableLedger.self) { try LedgerDump(stateDirectory: directory.path, .rows) }
         #expect(throws: UnreadableLedger.self) { try LedgerDump(stateDirectory: directory.path + "/none", .rows) }

@@ -16,8 +16,8 @@ struct LifecyclePageTests {
     private static let telemetry = LifecycleCounterFamily.ofTelemetry
     private static let histograms = LifecycleHistogramFamily.ofCycles + LifecycleHistogramFamily.ofReceiving
 
-    @Test("are all there at 0 on the first page, each series of every closed set")
-    func fromTheStart() async throws {
+    @Test("lifecycle metrics are all there at 0 on the first page, each series of every closed set")
+    func lifecyclePageFromTheStart() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory())
         let page = pipeline.page
         for family in Self.families + Self.telemetry {
@@ -36,7 +36,7 @@ struct LifecyclePageTests {
         try await pipeline.close()
     }
 
-    @Test("move from real events, through the ledger")
+    @Test("lifecycle metrics move from real events, through the ledger")
     func moves() async throws {
         let pipeline = try await Self.sample(in: try TemporaryDirectory())
         let page = pipeline.page
@@ -53,8 +53,8 @@ struct LifecyclePageTests {
         try await pipeline.close()
     }
 
-    @Test("go on over a restart, histograms and gauges included, from when the ledger was made")
-    func restart() async throws {
+    @Test("lifecycle metrics go on over a restart, histograms and gauges included, from when the ledger was made")
+    func lifecyclePageRestart() async throws {
         let directory = try TemporaryDirectory()
         let before = try await Self.sample(in: directory)
         let page = before.page
@@ -80,14 +80,14 @@ struct LifecyclePageTests {
         try await after.close()
     }
 
-    @Test("give MetricLint nothing to say", arguments: [[], LifecycleLabel.allCases])
+    @Test("lifecycle metrics give MetricLint nothing to say", arguments: [[], LifecycleLabel.allCases])
     func lint(labels: [LifecycleLabel]) {
         let registry = MetricsRegistry(now: { startOfTest }) { Issue.record("\($0)") }
         _ = LifecycleInstruments(registry, created: startOfTest, labels: labels, isReceiver: true)
         #expect(MetricLint.findings(in: registry.descriptors) == [])
     }
 
-    @Test("tell of clocks and of arrival only where events are received")
+    @Test("lifecycle metrics tell of clocks and of arrival only where events are received")
     func replay() {
         let registry = MetricsRegistry(now: { startOfTest })
         _ = LifecycleInstruments(registry, created: startOfTest, isReceiver: false)
@@ -137,8 +137,8 @@ struct LifecycleLabelTests {
         return families.contains { name.hasPrefix($0) }
     }
 
-    @Test("give sums that are the page without them, and nothing else changes", arguments: choices, [3, 40])
-    func sums(labels: [LifecycleLabel], versions: Int) async throws {
+    @Test("labels for platform and app version give sums that are the page without them, and nothing else changes", arguments: choices, [3, 40])
+    func lifecycleLabelSums(labels: [LifecycleLabel], versions: Int) async throws {
         let events = Self.events(versions: versions) + LifecycleSample.events
         let pipelines = try [[], labels].map { try Pipeline(in: try TemporaryDirectory(), labels: $0) }
         for pipeline in pipelines {
@@ -166,7 +166,7 @@ struct LifecycleLabelTests {
         for pipeline in pipelines { try await pipeline.close() }
     }
 
-    @Test("make only the series of unknown at first, and whole sets of series for what is told of")
+    @Test("labels for platform and app version make only the series of unknown at first, and whole sets of series for what is told of")
     func series() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory(), labels: [.appVersion, .platform, .platform])
         func reasons(_ platform: String) -> [String] {

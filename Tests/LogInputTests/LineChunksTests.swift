@@ -23,7 +23,7 @@ struct LineChunksTests {
         }
     }
 
-    @Test("that come out as they went in, wherever the buffer ends", arguments: [16, 17, 31, 64, 1_000])
+    @Test("lines come out of an input as they went in, wherever the buffer ends", arguments: [16, 17, 31, 64, 1_000])
     func wholeLines(capacity: Int) throws {
         var random = SplitMix64(UInt64(capacity))
         let lines = (0..<300).map { number in
@@ -35,8 +35,8 @@ struct LineChunksTests {
         }
     }
 
-    @Test("an empty input has none, an empty line is one")
-    func empty() throws {
+    @Test("an empty input has no line, an empty line is one")
+    func lineChunksEmpty() throws {
         #expect(try Self.chunks([], capacity: 64) == [])
         #expect(try Self.chunks(Array("\n".utf8), capacity: 64) == [[""]])
         #expect(try Self.chunks(Array("\n\na".utf8), capacity: 64) == [["", "", "a"]])
@@ -53,7 +53,7 @@ struct LineChunksTests {
     }
 
     @Test("gzip is decompressed on the way, also of several members")
-    func gzip() throws {
+    func lineChunksGzip() throws {
         let lines = (0..<200_000).map { "line \($0)" }
         let half = lines.count / 2
         let first = try Program.gzip(Array((lines[..<half].joined(separator: "\n") + "\n").utf8))
@@ -72,15 +72,15 @@ struct LineChunksTests {
         #expect(throws: InputError.self) { try Self.chunks(whole + [1, 2, 3], capacity: 64) }
     }
 
-    @Test("other formats are named with what to do about them")
-    func foreign() throws {
+    @Test("an input in another format is named with a remedy")
+    func lineChunksForeign() throws {
         for head: [UInt8] in [[0xFF, 0xFE, 0x5B, 0x00], [0x28, 0xB5, 0x2F, 0xFD, 0], Array("PK\u{3}\u{4}x".utf8)] {
             let error = #expect(throws: InputError.self) { try Self.chunks(head, capacity: 64) }
             #expect(error?.problem.contains("`") == true)
         }
     }
 
-    @Test("what cannot be opened is named with the reason")
+    @Test("an input that cannot be opened is named with the reason")
     func unopened() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: InputError(input: "/nowhere/at-all", problem: "there is no such file")) {
@@ -98,7 +98,7 @@ struct JSONDocumentsTests {
     }
 
     @Test(
-        "by how they begin",
+        "a JSON document is recognised by how it begins",
         arguments: [
             "[{\"event\":1}]", " \n[\n  {\n", "[]", "\u{FEFF}[{", "{\n  \"event\": \"x\",\n",
             "{ \"events\": [\n{\"a\":1},\n",
@@ -111,7 +111,7 @@ struct JSONDocumentsTests {
     }
 
     @Test(
-        "and not by a bracket or a brace alone",
+        "a bracket or a brace alone makes no JSON document",
         arguments: [
             "", " ", "[DNP-FETCH] Starting fetch", "[2025-11-15] x", "[ 12.34] kernel",
             "{\"event\":\"a\"}\n{\"event\":\"b\"}\n",
@@ -119,7 +119,7 @@ struct JSONDocumentsTests {
             "{\"a\":\"\\\"events\\\":[\"}\n",
         ]
     )
-    func lines(text: String) {
+    func jsonDocumentsLines(text: String) {
         #expect(!Self.begins(text))
     }
 
@@ -140,8 +140,8 @@ struct LineCutterTests {
         return lines
     }
 
-    @Test("are the same however they come")
-    func pieces() {
+    @Test("cut lines are the same however their bytes arrive")
+    func lineCutterPieces() {
         var random = SplitMix64(1)
         for _ in 0..<200 {
             let bytes: [UInt8] = [10, 0, 65, 66, 67]
@@ -159,7 +159,7 @@ struct LineCutterTests {
         }
     }
 
-    @Test("of a gap of NUL bytes end there, and the gap is gone")
+    @Test("a gap of NUL bytes ends a line and is dropped")
     func gaps() {
         #expect(
             String(decoding: Self.cut([Array("one\n\0\0\0two\nth\0\0ree\n\0".utf8)]), as: UTF8.self)
@@ -167,7 +167,7 @@ struct LineCutterTests {
         )
     }
 
-    @Test("that are too long are handed on once, still too long, in bounded memory")
+    @Test("a line over the limit is handed on once, still too long, in bounded memory")
     func tooLong() {
         var cutter = LineCutter()
         var lines: [UInt8] = []

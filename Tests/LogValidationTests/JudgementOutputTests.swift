@@ -12,8 +12,8 @@ import Testing
 
 @Suite("A judgement as text")
 struct JudgementTextTests {
-    @Test("is a table with what was broken, counters, lines, and the verdict last")
-    func whole() {
+    @Test("judgement text is a table with what was broken, counters, lines, and the verdict last")
+    func judgementTextWhole() {
         let judgement = JudgementSamples.judgement([
             JudgementSamples.cycle(),
             JudgementSamples.cycle(
@@ -46,13 +46,13 @@ struct JudgementTextTests {
         #expect(judgement.text() == expected)
     }
 
-    @Test("says that there is nothing")
-    func empty() {
+    @Test("judgement text says that there is nothing")
+    func judgementTextEmpty() {
         #expect(Judgement().text().hasSuffix("\nempty: the input holds no lifecycle event\n"))
     }
 
-    @Test("explains what was not recognised, and how much more there is")
-    func explanation() {
+    @Test("judgement text explains what was not recognised, and how much more there is")
+    func judgementTextExplanation() {
         var judgement = JudgementSamples.judgement([JudgementSamples.cycle()])
         judgement.inputs[0].lines.unrecognised = 3
         let text = judgement.text(explains: true)
@@ -70,8 +70,8 @@ struct JudgementTextTests {
         #expect(text.split(separator: "\n").last == "coherent: 1 cycle (1 used)")
     }
 
-    @Test("never lets an id or a sentence reach the terminal as it came")
-    func hostile() {
+    @Test("judgement text never lets an id or a sentence reach the terminal as it came")
+    func judgementTextHostile() {
         let hostile = "\u{1B}]0;title\u{7}\r\n\u{202E}\u{9B}31m\u{2028}"
         let cycle = JudgementSamples.cycle(hostile, violations: [.expired], detail: hostile)
         var judgement = JudgementSamples.judgement([cycle], inputs: [hostile])
@@ -82,7 +82,7 @@ struct JudgementTextTests {
         }
     }
 
-    @Test("marks what is missing and what is open")
+    @Test("judgement text marks what is missing and what is open")
     func marks() {
         func marks(_ change: (inout ClosedCycle) -> Void) -> String {
             JudgementSamples.cycle(outcome: .incomplete) {
@@ -105,7 +105,7 @@ struct JudgementTextTests {
         )
     }
 
-    @Test("has colours on a terminal, and never when they are refused")
+    @Test("judgement text has colours on a terminal, and never when they are refused")
     func colours() {
         let judgement = JudgementSamples.judgement([JudgementSamples.cycle()])
         #expect(judgement.text(style: TextStyle(isColoured: true)).contains("\u{1B}[32m✓\u{1B}[0m"))
@@ -116,7 +116,7 @@ struct JudgementTextTests {
         #expect(!TextStyle(isTerminal: false, environment: [:]).isColoured)
     }
 
-    @Test("tells how far a run has come")
+    @Test("judgement text tells how far a run has come")
     func progress() {
         var progress = InputProgress()
         progress.lines = 1_234_567
@@ -139,8 +139,8 @@ struct JudgementJSONTests {
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
-    @Test("is the documented object, in the documented order")
-    func whole() {
+    @Test("judgement JSON is the documented object, in the documented order")
+    func judgementJSONWhole() {
         let judgement = JudgementSamples.judgement([
             JudgementSamples.cycle(), JudgementSamples.cycle("b", outcome: .fallback, violations: [.driftExceeded]),
         ])
@@ -164,15 +164,15 @@ struct JudgementJSONTests {
         #expect(Self.text(judgement) == expected)
     }
 
-    @Test("of nothing holds every member")
-    func empty() throws {
+    @Test("judgement JSON of nothing holds every member")
+    func judgementJSONEmpty() throws {
         let object = try Self.object(Self.text(Judgement()))
         #expect(Set(object.keys) == ["verdict", "cycles", "counters", "lines"])
         #expect(object["verdict"] as? String == "empty")
         #expect((object["cycles"] as? [Any])?.isEmpty == true)
     }
 
-    @Test("survives ids and sentences of any characters")
+    @Test("judgement JSON survives ids and sentences of any characters")
     func escapes() throws {
         let hostile = "\"\\\u{0}\u{1F}\u{7F}\n\r\t</script>é\u{202E}😀"
         let cycle = JudgementSamples.cycle(hostile, violations: [.usedWithoutSuccess], detail: hostile)
@@ -183,7 +183,7 @@ struct JudgementJSONTests {
         #expect(violations[0]["detail"] as? String == hostile)
     }
 
-    @Test("tells how many cycles are not listed, and the unrecognised lines when asked")
+    @Test("judgement JSON tells how many cycles are not listed, and the unrecognised lines when asked")
     func additions() throws {
         let judgement = JudgementSamples.judgement([JudgementSamples.cycle(nil)], omitted: 5)
         let object = try Self.object(Self.text(judgement, explains: true))
@@ -197,7 +197,7 @@ struct JudgementJSONTests {
         #expect(cycles[0]["scheduleId"] is NSNull)
     }
 
-    @Test("names failures for other reasons once there are some")
+    @Test("judgement JSON names failures for other reasons once there are some")
     func otherFailures() {
         let cycle = JudgementSamples.cycle(outcome: .failed) { $0.failureReason = .other }
         #expect(Self.text(JudgementSamples.judgement([cycle])).contains(#""SYSTEM":0,"OTHER":1}"#))
@@ -214,7 +214,7 @@ struct JUnitTests {
         element.attribute(forName: name)?.stringValue
     }
 
-    @Test("has a suite for each input, a case for each cycle, and a failure for each violation that counts")
+    @Test("a JUnit report has a suite for each input, a case for each cycle, and a failure for each violation that counts")
     func suites() throws {
         var second = JudgementSamples.cycle(
             "b",
@@ -243,8 +243,8 @@ struct JUnitTests {
         }
     }
 
-    @Test("has a case for each requirement")
-    func requirements() throws {
+    @Test("a JUnit report has a case for each requirement")
+    func junitRequirements() throws {
         let judgement = JudgementSamples.judgement([JudgementSamples.cycle()])
         let root = try Self.document(judgement.junit(requirements: [.used, .missed]))
         let cases = try #require(root.elements(forName: "testsuite").last).elements(forName: "testcase")
@@ -252,14 +252,14 @@ struct JUnitTests {
         #expect(cases.map { $0.elements(forName: "failure").count } == [0, 1])
     }
 
-    @Test("fails for an input without a lifecycle event")
-    func empty() throws {
+    @Test("a JUnit report fails for an input without a lifecycle event")
+    func junitEmpty() throws {
         let root = try Self.document(JudgementSamples.judgement([]).junit())
         #expect(Self.attribute("failures", root) == "1")
     }
 
-    @Test("is valid XML whatever an id holds")
-    func hostile() throws {
+    @Test("a JUnit report is valid XML whatever an id holds")
+    func junitHostile() throws {
         let hostile = "<&>\"'\u{0}\u{8}\u{1B}\u{FFFE}\u{85}]]>\n😀é"
         let cycle = JudgementSamples.cycle(hostile, violations: [.usedWithoutSuccess, .expired], detail: hostile)
         let root = try Self.document(JudgementSamples.judgement([cycle], inputs: [hostile]).junit())
@@ -268,8 +268,8 @@ struct JUnitTests {
         #expect(testCase.elements(forName: "failure").first?.stringValue?.hasSuffix("]]> 😀é") == true)
     }
 
-    @Test("counts violations of cycles that are not listed")
-    func omitted() throws {
+    @Test("a JUnit report counts violations of cycles that are not listed")
+    func junitOmitted() throws {
         var judgement = JudgementSamples.judgement(
             [JudgementSamples.cycle(violations: [.duplicateTerminal])],
             omitted: 2

@@ -39,7 +39,7 @@ struct JudgementRunTests {
         }.joined()
     }
 
-    @Test("takes every line of every input once, whatever the inputs are")
+    @Test("a judgement run takes every line of every input once, whatever the inputs are")
     func inputs() throws {
         let lines = try file("a.ndjson", Self.cycles(0..<5_000))
         let document = try file(
@@ -63,8 +63,8 @@ struct JudgementRunTests {
         #expect(last.totalBytes == last.bytes)
     }
 
-    @Test("is the same wherever its pieces end")
-    func pieces() throws {
+    @Test("a judgement run is the same wherever its pieces end")
+    func judgementRunPieces() throws {
         let text = Self.cycles(0..<20_000)
         #expect(text.utf8.count > 2 * LineChunks.capacity)
         let judgement = try JudgementRun(Self.options()).judge([file("big.ndjson", text)])
@@ -72,7 +72,7 @@ struct JudgementRunTests {
         #expect(judgement.lines.recognised == 60_000)
     }
 
-    @Test("keeps only counters where nothing else is asked for")
+    @Test("a judgement run keeps only counters where nothing else is asked for")
     func counters() throws {
         let judgement = try JudgementRun(Self.options { $0.detail = .counters })
             .judge([file("a.ndjson", Self.cycles(0..<10))])
@@ -80,7 +80,7 @@ struct JudgementRunTests {
         #expect(judgement.totals.scheduled == 10)
     }
 
-    @Test("keeps the latest cycle of a test run, or that of a schedule")
+    @Test("a judgement run keeps the latest cycle of a test run, or that of a schedule")
     func testRun() throws {
         let path = try file("a.ndjson", Self.cycles(0..<10))
         let latest = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: nil) }).judge([path])
@@ -92,8 +92,8 @@ struct JudgementRunTests {
         #expect(TestRun(none, .init()) == nil)
     }
 
-    @Test("explains unreadable events of lines and of documents by their place")
-    func explanation() throws {
+    @Test("a judgement run explains unreadable events of lines and of documents by their place")
+    func judgementRunExplanation() throws {
         let good = Self.cycles(0..<1).split(separator: "\n")[0]
         let lines = try file("a.ndjson", "\(good)\n{\"event\":\"glory\"}\n")
         let document = try file("b.json", "[\(good),{\"event\":\"glory\"}]")
@@ -102,8 +102,8 @@ struct JudgementRunTests {
         #expect(judgement.unrecognisedLines == 2)
     }
 
-    @Test("names the first input that cannot be read")
-    func unreadable() throws {
+    @Test("a judgement run names the first input that cannot be read")
+    func judgementRunUnreadable() throws {
         let path = try file("a.ndjson", Self.cycles(0..<1))
         let error = #expect(throws: InputError.self) {
             try JudgementRun(Self.options()).judge([path, "/nowhere/b.log"])
@@ -111,7 +111,7 @@ struct JudgementRunTests {
         #expect(error?.input == "/nowhere/b.log")
     }
 
-    @Test("refuses what means nothing")
+    @Test("a judgement run refuses what means nothing")
     func options() {
         #expect(throws: InvalidOption.self) { try LineFormat(named: "morse") }
         #expect(throws: InvalidOption.self) { try JudgementOptions(LineFormat(timezone: "Europe/Nowhere")) }
@@ -120,8 +120,8 @@ struct JudgementRunTests {
         }
     }
 
-    @Test("lists so many cycles and counts the others")
-    func omitted() throws {
+    @Test("a judgement run lists so many cycles and counts the others")
+    func judgementRunOmitted() throws {
         let pseudonyms = OneRunPseudonyms()
         var folding = JudgementFolding(
             try JudgementOptions(LineFormat()),
@@ -149,14 +149,14 @@ struct JudgementRunTests {
 
 @Suite("The verdict")
 struct VerdictTests {
-    @Test("without a cycle is empty, also in a strict judgement")
-    func empty() {
+    @Test("the verdict without a cycle is empty, also in a strict judgement")
+    func verdictEmpty() {
         let judgement = JudgementSamples.judgement([])
         #expect(judgement.verdict() == .empty)
         #expect(judgement.verdict(strict: true) == .empty)
     }
 
-    @Test("depends on the bucket of what a cycle broke", arguments: ViolationKind.allCases)
+    @Test("the verdict depends on the bucket of what a cycle broke", arguments: ViolationKind.allCases)
     func buckets(kind: ViolationKind) {
         let judgement = JudgementSamples.judgement([
             JudgementSamples.cycle(), JudgementSamples.cycle(violations: [kind]),
@@ -165,8 +165,8 @@ struct VerdictTests {
         #expect(judgement.verdict(strict: true) == (kind.bucket == .c ? .coherent : .incoherent))
     }
 
-    @Test("takes cycles into account that are not listed")
-    func omitted() {
+    @Test("the verdict takes cycles into account that are not listed")
+    func verdictOmitted() {
         var judgement = JudgementSamples.judgement([JudgementSamples.cycle(violations: [.expired])], omitted: 3)
         #expect(judgement.verdict() == .coherent)
         judgement.totals.violations[Int(ViolationKind.duplicateTerminal.rawValue)] += 1
@@ -174,7 +174,7 @@ struct VerdictTests {
     }
 
     @Test("requirements are met by one cycle, and by a stage as by an outcome")
-    func requirements() {
+    func verdictRequirements() {
         let judgement = JudgementSamples.judgement([
             JudgementSamples.cycle(), JudgementSamples.cycle(outcome: .fallback),
         ])

@@ -9,18 +9,18 @@ import Testing
 
 @Suite("A story comes out the same whatever it is wrapped in")
 struct WrappedScenariosTests {
-    @Test("every scenario in every wrapper", arguments: Scenario.all, Wrapping.all)
+    @Test("every scenario comes out the same in every wrapper", arguments: Scenario.all, Wrapping.all)
     func wrapped(scenario: Scenario, wrapping: Wrapping) {
         let log = WrittenLog.plain.bytes(of: scenario.lines.map(wrapping.wrap))
         #expect(Story(of: log) == Story(expected: scenario, hasTime: wrapping.hasTime))
     }
 
     @Test(
-        "the happy path in every wrapper, whatever happened to the file",
+        "the happy path comes out the same in every wrapper, whatever happened to the file",
         arguments: Wrapping.all,
         WrittenLog.allCases
     )
-    func written(wrapping: Wrapping, written: WrittenLog) throws {
+    func wrappedScenariosWritten(wrapping: Wrapping, written: WrittenLog) throws {
         guard wrapping.isOneLine || written != .amongOthers else { return }
         let scenario = try #require(Scenario.all.first)
         let log = written.bytes(of: scenario.lines.map(wrapping.wrap))

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Alternative names of a certificate")
 struct CertificateNamesTests {
-    @Test("are hosts, mail addresses, IP addresses as Go writes them, and URIs; never the common name")
-    func names() throws {
+    @Test("alternative names of a certificate are hosts, mail addresses, IP addresses as Go writes them, and URIs; never the common name")
+    func certificateNamesNames() throws {
         let certificates = try TestCertificates()
         let server = try #require(try NIOSSLCertificate.fromPEMFile(certificates.file("server.pem")).first)
         #expect(CertificateNames.of(server) == ["localhost", "127.0.0.1", "2001:db8::1", "spiffe://x/y"])

@@ -16,15 +16,15 @@ struct SettingTextTests {
     }
 
     @Test(
-        "is a number of bytes with or without a unit",
+        "the text of a setting is a number of bytes with or without a unit",
         arguments: [("0", 0), ("65536", 65_536), ("64KiB", 65_536), ("32MiB", 33_554_432), ("1GiB", 1_073_741_824)]
     )
-    func sizes(text: String, bytes: Int) throws {
+    func settingTextSizes(text: String, bytes: Int) throws {
         #expect(try SettingText.size(text, 0...1 << 40) == bytes)
     }
 
     @Test(
-        "is refused as bytes",
+        "the text of a setting is refused as bytes",
         arguments: [
             "", "KiB", "-1", "+1", "1.5MiB", "1kb", "1 MiB", "99999999999999999999", "9223372036854775807KiB", "2TiB",
         ]
@@ -35,18 +35,18 @@ struct SettingTextTests {
     }
 
     @Test(
-        "is a time with a unit",
+        "the text of a setting is a time with a unit",
         arguments: [
             ("250ms", Duration.milliseconds(250)), ("10s", .seconds(10)), ("5m", .seconds(300)),
             ("1h", .seconds(3_600)),
             ("7d", .seconds(604_800)), ("0", .zero), ("0s", .zero),
         ]
     )
-    func durations(text: String, duration: Duration) throws {
+    func settingTextDurations(text: String, duration: Duration) throws {
         #expect(try SettingText.duration(text, .zero ... .seconds(1_000_000)) == duration)
     }
 
-    @Test("is refused as a time", arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"])
+    @Test("the text of a setting is refused as a time", arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"])
     func badDurations(text: String) {
         let found = complaint { () throws(SettingComplaint) in
             _ = try SettingText.duration(text, .zero ... .seconds(1_000_000))
@@ -57,28 +57,28 @@ struct SettingTextTests {
         )
     }
 
-    @Test("is a rate", arguments: [("500/s", 500.0), ("30/m", 0.5), ("7200/h", 2)])
+    @Test("the text of a setting is a rate", arguments: [("500/s", 500.0), ("30/m", 0.5), ("7200/h", 2)])
     func rates(text: String, rate: Double) throws {
         #expect(try SettingText.rate(text) == rate)
     }
 
-    @Test("is refused as a rate", arguments: ["", "5", "0/s", "/s", "5/d", "-5/s", "5/s/s"])
+    @Test("the text of a setting is refused as a rate", arguments: ["", "5", "0/s", "/s", "5/d", "-5/s", "5/s/s"])
     func badRates(text: String) {
         #expect(complaint { () throws(SettingComplaint) in _ = try SettingText.rate(text) } != nil)
     }
 
-    @Test("is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
+    @Test("the text of a setting is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
     func shares(text: String, share: ConnectionShare) throws {
         #expect(try SettingText.share(text) == share)
     }
 
-    @Test("is refused as a part of all connections", arguments: ["0", "-1", "50%", "1000001"])
+    @Test("the text of a setting is refused as a part of all connections", arguments: ["0", "-1", "50%", "1000001"])
     func badShares(text: String) {
         let found = complaint { () throws(SettingComplaint) in _ = try SettingText.share(text) }
         #expect(found == "expected half, a whole number from 1 to 1000000, or off, found \"\(text)\"")
     }
 
-    @Test("is one of a few words, or is told what may have been meant")
+    @Test("the text of a setting is one of a few words, or is told what may have been meant")
     func choices() throws {
         #expect(try SettingText.choice("off", ServeConfiguration.JournalMode.allCases) == .off)
         let found = complaint { () throws(SettingComplaint) in
@@ -91,7 +91,7 @@ struct SettingTextTests {
 @Suite("The text of a listener")
 struct ListenerTextTests {
     @Test(
-        "is an endpoint with attributes",
+        "the text of a listener is an endpoint with attributes",
         arguments: [
             ("127.0.0.1:10910", Listener(.address(host: "127.0.0.1", port: 10_910))),
             ("[::1]:0", Listener(.address(host: "::1", port: 0))),
@@ -106,12 +106,12 @@ struct ListenerTextTests {
             ("systemd:http serve=metrics+ingest", Listener(.inherited(name: "http"))),
         ]
     )
-    func good(text: String, listener: Listener) throws {
+    func listenerTextGood(text: String, listener: Listener) throws {
         #expect(try Listener(text) == listener)
     }
 
     @Test(
-        "is refused with what was expected",
+        "the text of a listener is refused with what was expected",
         arguments: [
             ("", "expected host:port, unix:/path or systemd:name, found nothing"),
             ("80", "expected host:port such as"),
@@ -135,7 +135,7 @@ struct ListenerTextTests {
             ("systemd:", "expected systemd:name"),
         ]
     )
-    func bad(text: String, message: String) {
+    func listenerTextBad(text: String, message: String) {
         do throws(SettingComplaint) {
             _ = try Listener(text)
             Issue.record("taken")

@@ -51,7 +51,7 @@ struct SettingsReaderTests {
         )
     }
 
-    @Test("is that of the documented defaults where nothing is told")
+    @Test("the configuration is that of the documented defaults where nothing is set")
     func defaults() throws {
         let configuration = try read()
         #expect(configuration.stateDirectory == "/home/.local/state/dnp-telemetry")
@@ -63,7 +63,7 @@ struct SettingsReaderTests {
         }
     }
 
-    @Test("is told by options before the environment, by that before the file")
+    @Test("a setting is taken from options before the environment, and from that before the file")
     func layers() throws {
         let yaml = "max-body: 1KiB\nmax-scrapes: 2\nlisten:\n- :1\n- :2\nquiet: yes\n"
         let environment = [
@@ -128,7 +128,7 @@ struct SettingsReaderTests {
     }
 
     @Test("every problem is told, each with its place")
-    func allProblems() throws {
+    func settingsReaderAllProblems() throws {
         let yaml = """
             max-body: 1kb
             max-boddy: 1
@@ -228,7 +228,7 @@ struct SettingsReaderTests {
     }
 
     @Test("a reload changes what can change alive and names the rest")
-    func reload() throws {
+    func settingsReaderReload() throws {
         let running = try read("max-body: 1KiB\nlisten: ':1'\n")
         let read = try read("max-body: 2KiB\nlisten: ':2'\nlog-level: debug\n")
         let result = Settings.reloaded(running, with: read)
@@ -244,7 +244,7 @@ struct SettingsReaderTests {
 
 @Suite("The documented settings")
 struct DocumentedSettingsTests {
-    @Test("are those of the code, in their order, with default, reload and meaning")
+    @Test("the documented settings are those of the code, in their order, with default, reload and meaning")
     func table() throws {
         let root = URL.repository
         let readme = try Files.read(root.appendingPathComponent("docs/configuration.md").path)
@@ -257,8 +257,8 @@ struct DocumentedSettingsTests {
         #expect(rows.map(String.init) == expected, "\n\(expected.joined(separator: "\n"))")
     }
 
-    @Test("have names that make an option, a variable and a key")
-    func names() {
+    @Test("the documented settings have names that make an option, a variable and a key")
+    func documentedSettingsNames() {
         for setting in Settings.all {
             #expect(setting.name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(setting.name)")
             #expect(setting.help.hasSuffix(".") && !setting.help.contains("|"), "\(setting.name)")

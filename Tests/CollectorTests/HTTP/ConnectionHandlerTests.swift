@@ -45,7 +45,7 @@ struct ConnectionHandlerTests {
     }
 
     @Test("the head is sent with what follows on it, never alone")
-    func together() throws {
+    func connectionHandlerTogether() throws {
         try ask()
         channel.pipeline.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         #expect(try leaves() == nil)
@@ -63,7 +63,7 @@ struct ConnectionHandlerTests {
     }
 
     @Test("what begins after a stop says that the connection closes, before that was told of the stop; then it closes")
-    func stop() throws {
+    func connectionHandlerStop() throws {
         try ask()
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         table.stop()
@@ -87,8 +87,8 @@ struct ConnectionHandlerTests {
 
 @Suite("Large bodies")
 struct LargeBodiesTests {
-    @Test("leave the threads of other tasks alone")
-    func others() async throws {
+    @Test("large bodies leave the threads of other tasks alone")
+    func largeBodiesOthers() async throws {
         let gate = DispatchSemaphore(value: 0)
         let works = 2 * ProcessInfo.processInfo.activeProcessorCount
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -107,16 +107,16 @@ struct LargeBodiesTests {
         #expect(done == works)
     }
 
-    @Test("are not the usual ones, and compressed ones are large sooner")
-    func sizes() {
+    @Test("large bodies are not the usual ones, and compressed ones are large sooner")
+    func largeBodiesSizes() {
         #expect(!LargeBodies.isLarge(200_000, isCompressed: false))
         #expect(LargeBodies.isLarge(300_000, isCompressed: false))
         #expect(!LargeBodies.isLarge(20_000, isCompressed: true))
         #expect(LargeBodies.isLarge(200_000, isCompressed: true))
     }
 
-    @Test("pass on what the work throws")
-    func failure() async {
+    @Test("large bodies pass on what the work throws")
+    func largeBodiesFailure() async {
         await #expect(throws: CancellationError.self) {
             try await LargeBodies.run { throw CancellationError() }
         }

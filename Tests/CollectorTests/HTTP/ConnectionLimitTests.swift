@@ -16,8 +16,8 @@ struct ConnectionLimitTests {
         listening.value("dnp_telemetry_http_connections")
     }
 
-    @Test("the one that has been silent longest makes room, and no other")
-    func silent() async throws {
+    @Test("at the connection limit, the longest idle connection is evicted, and no other")
+    func connectionLimitSilent() async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnections = 3
         } _: { listening in
@@ -42,8 +42,8 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("new ones wait while all are at work, but those of a listener that only scrapes")
-    func atWork() async throws {
+    @Test("at the connection limit, new ones wait while all are at work, but those of a listener that only scrapes")
+    func connectionLimitAtWork() async throws {
         try await ListeningUnderTest.run([.ingest, .metrics]) {
             $0.maximumConnections = 1
         } _: { listening in
@@ -64,10 +64,10 @@ struct ConnectionLimitTests {
     }
 
     @Test(
-        "hundreds that connect and say nothing, or half a head, keep nobody out",
+        "at the connection limit, hundreds that connect and say nothing, or half a head, keep nobody out",
         arguments: ["", "G", "GET /metrics HTTP/1.1\r\nX-Slow: "]
     )
-    func flood(head: String) async throws {
+    func connectionLimitFlood(head: String) async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnections = 20
             $0.headerTimeout = .seconds(300)
@@ -85,7 +85,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("those that were answered and drip the next head make room for others")
+    @Test("at the connection limit, connections that drip the next head are evicted")
     func drip() async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnections = 20
@@ -104,8 +104,8 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("of one client, its further ones are closed while all are at work, and come in again once others have gone")
-    func ofClient() async throws {
+    @Test("at the connection limit, of one client, its further ones are closed while all are at work, and come in again once others have gone")
+    func connectionLimitOfClient() async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnectionsPerClient = .count(2)
         } _: { listening in
@@ -124,7 +124,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("of one client, its own that has been silent longest makes room, also where the limit of all is reached")
+    @Test("at the connection limit, of one client, its own that has been silent longest makes room, also where the limit of all is reached")
     func silentOfClient() async throws {
         try await ListeningUnderTest.run([.ingest, .metrics]) {
             $0.maximumConnections = 2
@@ -149,7 +149,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test("of one client, hundreds that say nothing keep none of its others out")
+    @Test("at the connection limit, of one client, hundreds that say nothing keep none of its others out")
     func floodOfClient() async throws {
         try await ListeningUnderTest.run {
             $0.maximumConnectionsPerClient = .count(20)

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Requests over one connection", .timeLimit(.minutes(2)))
 struct RequestSequenceTests {
-    @Test("that come at once are answered in their order, also those that are refused")
-    func pipelined() async throws {
+    @Test("requests over one connection that come at once are answered in their order, also those that are refused")
+    func requestSequencePipelined() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
             client.send(
@@ -21,8 +21,8 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("end with 400 where one is none, once those before it are answered")
-    func garbage() async throws {
+    @Test("requests over one connection end with 400 where one is none, once those before it are answered")
+    func requestSequenceGarbage() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
             listening.gate.shut()
@@ -36,7 +36,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("end with 400 where a body is none, or ends too early; nothing of it is taken", arguments: [false, true])
+    @Test("requests over one connection end with 400 where a body is none, or ends too early; nothing of it is taken", arguments: [false, true])
     func brokenBody(chunked: Bool) async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -54,7 +54,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("are told to send the body where they ask, and are refused before where it is too large")
+    @Test("requests over one connection are told to send the body where they ask, and are refused before where it is too large")
     func expectation() async throws {
         try await ListeningUnderTest.run {
             $0.maximumBody = 1_000
@@ -75,8 +75,8 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("by HEAD get the length and no body, and the next one its answer")
-    func head() async throws {
+    @Test("requests over one connection by HEAD get the length and no body, and the next one its answer")
+    func requestSequenceHead() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
             client.send("HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -87,7 +87,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("end where the client wants it so, however it spells it", arguments: ["close", "Close", "TE, close"])
+    @Test("requests over one connection end where the client wants it so, however it spells it", arguments: ["close", "Close", "TE, close"])
     func close(value: String) async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -98,7 +98,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("are not taken behind the one that the client called its last, and hold no place")
+    @Test("requests over one connection are not taken behind the one that the client called its last, and hold no place")
     func behindTheLast() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -113,7 +113,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("of HTTP/1.0 are answered, and end their connection", arguments: ["", "Connection: keep-alive\r\n"])
+    @Test("requests over one connection of HTTP/1.0 are answered, and end their connection", arguments: ["", "Connection: keep-alive\r\n"])
     func old(header: String) async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -128,8 +128,8 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("that are refused once they have come wholly leave the connection to the next")
-    func refused() async throws {
+    @Test("requests over one connection that are refused once they have come wholly leave the connection to the next")
+    func requestSequenceRefused() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
             for (request, status) in [
@@ -144,7 +144,7 @@ struct RequestSequenceTests {
     }
 
     @Test(
-        "of which the small body comes behind the refusal leave the connection to the next",
+        "requests over one connection of which the small body comes behind the refusal leave the connection to the next",
         arguments: [1, 4, 65_536]
     )
     func refusedBeforeTheBody(size: Int) async throws {
@@ -162,7 +162,7 @@ struct RequestSequenceTests {
         }
     }
 
-    @Test("are answered where the client has said that it sends no more")
+    @Test("requests over one connection are answered where the client has said that it sends no more")
     func halfClosed() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -175,7 +175,7 @@ struct RequestSequenceTests {
 
 @Suite("When the service stops", .timeLimit(.minutes(2)))
 struct GracefulStopTests {
-    @Test("what is under way is answered, with a word that the connection ends; the rest is closed")
+    @Test("at a graceful stop, what is under way is answered, with a word that the connection ends; the rest is closed")
     func underWay() async throws {
         try await ListeningUnderTest.run { listening in
             listening.gate.shut()
@@ -195,7 +195,7 @@ struct GracefulStopTests {
         }
     }
 
-    @Test("a request that was on its way over a silent connection is answered still")
+    @Test("at a graceful stop, a request that was on its way over a silent connection is answered still")
     func onItsWay() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -207,7 +207,7 @@ struct GracefulStopTests {
         }
     }
 
-    @Test("a head that has begun may come wholly still, and who does not go on with it is told")
+    @Test("at a graceful stop, a head that has begun may come wholly still, and who does not go on with it is told")
     func halfHead() async throws {
         try await ListeningUnderTest.run { listening in
             let silent = try listening.client()
@@ -227,7 +227,7 @@ struct GracefulStopTests {
         }
     }
 
-    @Test("at the limit, with more connections waiting, every one that was accepted is answered", arguments: 0..<5)
+    @Test("at a graceful stop, at the limit, with more connections waiting, every one that was accepted is answered", arguments: 0..<5)
     func atTheLimit(round: Int) async throws {
         try await ListeningUnderTest.run([[.ingest], [.metrics]]) {
             $0.maximumConnections = 4

@@ -12,8 +12,8 @@ struct SlowClientTests {
         listening.value(#"dnp_telemetry_http_timeouts_total{phase="\#(phase.rawValue)"}"#)
     }
 
-    @Test("and never sends anything is closed without a word")
-    func silent() async throws {
+    @Test("a client that never sends anything is closed without a word")
+    func slowClientSilent() async throws {
         try await ListeningUnderTest.run([[.ingest]]) {
             $0.headerTimeout = .milliseconds(200)
         } _: { listening in
@@ -23,8 +23,8 @@ struct SlowClientTests {
         }
     }
 
-    @Test("with the head, byte by byte, gets 408 when the time for the head is over")
-    func head() async throws {
+    @Test("a client that sends the head byte by byte gets 408 when the time for the head is over")
+    func slowClientHead() async throws {
         try await ListeningUnderTest.run {
             $0.headerTimeout = .milliseconds(300)
         } _: { listening in
@@ -43,7 +43,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("with the body gets 408, and what has come of it is not taken for all of it", arguments: [false, true])
+    @Test("a client that is slow with the body gets 408, and a partial body is not taken for all of it", arguments: [false, true])
     func body(chunked: Bool) async throws {
         try await ListeningUnderTest.run {
             $0.bodyTimeout = .milliseconds(300)
@@ -65,8 +65,8 @@ struct SlowClientTests {
         }
     }
 
-    @Test("with a body that nobody waits for is answered at once, and closed long before the time for the body is over")
-    func refused() async throws {
+    @Test("a slow client with a refused body is answered at once, and closed long before the time for the body is over")
+    func slowClientRefused() async throws {
         try await ListeningUnderTest.run {
             $0.bodyTimeout = .seconds(300)
         } _: { listening in
@@ -89,7 +89,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("with the rest of a small body that nobody waits for keeps its connection for two seconds")
+    @Test("a slow client with the rest of a small refused body keeps its connection for two seconds")
     func refusedSmall() async throws {
         try await ListeningUnderTest.run {
             $0.bodyTimeout = .seconds(300)
@@ -107,7 +107,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("and goes on with a large upload that was refused can read the answer when it is done")
+    @Test("a client that goes on with a large refused upload can read the answer when it is done")
     func refusedUpload() async throws {
         try await ListeningUnderTest.run { listening in
             let client = try listening.client()
@@ -125,8 +125,8 @@ struct SlowClientTests {
         }
     }
 
-    @Test("and does not read its answers is closed, and others are served meanwhile")
-    func unread() async throws {
+    @Test("a client that does not read its answers is closed, and others are served meanwhile")
+    func slowClientUnread() async throws {
         try await ListeningUnderTest.run(page: 16 << 20) {
             $0.responseTimeout = .milliseconds(500)
         } _: { listening in
@@ -140,8 +140,8 @@ struct SlowClientTests {
         }
     }
 
-    @Test("to ask again is closed after the idle time")
-    func idle() async throws {
+    @Test("a client that is slow to send the next request is closed after the idle time")
+    func slowClientIdle() async throws {
         try await ListeningUnderTest.run {
             $0.idleTimeout = .milliseconds(300)
         } _: { listening in
@@ -152,7 +152,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("and sends a head of 1 MB, or of very many fields, gets 431, and the connection closes")
+    @Test("a head of 1 MB, or of very many fields, gets 431, and the connection closes")
     func largeHead() async throws {
         try await ListeningUnderTest.run { listening in
             let large = try listening.client()

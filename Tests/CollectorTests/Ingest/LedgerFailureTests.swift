@@ -13,8 +13,8 @@ import Testing
 
 @Suite("A group that could not be stored")
 struct AbortedGroupTests {
-    @Test("leaves no trace, so that a retry counts once")
-    func fullDisk() async throws {
+    @Test("a group that could not be stored leaves no trace, so that a retry counts once")
+    func abortedGroupFullDisk() async throws {
         let disk = try SmallDisk()
         let pipeline = try Pipeline(in: disk.directory)
         let filler = disk.directory.file("filler")
@@ -57,7 +57,7 @@ struct AbortedGroupTests {
         try await pipeline.close()
     }
 
-    @Test("is reported to every submitter, and what the page shows stays true")
+    @Test("a group that could not be stored is reported to every submitter, and what the page shows stays true")
     func closedLedger() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
@@ -116,8 +116,8 @@ struct LedgerRoomTests {
         return accepted
     }
 
-    @Test("is folded anew while all of it is there, and its next checkpoint can be read")
-    func whole() async throws {
+    @Test("a ledger whose saved state cannot be read is folded anew while all of it is there, and its next checkpoint can be read")
+    func ledgerRoomWhole() async throws {
         let accepted = try await prepare(pruned: false)
         let room = try LedgerRoom(directory: directory.path, durability: .process, now: startOfTest, log)
         #expect(!room.opening.isSetAside)
@@ -126,8 +126,8 @@ struct LedgerRoomTests {
         try room.ledger.close()
     }
 
-    @Test("is set aside when batches were deleted, and the service begins anew")
-    func pruned() async throws {
+    @Test("a ledger whose saved state cannot be read is set aside when batches were deleted, and the service begins anew")
+    func ledgerRoomPruned() async throws {
         _ = try await prepare(pruned: true)
         let room = try LedgerRoom(directory: directory.path, durability: .process, now: startOfTest, log)
         #expect(room.opening.isSetAside)

@@ -33,7 +33,7 @@ struct RecoveryTests {
         [Setting(seed: $0, isTight: false), Setting(seed: $0, isTight: true)]
     }
 
-    @Test("with the page of the moment at which it was cut off, whatever the moment", arguments: settings)
+    @Test("a restart goes on with the page of the moment at which it was cut off, whatever the moment", arguments: settings)
     func everyPrefix(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory, limits: setting.limits)
@@ -59,7 +59,7 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("so that a rebuild of the whole ledger gives the same bytes as all its lives did", arguments: settings)
+    @Test("a rebuild of the whole ledger gives the same bytes as all its lives did", arguments: settings)
     func rebuild(setting: Setting) async throws {
         var directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -95,7 +95,7 @@ struct RecoveryTests {
         try pipeline.ledger.close()
     }
 
-    @Test("and everything adds up on every page, whatever is repeated, refused or closed between", arguments: settings)
+    @Test("everything adds up on every page over restarts, whatever is repeated, refused or closed between", arguments: settings)
     func addsUp(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -127,7 +127,7 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("with the identities of a time in which nothing new came")
+    @Test("a restart goes on with the identities of a time in which nothing new came")
     func emptyGeneration() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -149,8 +149,8 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("past a damaged batch, which it names")
-    func damagedBatch() async throws {
+    @Test("a restart goes on past a damaged batch, which it names")
+    func recoveryDamagedBatch() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
         for id in ["a", "b", "c"] { _ = try await pipeline.submit([EventText.scheduled(id)]) }
@@ -169,7 +169,7 @@ struct RecoveryTests {
 
 @Suite("The exemplars after a restart")
 struct RecoveredExemplarTests {
-    @Test("are those of what was committed since the last checkpoint, as they were; none after a clean stop")
+    @Test("the exemplars after a restart are those of what was committed since the last checkpoint, as they were; none after a clean stop")
     func sinceTheCheckpoint() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -242,7 +242,7 @@ struct CheckpointPartsTests {
     }
 
     @Test(
-        "counts for nothing: the one before it and the batches behind that do",
+        "a checkpoint cut off between two parts counts for nothing: the one before it and the batches behind that do",
         arguments: 1...4 as ClosedRange<UInt64>
     )
     func everyPart(seed: UInt64) async throws {

@@ -79,7 +79,7 @@ struct TickTests {
     }
 
     @Test("a clock that was set back holds up no tick")
-    func clockSetBack() async throws {
+    func tickClockSetBack() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory(), tickInterval: .milliseconds(1))
         pipeline.clock.advance(seconds: 365 * 86_400)
         _ = try await pipeline.submit([EventText.event("plugin_started", id: "ahead")])
@@ -127,7 +127,7 @@ struct TickVerdictTests {
         EventText.event("prefetch_cycle_complete", id: "good", second: 70, #""fetched":true,"usedCached":true"#),
     ]
 
-    @Test("with a sentence each, numbered and counted like what is received")
+    @Test("a tick's row holds the verdicts on what it closes with a sentence each, numbered and counted like what is received")
     func oneOfTwo() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory(), tickInterval: .milliseconds(1))
         _ = try await pipeline.submit(Self.cycles)
@@ -138,7 +138,7 @@ struct TickVerdictTests {
         let tick = try #require(try pipeline.ledger.reader.read(afterBatch: 1).first)
         #expect(tick.batch.origin == IngestProcessor.tickOrigin)
         #expect(tick.firstSequence == 10 && tick.batch.count == 1)
-        let verdict = try #require(try VerdictRecordTests.read(tick.batch.events).first)
+        let verdict = try #require(try CycleVerdict.read(tick.batch.events).first)
         #expect(verdict.closedAt.microseconds == pipeline.clock.now)
         #expect("\(verdict.notificationTime?.description ?? "")" == "2025-11-15T05:51:40Z")
         #expect(verdict.outcome == .used)
@@ -172,8 +172,8 @@ struct TickVerdictTests {
         Setting(seed: $0, limits: $0.isMultiple(of: 2) ? RecoveryTests.tight : LifecycleLimits())
     }
 
-    @Test("whatever the history, the restarts and the checkpoints between", arguments: settings)
-    func anyHistory(setting: Setting) async throws {
+    @Test("a tick's row holds the verdicts on what it closes whatever the history, the restarts and the checkpoints between", arguments: settings)
+    func tickVerdictAnyHistory(setting: Setting) async throws {
         var directory = try TemporaryDirectory()
         let clock = ManualClock()
         var pipeline = try Pipeline(in: directory, clock: clock, limits: setting.limits)
@@ -230,7 +230,7 @@ struct TickVerdictTests {
                 _ = fold.takeClosedCycles()
                 fold.tick(to: time)
                 let closed = fold.takeClosedCycles().filter { !$0.violations.isEmpty }
-                let verdicts = try VerdictRecordTests.read(row.batch.events)
+                let verdicts = try CycleVerdict.read(row.batch.events)
                 #expect(verdicts == closed.map { CycleVerdict($0, closedAt: fold.clock) })
                 #expect(verdicts.count == Int(row.batch.count))
                 found.verdicts += verdicts.count
@@ -240,7 +240,7 @@ struct TickVerdictTests {
         return found
     }
 
-    @Test("which a tick that is not stored leaves to the next one")
+    @Test("a tick that is not stored leaves its verdicts to the next one")
     func notStored() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -261,7 +261,7 @@ struct TickVerdictTests {
         #expect(second.page.openCycles == 0)
         let rows = try second.ledger.reader.read(afterBatch: 1)
         #expect(rows.map(\.batch.count) == [1, 0])
-        #expect(try VerdictRecordTests.read(rows[0].batch.events).map(\.closedAt.microseconds) == [clock.now])
+        #expect(try CycleVerdict.read(rows[0].batch.events).map(\.closedAt.microseconds) == [clock.now])
         try await second.close()
     }
 }

@@ -27,14 +27,14 @@ struct CatalogTests {
         return entries
     }
 
-    @Test("explains each kind of event and the verdict, each once, and nothing else")
+    @Test("the journal's message catalog explains each kind of event and the verdict, each once, and nothing else")
     func complete() throws {
         let ids = try Self.entries().map(\.id)
         let known = EventKind.allCases.map { "\($0.messageID)" } + ["\(VerdictJournalEntry.messageID)"]
         #expect(ids.sorted() == known.sorted())
     }
 
-    @Test("gives each entry a subject of its own, its origin and a text")
+    @Test("the journal's message catalog gives each entry a subject of its own, its origin and a text")
     func wellFormed() throws {
         let entries = try Self.entries()
         for entry in entries {
@@ -46,8 +46,8 @@ struct CatalogTests {
         #expect(Set(entries.compactMap(\.lines.first)).count == entries.count)
     }
 
-    @Test("names only metrics and fields that exist")
-    func names() throws {
+    @Test("the journal's message catalog names only metrics and fields that exist")
+    func catalogNames() throws {
         let fields = try DocumentedJournalFieldsTests.documented()
         let page = try String(
             contentsOf: URL.repository.appendingPathComponent("docs/metrics.md"),
@@ -84,7 +84,7 @@ struct DocumentedJournalFieldsTests {
     }
 
     /// The names of the fields of an entry in journald's native protocol, with what the writer adds to each.
-    static func names(_ fill: (inout JournalEntry) -> Void) throws -> Set<String> {
+    static func names(_ fill: (inout Journald.JournalEntry) -> Void) throws -> Set<String> {
         var buffer = JournalEntryBuffer(
             constant: [(.syslogIdentifier, "dnp-telemetry"), (JournalProgress.ledgerField, "id")],
             sequenceField: JournalProgress.sequenceField
@@ -114,7 +114,7 @@ struct DocumentedJournalFieldsTests {
         return try names { VerdictJournalEntry.append(verdict, to: &$0) }
     }
 
-    @Test("has each field that an event or a verdict can have, and no other")
+    @Test("the documented table of journal fields has each field that an event or a verdict can have, and no other")
     func sameFields() throws {
         let documented = try Self.documented()
         let event = try Self.namesOfEvent()

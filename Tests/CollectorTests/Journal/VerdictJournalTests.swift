@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("Verdicts in a real journal")
 struct VerdictJournalTests {
@@ -21,7 +22,7 @@ struct VerdictJournalTests {
         }
     }
 
-    @Test("stand there once after the cycle has closed, beside the events of their cycle")
+    @Test("verdicts in a real journal stand there once after the cycle has closed, beside the events of their cycle")
     func found() async throws {
         let journald = try NamespacedJournald()
         let pipeline = try Pipeline(in: try TemporaryDirectory(), journald: journald)
@@ -43,7 +44,7 @@ struct VerdictJournalTests {
         for (field, value) in expected { #expect(Self.text(verdict, field) == value, "\(field)") }
         #expect(verdict["DNP_REASON"] == nil)
         let record = try #require(try pipeline.ledger.reader.read(afterBatch: 1).first?.batch.events)
-        let json = try #require(try VerdictRecordTests.read(record).first).json
+        let json = try #require(try CycleVerdict.read(record).first).json
         #expect(Self.text(verdict, "MESSAGE") == String(decoding: json, as: UTF8.self))
 
         let ofCycle = try journald.entries("DNP_CYCLE=\(cycle)").compactMap { Self.text($0, "DNP_EVENT") }
@@ -57,7 +58,7 @@ struct VerdictJournalTests {
         try await pipeline.close()
     }
 
-    @Test("of several rules name each; different hashes are an error")
+    @Test("verdicts in a real journal of several rules name each; different hashes are an error")
     func severalRules() async throws {
         let journald = try NamespacedJournald()
         let pipeline = try Pipeline(in: try TemporaryDirectory(), journald: journald)
@@ -81,7 +82,7 @@ struct VerdictJournalTests {
         try await pipeline.close()
     }
 
-    @Test("stand there once, as the events do, over crashes at any moment", arguments: 1...3 as ClosedRange<UInt64>)
+    @Test("verdicts in a real journal stand there once, as the events do, over crashes at any moment", arguments: 1...3 as ClosedRange<UInt64>)
     func crashes(seed: UInt64) async throws {
         let journald = try NamespacedJournald()
         let clock = ManualClock()

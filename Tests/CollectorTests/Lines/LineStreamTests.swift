@@ -22,8 +22,8 @@ struct LineStreamTests {
         )
     }
 
-    @Test("are settled when they are whole, whatever they are")
-    func settled() {
+    @Test("lines of a connection are settled when they are whole, whatever they are")
+    func lineStreamSettled() {
         var stream = Self.stream()
         #expect(stream.take(Array("half".utf8), readAt: Self.now) == nil)
         #expect(stream.isInsideLine)
@@ -37,7 +37,7 @@ struct LineStreamTests {
         #expect(stream.settle(readAt: Self.now) == nil)
     }
 
-    @Test("are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
+    @Test("lines of a connection are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
     func numbered() {
         var stream = Self.stream()
         let long = [UInt8](repeating: 0x61, count: 200_000)
@@ -48,7 +48,7 @@ struct LineStreamTests {
         #expect(settled == 3)
     }
 
-    @Test("that wait for the one which names their cycle are not settled before it, or before silence")
+    @Test("lines of a connection that wait for the one which names their cycle are not settled before it, or before silence")
     func waiting() {
         var stream = Self.stream()
         let handler = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
@@ -61,8 +61,8 @@ struct LineStreamTests {
         #expect(stream.settle(readAt: Self.now) == nil)
     }
 
-    @Test("that are refused are named by their number")
-    func refused() {
+    @Test("lines of a connection that are refused are named by their number")
+    func lineStreamRefused() {
         var stream = Self.stream()
         _ = stream.take(Array("foreign\n".utf8), readAt: Self.now)
         let event = #"{"event":"prefetch_scheduled","scheduleId":"a","timestamp":"2019-01-01T00:00:00Z"}"#
@@ -82,8 +82,8 @@ struct LineStreamTests {
 struct LineAnswersTests {
     private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test("are refusals, each once, and the last count alone")
-    func order() {
+    @Test("line answers are refusals, each once, and the last count alone")
+    func lineAnswersOrder() {
         var answers = LineAnswers()
         #expect(answers.next().isEmpty)
         answers.add(durable: 3, [])
@@ -103,8 +103,8 @@ struct LineAnswersTests {
         #expect(answers.next().isEmpty)
     }
 
-    @Test("grow only with refusals")
-    func bounded() {
+    @Test("line answers grow only with refusals")
+    func lineAnswersBounded() {
         var answers = LineAnswers()
         _ = answers.next()
         for line in 1...100_000 as ClosedRange<UInt64> { answers.add(durable: line, []) }
@@ -114,7 +114,7 @@ struct LineAnswersTests {
         #expect(next == "ok 100000\n")
     }
 
-    @Test("a count never falls")
+    @Test("the count in line answers never falls")
     func monotonic() {
         var answers = LineAnswers()
         answers.add(durable: 5, [])
@@ -139,8 +139,8 @@ struct LinesLimitTests {
         running.pipeline.page["dnp_telemetry_lines_open_connections"]
     }
 
-    @Test("lets the client make room that has been silent longest, and no other")
-    func silent() async throws {
+    @Test("the line socket at its connection limit evicts the client that has been silent longest, and no other")
+    func linesLimitSilent() async throws {
         let running = try running(connections: 3)
         let speaking = try running.client()
         await speaking.send(LinesServiceTests.lines(0..<1))
@@ -164,8 +164,8 @@ struct LinesLimitTests {
         try await running.end()
     }
 
-    @Test("takes nothing for a line that a client had not ended when it made room, and has answered all before it")
-    func half() async throws {
+    @Test("the line socket at its connection limit takes nothing for a line that a client had not ended when it made room, and has answered all before it")
+    func linesLimitHalf() async throws {
         let running = try running(connections: 1)
         let client = try running.client()
         await client.send(LinesServiceTests.lines(0..<5) + #"{"event":"prefetch_sche"#)
@@ -181,8 +181,8 @@ struct LinesLimitTests {
         try await running.end()
     }
 
-    @Test("lets new clients wait while the lines of all others are being stored")
-    func atWork() async throws {
+    @Test("the line socket at its connection limit lets new clients wait while the lines of all others are being stored")
+    func linesLimitAtWork() async throws {
         let running = try running(connections: 2)
         let gate = Gate()
         let holding = Task { try? await running.pipeline.writer.perform { (_, _) in gate.pass() } }
@@ -202,8 +202,8 @@ struct LinesLimitTests {
         try await running.end()
     }
 
-    @Test("serves a new client behind hundreds that connect and say nothing")
-    func flood() async throws {
+    @Test("the line socket at its connection limit serves a new client behind hundreds that connect and say nothing")
+    func linesLimitFlood() async throws {
         let running = try running(connections: 20)
         let silent = try (0..<300).map { _ in try running.client() }
         let client = try running.client()
@@ -214,8 +214,8 @@ struct LinesLimitTests {
         try await running.end()
     }
 
-    @Test("does not wait for a client that takes no answers and is to make room")
-    func unread() async throws {
+    @Test("the line socket at its connection limit does not wait for a client that takes no answers and is to make room")
+    func linesLimitUnread() async throws {
         let running = try running(connections: 1)
         let client = try running.client()
         let refused = Array(String(repeating: #"{"event":"nothing"}"# + "\n", count: 20).utf8)

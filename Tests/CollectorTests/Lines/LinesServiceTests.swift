@@ -98,7 +98,7 @@ struct LinesServiceTests {
         return try Running(directory, try Pipeline(in: directory), connections: connections, patience: patience)
     }
 
-    @Test("answers one line at once, and each count behind what is stored")
+    @Test("the line socket answers one line at once, and each count behind what is stored")
     func oneLine() async throws {
         let running = try running()
         let client = try running.client()
@@ -115,7 +115,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("takes 50,000 lines in few commits, and of a client that reads none of its answers")
+    @Test("the line socket takes 50,000 lines in few commits, and of a client that reads none of its answers")
     func manyLines() async throws {
         let running = try running()
         let client = try running.client()
@@ -137,8 +137,8 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("names refused lines, takes the others, and bytes of any kind end nothing")
-    func hostile() async throws {
+    @Test("the line socket names refused lines, takes the others, and bytes of any kind end nothing")
+    func linesServiceHostile() async throws {
         let running = try running()
         let client = try running.client()
         var random = SplitMix64(8)
@@ -161,7 +161,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("takes the rest of a client that sends nothing more, answers and closes")
+    @Test("the line socket takes the rest of a client that sends nothing more, answers and closes")
     func halfClose() async throws {
         let running = try running()
         let client = try running.client()
@@ -173,7 +173,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("takes all whole lines of a client that has gone, and no half one")
+    @Test("the line socket takes all whole lines of a client that has gone, and no half one")
     func gone() async throws {
         let running = try running()
         for round in 0..<20 {
@@ -189,7 +189,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("serves many clients side by side, and further ones when others end")
+    @Test("the line socket serves many clients side by side, and further ones when others end")
     func manyClients() async throws {
         let running = try running(connections: 20)
         for round in 0..<3 {
@@ -206,7 +206,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("tells where it listens once it accepts, on every socket")
+    @Test("the line socket tells where it listens once it accepts, on every socket")
     func listening() async throws {
         let running = try running()
         await waitUntil("it tells where") { !running.addresses.isEmpty }
@@ -219,7 +219,7 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("ends with an error when the system closes one of its listeners; the clients of the other have their answers")
+    @Test("the line socket ends with an error when the system closes one of its listeners; the clients of the other have their answers")
     func failedListener() async throws {
         let directory = try TemporaryDirectory()
         // A socket of the Internet tells when it listens no longer.
@@ -235,7 +235,7 @@ struct LinesServiceTests {
         #expect(!FileManager.default.fileExists(atPath: running.path))
     }
 
-    @Test("closes the connection of a client that is refused much and takes no answers; others are served")
+    @Test("the line socket closes the connection of a client that is refused much and takes no answers; others are served")
     func stalled() async throws {
         let running = try running(patience: .milliseconds(200))
         let client = try running.client()
@@ -250,8 +250,8 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("answers what waits for its cycle after silence")
-    func silence() async throws {
+    @Test("the line socket answers what waits for its cycle after silence")
+    func linesServiceSilence() async throws {
         let running = try running()
         let client = try running.client()
         await client.send("[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n")
@@ -260,8 +260,8 @@ struct LinesServiceTests {
         try await running.end()
     }
 
-    @Test("stops with its clients connected, and acknowledges nothing that is not stored")
-    func stopping() async throws {
+    @Test("the line socket stops with its clients connected, and acknowledges nothing that is not stored")
+    func linesServiceStopping() async throws {
         let directory = try TemporaryDirectory()
         let running = try Running(directory, try Pipeline(in: directory))
         let clients = try (0..<8).map { _ in try running.client() }
@@ -281,8 +281,8 @@ struct LinesServiceTests {
         try await pipeline.close()
     }
 
-    @Test("acknowledges nothing while the disk is full, and goes on by itself")
-    func fullDisk() async throws {
+    @Test("the line socket acknowledges nothing while the disk is full, and goes on by itself")
+    func linesServiceFullDisk() async throws {
         let disk = try SmallDisk()
         let sockets = try TemporaryDirectory()
         let running = try Running(sockets, try Pipeline(in: disk.directory))

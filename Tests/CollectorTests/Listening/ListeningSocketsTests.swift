@@ -12,7 +12,7 @@ import Testing
 @Suite("The sockets that are listened on")
 struct ListeningSocketsTests {
     @Test(
-        "are of an address, a name or every address, with the port that they really have",
+        "listening sockets are of an address, a name or every address, with the port that they really have",
         arguments: ["127.0.0.1", "localhost", ""]
     )
     func address(host: String) throws {
@@ -27,7 +27,7 @@ struct ListeningSocketsTests {
         #expect(SocketProbe.connects(port: port))
     }
 
-    @Test("of a path have their mode and group, take connections, and their file goes when listening ends")
+    @Test("listening sockets of a path have their mode and group, take connections, and their file goes when listening ends")
     func unix() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("http.sock")
@@ -41,7 +41,7 @@ struct ListeningSocketsTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("take the place of a dead process's socket, and leave a living one and its file alone")
+    @Test("listening sockets take the place of a dead process's socket, and leave a living one and its file alone")
     func stale() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("http.sock")
@@ -57,8 +57,8 @@ struct ListeningSocketsTests {
         #expect(SocketProbe.connects(path: path))
     }
 
-    @Test("of a path are had by one of those that begin at once where a dead process's socket is, and stay its own")
-    func together() throws {
+    @Test("listening sockets of a path are had by one of those that begin at once where a dead process's socket is, and stay its own")
+    func listeningSocketsTogether() throws {
         let directory = try TemporaryDirectory()
         let listener = Listener(.unix(path: directory.file("http.sock"), mode: 0o600, group: nil))
         for _ in 0..<200 {
@@ -74,8 +74,8 @@ struct ListeningSocketsTests {
         }
     }
 
-    @Test("leave a file alone that another one has made in the place of theirs")
-    func replaced() throws {
+    @Test("listening sockets leave a file alone that another one has made in the place of theirs")
+    func listeningSocketsReplaced() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("http.sock")
         let listener = Listener(.unix(path: path, mode: nil, group: nil))
@@ -87,7 +87,7 @@ struct ListeningSocketsTests {
         #expect(SocketProbe.connects(path: path))
     }
 
-    @Test("are all had or none: what was opened is given up again")
+    @Test("listening sockets are all had or none: what was opened is given up again")
     func allOrNothing() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("http.sock")
@@ -101,8 +101,8 @@ struct ListeningSocketsTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("that cannot be had say why and what to do")
-    func complaints() throws {
+    @Test("listening sockets that cannot be had say why and what to do")
+    func listeningSocketsComplaints() throws {
         let directory = try TemporaryDirectory()
         let file = directory.file("file")
         try Data("text".utf8).write(to: URL(fileURLWithPath: file))
@@ -142,8 +142,8 @@ extension ListeningSocketsTests {
 
 @Suite("The sockets that a service manager hands over")
 struct InheritedSocketsTests {
-    @Test("are found by their name, all of it, and the rest goes to the listener without one")
-    func names() throws {
+    @Test("inherited sockets are found by their whole name, and the rest goes to the listener without one")
+    func inheritedSocketsNames() throws {
         let sockets = try ListeningSockets.open((0..<4).map { _ in Listener(.address(host: "127.0.0.1", port: 0)) })
         defer { sockets.forEach { $0.close() } }
         let inherited = zip(["http", "http", "admin", "other"], sockets).map {
@@ -162,8 +162,8 @@ struct InheritedSocketsTests {
         #expect(taken.allSatisfy { $0.isInherited && $0.file == nil })
     }
 
-    @Test("have to be stream sockets that listen, of a name that there is")
-    func complaints() throws {
+    @Test("inherited sockets have to be stream sockets that listen, of a name that there is")
+    func inheritedSocketsComplaints() throws {
         let stream = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         let datagram = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         let listening = try ListeningSockets.open([Listener(.address(host: "127.0.0.1", port: 0))])
@@ -192,7 +192,7 @@ struct InheritedSocketsTests {
         }
     }
 
-    @Test("get a backlog of ours, however small theirs was, and do not block")
+    @Test("inherited sockets get a backlog of ours, however small theirs was, and do not block")
     func backlog() throws {
         let made = try ListeningSockets.open([Listener(.address(host: "127.0.0.1", port: 0))])
         defer { made.forEach { $0.close() } }
@@ -217,7 +217,7 @@ struct InheritedSocketsTests {
 @Suite("What is shown of listeners")
 struct ListeningAddressTests {
     @Test(
-        "is a URL that works on this machine",
+        "a listener is shown as a URL that works on this machine",
         arguments: [
             ("127.0.0.1", "http://127.0.0.1:10/metrics"), ("0.0.0.0", "http://127.0.0.1:10/metrics"),
             ("::1", "http://[::1]:10/metrics"), ("::", "http://localhost:10/metrics"),
@@ -229,7 +229,7 @@ struct ListeningAddressTests {
         #expect(address.curl("/metrics") == url)
     }
 
-    @Test("is on the start screen by what each serves, with commands for the first of a kind")
+    @Test("the start screen lists listeners by what each serves, with commands for the first of a kind")
     func screen() {
         let screen = StartScreen(
             addresses: [
@@ -264,7 +264,7 @@ struct ListeningAddressTests {
         #expect(text.contains("  curl -s https://127.0.0.1:1/metrics | grep "))
     }
 
-    @Test("says what a listener does not serve is not there, and names what is")
+    @Test("a 404 says what a listener does not serve, and names what it does")
     func notFound() {
         let served = ServedPaths(metricsPath: "/m", hasReload: true)
         #expect(served.serves("/v1/events", .ingest) && !served.serves("/m", .ingest))
@@ -274,7 +274,7 @@ struct ListeningAddressTests {
         #expect(served.notFound(.ingest).detail == "Expected /-/healthy, /-/ready or /v1/events.")
     }
 
-    @Test("has the date as HTTP writes it")
+    @Test("the Date header is as HTTP writes it")
     func date() {
         #expect(ServerHeaders.date(at: 784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(ServerHeaders.date(at: 0) == "Thu, 01 Jan 1970 00:00:00 GMT")

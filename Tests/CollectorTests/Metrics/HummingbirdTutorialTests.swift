@@ -13,7 +13,7 @@ import Testing
 struct HummingbirdTutorialTests {
     private static let root = URL.repository
 
-    @Test("shows the lines that the next test runs, without a change")
+    @Test("the tutorial shows the lines that run in a test, without a change")
     func sameLines() throws {
         let directory = Self.root.appendingPathComponent("Sources/MetricsRegistry/MetricsRegistry.docc")
         let article = try String(contentsOf: directory.appendingPathComponent("TenLines.md"), encoding: .utf8)
@@ -25,7 +25,7 @@ struct HummingbirdTutorialTests {
     }
 
     /// Bootstraps swift-metrics, which a process can do once.
-    @Test("its server counts its requests, and promtool has nothing to say about the page", .timeLimit(.minutes(1)))
+    @Test("the tutorial's server counts its requests, and promtool has nothing to say about the page", .timeLimit(.minutes(1)))
     func served() async throws {
         let port = try await freePort()
         let server = Task { try await application(port: port).run() }

@@ -11,7 +11,7 @@ import Testing
 @Suite("What a scrape asks for")
 struct ScrapeRequestTests {
     @Test(
-        "is answered before its client gives up, within bounds; garbage is as good as nothing",
+        "a scrape request is answered before its client gives up, within bounds; garbage is as good as nothing",
         arguments: [
             ("15", 14.5), ("10.000000", 9.5), ("1", 0.5), ("0.4", 0.2), ("0.001", 0.1), ("3600", 120), (nil, 10),
             ("", 10), ("0", 10),
@@ -24,7 +24,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "is all families unless it names some, as name[] in any coding",
+        "a scrape request is all families unless it names some, as name[] in any coding",
         arguments: [
             (nil, nil), ("", nil), ("a=b&&=&name=x", nil), ("name[", nil),
             ("name[]=up", ["up", "up_total"]),
@@ -34,11 +34,11 @@ struct ScrapeRequestTests {
             ("name[]", ["", "_total"]), ("name[]=", ["", "_total"]), ("name[]=%FF", ["\u{FFFD}", "\u{FFFD}_total"]),
         ] as [(String?, Set<String>?)]
     )
-    func names(query: String?, names: Set<String>?) throws {
+    func scrapeRequestNames(query: String?, names: Set<String>?) throws {
         #expect(try ScrapedNames.of(query: query) == names)
     }
 
-    @Test("may name 1,000 families and no more")
+    @Test("a scrape request may name 1,000 families and no more")
     func tooManyNames() throws {
         let query = Array(repeating: "name[]=a", count: 1_000).joined(separator: "&")
         #expect(try ScrapedNames.of(query: query) == ["a", "a_total"])
@@ -48,7 +48,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "comes by a path that cannot be mistaken for another",
+        "a scrape request comes by a path that cannot be mistaken for another",
         arguments: [
             "/metrics", "/m", "/probe/metrics.txt", "/~a/-_.", "/v10/metrics", "/apis",
         ]
@@ -58,7 +58,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "does not come by other paths",
+        "a scrape request does not come by other paths",
         arguments: [
             "", "/", "metrics", "/metrics/", "//metrics", "/a//b", "/..", "/a/./b", "/a b", "/{id}", "/:id", "/*",
             "/a%20b",
@@ -72,8 +72,8 @@ struct ScrapeRequestTests {
 
 @Suite("The places of scrapes")
 struct ScrapeSlotsTests {
-    @Test("are so many, and free again once given back, twice or by being forgotten")
-    func limit() {
+    @Test("scrape slots are so many, and free again once given back, twice or by being forgotten")
+    func scrapeSlotsLimit() {
         let gauge = MetricsRegistry(now: { startOfTest }).gauge("in_flight", help: "Scrapes.")
         let slots = ScrapeSlots(limit: { 2 }, gauge: gauge)
         let first = slots.take()

@@ -10,8 +10,8 @@ import Testing
 
 @Suite("The header Authorization")
 struct AuthorizationTests {
-    @Test("is a user with a password, a token, or nothing that is understood")
-    func forms() {
+    @Test("the Authorization header is a user with a password, a token, or nothing that is understood")
+    func authorizationForms() {
         let basic = Authorization.basic(user: Array("alice".utf8), password: Array("a:b".utf8))
         #expect(Authorization(nil) == .missing)
         #expect(Authorization("Basic YWxpY2U6YTpi") == basic)
@@ -28,7 +28,7 @@ struct AuthorizationTests {
         #expect(Authorization("Bearer " + String(repeating: "x", count: 9_000)) == .malformed)
     }
 
-    @Test("is taken apart without harm whatever it holds")
+    @Test("the Authorization header is taken apart without harm whatever it holds")
     func anything() {
         var generator = SplitMix64(3)
         for _ in 0..<20_000 {
@@ -44,7 +44,7 @@ struct AuthorizationTests {
 
 @Suite("Answers to those who are not let in")
 struct AccessProblemTests {
-    @Test("tell how to show who one is (RFC 6750, RFC 7617)")
+    @Test("access problems tell how to show who one is (RFC 6750, RFC 7617)")
     func challenges() {
         for (problem, challenge) in [
             (Problem.userNeeded, #"Basic realm="dnp-telemetry", charset="UTF-8""#),
@@ -58,7 +58,7 @@ struct AccessProblemTests {
     }
 
     @Test(
-        "tell when to come again, never too early and each a little differently",
+        "access problems tell when to come again, never too early and each a little differently",
         arguments: [(Duration.milliseconds(1), 1...3), (.milliseconds(2_500), 3...5), (.seconds(100), 101...126)]
     )
     func waits(wait: Duration, expected: ClosedRange<Int>) {
@@ -71,7 +71,7 @@ struct AccessProblemTests {
 
 @Suite("Reloads over HTTP")
 struct ReloadTurnsTests {
-    @Test("who asks while one is under way shares it, however long it takes")
+    @Test("a reload requested while one is under way shares it, however long it takes")
     func shared() {
         var turns = ReloadTurns()
         #expect(turns.ask(at: 5) == .begin)
@@ -81,7 +81,7 @@ struct ReloadTurnsTests {
         #expect(turns.ask(at: 5 + 10 * ReloadTurns.interval) == .begin)
     }
 
-    @Test("begin a second apart, and who comes too early is told when to come")
+    @Test("reloads over HTTP begin a second apart, and an early request gets a retry hint")
     func apart() {
         var turns = ReloadTurns()
         #expect(turns.ask(at: 1_000) == .begin)
@@ -127,7 +127,7 @@ struct ThreatModelTests {
         return names
     }
 
-    @Test("names for each attack tests that there are")
+    @Test("the threat model names for each attack tests that there are")
     func everyTest() throws {
         let tests = try Self.tests()
         let rows = try Self.rows()

@@ -13,7 +13,7 @@ struct BcryptTests {
         return try BcryptHash(text.replacing("$2y$", with: "$2\(version)$"))
     }
 
-    @Test("a hash of htpasswd is met by its password and by no other", arguments: ["a", "b", "y"])
+    @Test("bcrypt: a hash of htpasswd is met by its password and by no other", arguments: ["a", "b", "y"])
     func htpasswd(version: String) throws {
         let hash = try hash("correct horse", version)
         #expect(Bcrypt.verify(Array("correct horse".utf8), hash))
@@ -23,7 +23,7 @@ struct BcryptTests {
     }
 
     @Test(
-        "known vectors (John the Ripper's)",
+        "bcrypt: known vectors (John the Ripper's)",
         arguments: [
             ("U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"),
             ("U*U*", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.VGOzA784oUp/Z0DY336zx7pLYAy0lwK"),
@@ -37,7 +37,7 @@ struct BcryptTests {
         #expect(!Bcrypt.verify(Array((password + "x").utf8), hash))
     }
 
-    @Test("only 72 bytes count, and a password that is too long or holds a zero is nobody's")
+    @Test("bcrypt: only 72 bytes count, and a password that is too long or holds a zero is nobody's")
     func hostilePasswords() throws {
         let long = String(repeating: "x", count: 72)
         let hash = try hash(long)
@@ -53,8 +53,8 @@ struct BcryptTests {
         #expect(!Bcrypt.verify([0, 0x78], empty))
     }
 
-    @Test("passwords of any bytes are checked without harm")
-    func anyBytes() throws {
+    @Test("bcrypt: passwords of any bytes are checked without harm")
+    func bcryptAnyBytes() throws {
         let hash = try hash("secret")
         var generator = SplitMix64(99)
         for _ in 0..<300 {
@@ -65,7 +65,7 @@ struct BcryptTests {
     }
 
     @Test(
-        "what is no hash is refused before libcrypt sees it",
+        "bcrypt: what is no hash is refused before libcrypt sees it",
         arguments: [
             "", "$", "*", "*0", "$2y$", "$2y$10$", "$1$salt$hash", "$6$salt$hash", "secret",
             "$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
@@ -84,7 +84,7 @@ struct BcryptTests {
     }
 
     @Test(
-        "a hash whose cost would hold up every check, or that is worth little, is refused",
+        "bcrypt: a hash whose cost would hold up every check, or that is worth little, is refused",
         arguments: [0, 3, 15, 31, 99]
     )
     func costs(cost: Int) {
@@ -94,7 +94,7 @@ struct BcryptTests {
         }
     }
 
-    @Test("hashes that were cut, changed or made up end in a flaw or in a check that fails")
+    @Test("bcrypt: hashes that were cut, changed or made up end in a flaw or in a check that fails")
     func fuzzedHashes() throws {
         let whole = try hash("secret")
         var generator = SplitMix64(5)
@@ -116,8 +116,8 @@ struct BcryptTests {
         }
     }
 
-    @Test("nobody's hash costs as much as told and is met by nothing")
-    func nobody() {
+    @Test("bcrypt: nobody's hash costs as much as told and is met by nothing")
+    func bcryptNobody() {
         let hash = BcryptHash(ofNobodyAtCost: 4)
         #expect(hash.cost == 4)
         #expect((try? BcryptHash(String(decoding: hash.text, as: UTF8.self))) == hash)
@@ -141,8 +141,8 @@ struct PasswordCheckTests {
         return web
     }
 
-    @Test("let a user pass with the password that is theirs, again and again")
-    func own() async throws {
+    @Test("password checks let a user pass with the password that is theirs, again and again")
+    func passwordCheckOwn() async throws {
         let (check, web) = (PasswordCheck(), try web())
         for _ in 0..<3 {
             for (user, password, expected) in [
@@ -155,8 +155,8 @@ struct PasswordCheckTests {
         #expect(await check.verify(user: [0xFF], password: Array("U*U".utf8), web) == false)
     }
 
-    @Test("forget what was right once the hash in the configuration is another")
-    func changed() async throws {
+    @Test("password checks forget what was right once the hash in the configuration is another")
+    func passwordCheckChanged() async throws {
         let check = PasswordCheck()
         var web = try web()
         #expect(await check.verify(user: Array("alice".utf8), password: Array("U*U".utf8), web) == true)
@@ -166,8 +166,8 @@ struct PasswordCheckTests {
         #expect(await check.verify(user: Array("alice".utf8), password: Array("U*U".utf8), web) == false)
     }
 
-    @Test("are few at once: more are refused, and known passwords pass meanwhile")
-    func bounded() async throws {
+    @Test("password checks are few at once: more are refused, and known passwords pass meanwhile")
+    func passwordCheckBounded() async throws {
         let check = PasswordCheck()
         var web = try web()
         #expect(await check.verify(user: Array("alice".utf8), password: Array("U*U".utf8), web) == true)
@@ -186,7 +186,7 @@ struct PasswordCheckTests {
         #expect(await check.verify(user: Array("bob".utf8), password: Array("U*U*".utf8), web) == true)
     }
 
-    @Test("are remembered in bounded memory, under another key in every process")
+    @Test("password checks are remembered in bounded memory, under another key in every process")
     func remembered() throws {
         var verified = VerifiedPasswords()
         let hash = BcryptHash(ofNobodyAtCost: 4)

@@ -16,7 +16,7 @@ struct RequestRatesTests {
     }
 
     @Test("a token has two seconds' worth at once, and a batch above it is paid with time by this token alone")
-    func tokens() {
+    func requestRatesTokens() {
         let time = Time()
         let rates = RequestRates { time.now }
         #expect(rates.wait(token: "a", rate: 100) == nil)
@@ -32,7 +32,7 @@ struct RequestRatesTests {
     }
 
     @Test("what is given back to a token is there again but for one, for it alone")
-    func givenBack() {
+    func requestRatesGivenBack() {
         let time = Time()
         let rates = RequestRates { time.now }
         for token in ["a", "b"] { #expect(rates.charge(1_000, token: token, rate: 100) == nil) }
@@ -50,7 +50,7 @@ struct RequestRatesTests {
     }
 
     @Test("the rate of all holds whoever asks, and changes with the configuration")
-    func all() {
+    func requestRatesAll() {
         let time = Time()
         let rates = RequestRates { time.now }
         let limit = TokenBucket.Limit(rate: 1, burst: 3)
@@ -74,7 +74,7 @@ struct ClientRatesTests {
     }
 
     @Test("each client has a rate of its own, whatever its port")
-    func own() throws {
+    func clientRatesOwn() throws {
         var rates = ClientRates()
         let (one, two) = (try client("192.0.2.1"), try client("192.0.2.2"))
         for _ in 0..<10 { #expect(rates.take(one, limit, now: 0) == nil) }
@@ -104,7 +104,7 @@ struct ClientRatesTests {
     }
 
     @Test("the memory is bounded however many addresses ask, and given back")
-    func bounded() throws {
+    func clientRatesBounded() throws {
         var rates = ClientRates()
         for address in 0..<200_000 {
             _ = rates.take(ClientAddress(version4: UInt32(address)), limit, now: UInt64(address))
@@ -120,7 +120,7 @@ struct TokenBucketTests {
     static let second: UInt64 = 1_000_000_000
     let limit = TokenBucket.Limit(rate: 10, burst: 20)
 
-    @Test("the burst passes at once, then the rate, over any pattern of asking")
+    @Test("token bucket: the burst passes at once, then the rate, over any pattern of asking")
     func burstThenRate() {
         var bucket = TokenBucket(limit, now: 0)
         var taken = 0
@@ -133,7 +133,7 @@ struct TokenBucketTests {
         #expect((619...620).contains(taken))
     }
 
-    @Test("who waits as long as told gets one, who waits less gets none")
+    @Test("token bucket: who waits as long as told gets one, who waits less gets none")
     func wait() {
         var bucket = TokenBucket(limit, now: 5)
         for _ in 0..<20 { #expect(bucket.take(of: limit, now: 5) == nil) }
@@ -144,7 +144,7 @@ struct TokenBucketTests {
         #expect(bucket.take(of: limit, now: 5 + 100_000_001) == nil)
     }
 
-    @Test("a batch larger than the burst passes once, and is paid with time")
+    @Test("token bucket: a batch larger than the burst passes once, and is paid with time")
     func debt() {
         var bucket = TokenBucket(limit, now: 0)
         #expect(bucket.charge(1_020, to: limit, now: 0) == nil)
@@ -153,8 +153,8 @@ struct TokenBucketTests {
         #expect(bucket.charge(1, to: limit, now: 101 * Self.second) == nil)
     }
 
-    @Test("what is given back can be taken again, and nothing above the burst")
-    func givenBack() {
+    @Test("token bucket: what is given back can be taken again, and nothing above the burst")
+    func tokenBucketGivenBack() {
         var bucket = TokenBucket(limit, now: 0)
         #expect(bucket.charge(1_020, to: limit, now: 0) == nil)
         bucket.giveBack(1_020)
@@ -165,7 +165,7 @@ struct TokenBucketTests {
         #expect(bucket.wait(of: limit, now: 0) == .milliseconds(100))
     }
 
-    @Test("a clock that goes back gives nothing and takes nothing")
+    @Test("token bucket: a clock that goes back gives nothing and takes nothing")
     func backwards() {
         var bucket = TokenBucket(limit, now: 100 * Self.second)
         for _ in 0..<20 { _ = bucket.take(of: limit, now: 100 * Self.second) }
@@ -174,8 +174,8 @@ struct TokenBucketTests {
         #expect(bucket.take(of: limit, now: .max) == nil)
     }
 
-    @Test("a limit that shrinks holds at once, and no wait is longer than a day")
-    func changed() {
+    @Test("token bucket: a limit that shrinks holds at once, and no wait is longer than a day")
+    func tokenBucketChanged() {
         var bucket = TokenBucket(limit, now: 0)
         let smaller = TokenBucket.Limit(rate: 1e-9, burst: 1)
         #expect(bucket.take(of: smaller, now: 0) == nil)

@@ -52,7 +52,7 @@ struct SecretFileTests {
         #expect(messages.allSatisfy { $0.utf8.count < 400 && !$0.contains("\n") })
     }
 
-    @Test("is never repeated where it is given as a configuration, a web configuration or a token", arguments: secrets)
+    @Test("a secret is never repeated where it is given as a configuration, a web configuration or a token", arguments: secrets)
     func given(text: String) throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("token-a")
@@ -72,7 +72,7 @@ struct SecretFileTests {
         check(messages(tokens), "sesame " + text, "the tokens")
     }
 
-    @Test("is never repeated where it stands at the place of a path, a certificate or a hash", arguments: secrets)
+    @Test("a secret is never repeated where it stands at the place of a path, a certificate or a hash", arguments: secrets)
     func misplaced(text: String) throws {
         let certificates = try TestCertificates()
         let path = certificates.file("web.yml")
@@ -116,7 +116,7 @@ struct SecretFileTests {
 @Suite("Watched files")
 struct SettledChangeTests {
     @Test("a change is taken when it has stood still for one look, and once")
-    func settled() {
+    func settledChangeSettled() {
         var change = SettledChange(used: 1)
         #expect([1, 2, 3, 3, 3, 3].map { change.look($0) } == [false, false, false, true, false, false])
     }

@@ -18,7 +18,7 @@ struct SecurityFilesTests {
         try Files.write(Array(text.utf8), to: path)
     }
 
-    @Test("are taken at the second look at a change, and not again")
+    @Test("security files are taken at the second look at a change, and not again")
     func change() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("web.yml")
@@ -34,7 +34,7 @@ struct SecurityFilesTests {
     }
 
     @Test(
-        "that are broken, empty or gone leave the rules as they were, and are told of once",
+        "security files that are broken, empty or gone leave the rules as they were, and are told of once",
         arguments: ["basic_auth_users: {a: secret}", "basic_auth_user: {}", "[", "", "# nothing\n", nil]
     )
     func broken(text: String?) throws {
@@ -54,7 +54,7 @@ struct SecurityFilesTests {
     }
 
     @Test(
-        "that would let in whom they keep out leave the rules as they were, until a restart",
+        "security files that would let in whom they keep out leave the rules as they were, until a restart",
         arguments: [
             ("basic_auth_users: {a: HASH}", "{}", "basic_auth_users"),
             ("basic_auth_users: {a: HASH}", "basic_auth_users: {}", "basic_auth_users"),
@@ -103,7 +103,7 @@ struct SecurityFilesTests {
     }
 
     @Test(
-        "that ask for as much as before, or for more, are taken",
+        "security files that ask for as much as before, or for more, are taken",
         arguments: [
             ("basic_auth_users: {a: HASH, b: HASH}", "basic_auth_users: {c: HASH}"),
             ("{}", "basic_auth_users: {c: HASH}"),
@@ -130,7 +130,7 @@ struct SecurityFilesTests {
         #expect(files.rules.web.tls == fresh.tls && files.rules.web.users == fresh.users)
     }
 
-    @Test("that name a certificate are taken anew when it or its key changes, once both belong together")
+    @Test("security files that name a certificate are taken anew when it or its key changes, once both belong together")
     func certificates() throws {
         let certificates = try TestCertificates()
         let path = certificates.file("web.yml")
@@ -149,8 +149,8 @@ struct SecurityFilesTests {
         #expect(files.rules.tls != nil)
     }
 
-    @Test("give tokens that come and go; once there were some, events need one for good")
-    func tokens() throws {
+    @Test("security files give tokens that come and go; once there were some, events need one for good")
+    func securityFilesTokens() throws {
         let directory = try TemporaryDirectory()
         var files = try SecurityFiles(
             webConfiguration: nil,
@@ -174,7 +174,7 @@ struct SecurityFilesTests {
         #expect(files.rules.needsToken)
     }
 
-    @Test("hold a token where a directory was told for them; without one nothing starts")
+    @Test("security files hold a token where a directory was told for them; without one nothing starts")
     func told() throws {
         let directory = try TemporaryDirectory()
         try write("of something else", directory.file("tls.key"))
@@ -195,7 +195,7 @@ struct SecurityFilesTests {
         #expect(files.rules.tokens.isEmpty && files.rules.needsToken)
     }
 
-    @Test("are taken all or none when all are read at once; what could be read is taken at its own look")
+    @Test("security files are taken all or none when all are read at once; what could be read is taken at its own look")
     func allOrNone() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("web.yml")
@@ -222,8 +222,8 @@ struct SecurityFilesTests {
         #expect(files.rules.tokens.names == ["a", "b"])
     }
 
-    @Test("that are wrong are all named by a check, each once")
-    func allProblems() throws {
+    @Test("security files that are wrong are all named by a check, each once")
+    func securityFilesAllProblems() throws {
         let directory = try TemporaryDirectory()
         var configuration = ServeConfiguration(stateDirectory: "/")
         configuration.webConfigurationFile = directory.file("web.yml")
@@ -237,7 +237,7 @@ struct SecurityFilesTests {
         #expect(named() == [])
     }
 
-    @Test("that look mistaken beside the settings are warned of")
+    @Test("security files that look mistaken beside the settings are warned of")
     func warnings() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("web.yml")
@@ -279,7 +279,7 @@ struct SecurityFilesTests {
         #expect(wrong() == ["\(limits); credentials-dir names their directory"])
     }
 
-    @Test("that everybody can read are warned of where they are secrets")
+    @Test("security files that everybody can read are warned of where they are secrets")
     func exposed() throws {
         let certificates = try TestCertificates()
         let (web, key, token) = (
@@ -309,7 +309,7 @@ struct SecurityFilesTests {
         #expect(warned() == ["\(web): \(exposed)"])
     }
 
-    @Test("are read at once when asked to")
+    @Test("security files are read at once when asked to")
     func reread() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("web.yml")

@@ -12,13 +12,13 @@ struct TokenSetTests {
     static let tokens = ["ios": "0123456789abcdef", "android": "fedcba9876543210", "ci": "0123456789abcdee"]
     let set = TokenSet(tokens.map { BearerToken(name: $0.key, bytes: Array($0.value.utf8)) })
 
-    @Test("each is known by its name")
-    func names() {
+    @Test("each token is known by its name")
+    func tokenSetNames() {
         #expect(set.names == ["android", "ci", "ios"])
         for (name, token) in Self.tokens { #expect(set.name(of: Array(token.utf8)) == name) }
     }
 
-    @Test("no other bytes are one")
+    @Test("no other bytes are a token")
     func wrong() {
         let token = Array("0123456789abcdef".utf8)
         #expect(set.name(of: []) == nil)
@@ -37,7 +37,7 @@ struct TokenSetTests {
         #expect(TokenSet.none.isEmpty)
     }
 
-    @Test("are neither in a description nor in a dump")
+    @Test("tokens are neither in a description nor in a dump")
     func secret() {
         var text = "\(set) \(String(reflecting: set))"
         dump(set, to: &text)
@@ -45,7 +45,7 @@ struct TokenSetTests {
     }
 
     @Test(
-        "are refused when they are short, long or cannot stand in a header",
+        "tokens are refused when they are short, long or cannot stand in a header",
         arguments: [
             ("", "an empty file"), ("0123456789abcde", "found 15"),
             (String(repeating: "x", count: 4_097), "found more"),
@@ -53,14 +53,14 @@ struct TokenSetTests {
             ("\u{FEFF}0123456789abcdef", "others"),
         ]
     )
-    func refused(token: String, found: String) throws {
+    func tokenSetRefused(token: String, found: String) throws {
         let complaint = try #require(BearerToken.complaint(about: Array(token.utf8)))
         #expect(complaint.contains(found))
         #expect(token.isEmpty || !complaint.contains(token))
         #expect(BearerToken.complaint(about: Array("0123456789abcdef".utf8)) == nil)
     }
 
-    @Test("have names of few characters")
+    @Test("tokens have names of few characters")
     func nameRules() {
         for name in ["a", "ios-14.2_beta", String(repeating: "n", count: 64)] { #expect(BearerToken.isName(name)) }
         for name in ["", "a b", "a\n", "é", "a/b", "a\"", String(repeating: "n", count: 65)] {
@@ -88,8 +88,8 @@ struct TokenDirectoryTests {
         }
     }
 
-    @Test("gives the tokens by the names of their files, a line's end at the end or not, and nothing else")
-    func read() throws {
+    @Test("the token directory gives the tokens by the names of their files, a line's end at the end or not, and nothing else")
+    func tokenDirectoryRead() throws {
         let directory = try directory([
             "token-ios": token, "token-android": token + "2\n", "token-ci": token + "3\r\n", "other": "x", "token": "y",
             ".token-hidden": "z", "token-ios~": token, "token-ios.swp": "binary", ".token-ios.swp": "binary",
@@ -100,8 +100,8 @@ struct TokenDirectoryTests {
         #expect(tokens.map { String(decoding: $0.bytes, as: UTF8.self) } == [token + "2", token + "3", token])
     }
 
-    @Test("with a file that cannot be taken is an error that names the file and not what is in it")
-    func problems() throws {
+    @Test("the token directory with a file that cannot be taken is an error that names the file and not what is in it")
+    func tokenDirectoryProblems() throws {
         let name = "expected a name of 1 to 64 letters, digits, \".\", \"_\" and \"-\" behind \"token-\""
         let cases: [(name: String, content: String, expected: String)] = [
             ("token-a", "", "expected a token, found an empty file"),
@@ -120,7 +120,7 @@ struct TokenDirectoryTests {
         }
     }
 
-    @Test("is read as the secrets of a container are mounted, and follows their exchange")
+    @Test("the token directory is read as the secrets of a container are mounted, and follows their exchange")
     func mounted() throws {
         let directory = try TemporaryDirectory()
         let manager = FileManager.default
@@ -138,7 +138,7 @@ struct TokenDirectoryTests {
         #expect(try TokenDirectory.read(directory.path).map(\.bytes) == [Array((token + "2").utf8)])
     }
 
-    @Test("with a directory in place of a token is an error that names it")
+    @Test("the token directory with a directory in place of a token is an error that names it")
     func nested() throws {
         let directory = try TemporaryDirectory()
         try FileManager.default.createDirectory(
@@ -148,16 +148,16 @@ struct TokenDirectoryTests {
         #expect(problem(directory.path) == "\(directory.file("token-a")): it is a directory")
     }
 
-    @Test("is an error when it is missing, and never waits for a pipe")
-    func unreadable() throws {
+    @Test("the token directory is an error when it is missing, and never waits for a pipe")
+    func tokenDirectoryUnreadable() throws {
         let directory = try TemporaryDirectory()
         #expect(problem(directory.file("none"))?.hasPrefix("\(directory.file("none")): expected the directory") == true)
         try Program.run("/usr/bin/mkfifo", [directory.file("token-pipe")])
         #expect(problem(directory.path) == "\(directory.file("token-pipe")): it is no regular file")
     }
 
-    @Test("holds a bounded number of tokens")
-    func bounded() throws {
+    @Test("the token directory holds a bounded number of tokens")
+    func tokenDirectoryBounded() throws {
         let directory = try TemporaryDirectory()
         for index in 0...TokenDirectory.maximumTokens {
             #expect(index == 0 || problem(directory.path) == nil)
@@ -166,7 +166,7 @@ struct TokenDirectoryTests {
         #expect(problem(directory.path)?.contains("expected at most 256 tokens") == true)
     }
 
-    @Test("has a stamp that changes when a token comes, goes or is exchanged, also behind a link")
+    @Test("the token directory has a stamp that changes when a token comes, goes or is exchanged, also behind a link")
     func stamp() throws {
         let directory = try directory(["first": token, "second": token + "2"])
         var stamps = [TokenDirectory.stamp(directory.path)]

@@ -25,7 +25,7 @@ struct WebConfigurationTests {
     }
 
     @Test(
-        "is taken or refused with its line, what was expected and what may have been meant",
+        "web.config.yml is taken or refused with its line, what was expected and what may have been meant",
         arguments: WebConfigurationSample.all
     )
     func verdicts(sample: WebConfigurationSample) throws {
@@ -41,7 +41,7 @@ struct WebConfigurationTests {
     }
 
     @Test(
-        "is judged as promtool judges it, where both mean the same",
+        "web.config.yml is judged as promtool judges it, where both mean the same",
         arguments: WebConfigurationSample.all.filter(\.isSharedVerdict)
     )
     func promtool(sample: WebConfigurationSample) throws {
@@ -58,7 +58,7 @@ struct WebConfigurationTests {
         #expect((process.terminationStatus == 0) == (sample.problem == nil))
     }
 
-    @Test("says what holds when a key is left out, and what each key means")
+    @Test("web.config.yml says what holds when a key is left out, and what each key means")
     func values() throws {
         let certificates = try Self.certificates.get()
         let empty = try load("", certificates).get().web
@@ -92,7 +92,7 @@ struct WebConfigurationTests {
         #expect(abs(Double(ends) - Date().timeIntervalSince1970 - 30 * 86_400) < 3_600)
     }
 
-    @Test("takes certificates and keys that stand in it, and nothing older than its only suites")
+    @Test("web.config.yml takes certificates and keys that stand in it, and nothing older than its only suites")
     func inline() throws {
         let certificates = try Self.certificates.get()
         let text = """
@@ -109,8 +109,8 @@ struct WebConfigurationTests {
         #expect(rules.web.tls?.minimumVersion == .tlsv13)
     }
 
-    @Test("costs an unknown user what the dearest known one costs")
-    func nobody() throws {
+    @Test("web.config.yml costs an unknown user what the dearest known one costs")
+    func webConfigurationNobody() throws {
         let hash = "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
         let text = "basic_auth_users: {a: \(hash), b: \(hash.replacing("$05$", with: "$06$"))}"
         let web = try load(text, try Self.certificates.get()).get().web
@@ -118,8 +118,8 @@ struct WebConfigurationTests {
         #expect(web.nobody.cost == 6)
     }
 
-    @Test("is bounded: size, depth, aliases, users", .timeLimit(.minutes(1)))
-    func bounded() throws {
+    @Test("web.config.yml is bounded: size, depth, aliases, users", .timeLimit(.minutes(1)))
+    func webConfigurationBounded() throws {
         let certificates = try Self.certificates.get()
         let hash = "$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"
         let many = (0...1_000).map { "  u\($0): \(hash)\n" }.joined()
@@ -139,7 +139,7 @@ struct WebConfigurationTests {
     }
 
     @Test("durations are read as Go reads them")
-    func durations() {
+    func webConfigurationDurations() {
         #expect(
             ["0", "0s", "1s", "100ms", "1m30s", "1.5h", "10us", "10µs"].map(GoDuration.seconds) == [
                 0, 0, 1, 0.1, 90, 5_400, 1e-5, 1e-5,

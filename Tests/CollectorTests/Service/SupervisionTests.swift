@@ -10,6 +10,7 @@ import Testing
 
 @testable import Collector
 @testable import LedgerState
+@testable import TextOutput
 
 @Suite("What the service tells its manager")
 struct SupervisionStateTests {
@@ -26,8 +27,8 @@ struct SupervisionStateTests {
         )
     }
 
-    @Test("is ready once, behind the recovery and when it listens")
-    func start() {
+    @Test("the supervised service is ready once, behind the recovery and when it listens")
+    func supervisionStateStart() {
         var state = SupervisionState()
         #expect(state.opening() == [.extendTimeout(.seconds(600)), .status("opening the ledger")])
         #expect(
@@ -56,7 +57,7 @@ struct SupervisionStateTests {
         }
     }
 
-    @Test("tells its rates every ten seconds, since the last time it did")
+    @Test("the supervised service tells its rates every ten seconds, since the last time it did")
     func status() {
         var state = SupervisionState()
         #expect(state.reads(Self.reading(0)) == [])
@@ -66,8 +67,8 @@ struct SupervisionStateTests {
         #expect(told == [.status("30 events/s, 0 waiting"), .status("30 events/s, 0 waiting")])
     }
 
-    @Test("reloads between RELOADING with its time and READY, and says what came of it")
-    func reload() {
+    @Test("the supervised service reloads between RELOADING with its time and READY, and says what came of it")
+    func supervisionStateReload() {
         var state = SupervisionState()
         #expect(state.reloading(at: 5) == [], "not before it is ready")
         #expect(state.reloaded("reloaded", at: 5) == [])
@@ -82,8 +83,8 @@ struct SupervisionStateTests {
         #expect(state.reloaded("reloaded", at: 9) == [])
     }
 
-    @Test("says that it stops once, from wherever it was, and no word of rates after that")
-    func stop() {
+    @Test("the supervised service says that it stops once, from wherever it was, and no word of rates after that")
+    func supervisionStateStop() {
         for wasReady in [false, true] {
             var state = SupervisionState()
             if wasReady { _ = state.listening(at: 0) }
@@ -96,8 +97,8 @@ struct SupervisionStateTests {
         }
     }
 
-    @Test("tells why it cannot start, with the error number where there is one")
-    func failure() {
+    @Test("the supervised service tells why it cannot start, with the error number where there is one")
+    func supervisionStateFailure() {
         var state = SupervisionState()
         #expect(state.failed("no space", code: 28) == [.status("failed: no space"), .errno(28)])
         #expect(state.failed("nothing", code: nil) == [.status("failed: nothing")])
@@ -149,7 +150,7 @@ struct ServiceReadingTests {
     }
 
     @Test(
-        "has rates, what waits, and what is wrong",
+        "the status line has rates, what waits, and what is wrong",
         arguments: [
             (after10Seconds(), "0 events/s, 0 waiting"),
             (
@@ -176,7 +177,7 @@ struct ServiceReadingTests {
         #expect(reading.status(since: Self.start) == expected)
     }
 
-    @Test("stands on no numbers that went back, and on no time that did not pass")
+    @Test("the status line stands on no numbers that went back, and on no time that did not pass")
     func oddities() {
         let later = Self.after10Seconds(events: 100)
         #expect(Self.start.status(since: later) == "0 events/s, 0 waiting")
@@ -186,7 +187,7 @@ struct ServiceReadingTests {
         #expect(huge.status(since: Self.start).hasSuffix(" events/s, 0 waiting"))
     }
 
-    @Test("groups the digits of large numbers")
+    @Test("the status line groups the digits of large numbers")
     func grouped() {
         #expect(
             [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000].map(\.grouped).joined(separator: " ")
@@ -200,7 +201,7 @@ struct ServiceReadingTests {
 struct WriterWatchTests {
     static let second: UInt64 = 1_000_000_000
 
-    @Test("under load each commit is a proof, and the manager hears of it four times in its time")
+    @Test("the writer watch: under load each commit is a proof, and the manager hears of it four times in its time")
     func underLoad() {
         var watch = WriterWatch(timeout: .seconds(40), proofs: 0, at: 0)
         var pings: [UInt64] = []
@@ -212,8 +213,8 @@ struct WriterWatchTests {
         #expect(pings == [10, 20, 30, 40, 50, 60])
     }
 
-    @Test("where nothing is posted the writer is asked, and its answer is the proof")
-    func idle() {
+    @Test("the writer watch: where nothing is posted the writer is asked, and its answer is the proof")
+    func writerWatchIdle() {
         var watch = WriterWatch(timeout: .seconds(40), proofs: 5, at: 0)
         #expect(watch.look(proofs: 5, isAsked: false, at: 9 * Self.second) == .wait)
         #expect(watch.look(proofs: 5, isAsked: false, at: 10 * Self.second) == .askForProof)
@@ -223,7 +224,7 @@ struct WriterWatchTests {
         #expect(watch.look(proofs: 6, isAsked: false, at: 22 * Self.second) == .askForProof)
     }
 
-    @Test("a writer that hangs is asked once, and the manager hears nothing until it has answered")
+    @Test("the writer watch: a writer that hangs is asked once, and the manager hears nothing until it has answered")
     func hung() {
         var watch = WriterWatch(timeout: .seconds(40), proofs: 5, at: 0)
         #expect(watch.look(proofs: 5, isAsked: false, at: 10 * Self.second) == .askForProof)
@@ -233,7 +234,7 @@ struct WriterWatchTests {
         #expect(watch.look(proofs: 6, isAsked: false, at: 1_001 * Self.second) == .ping)
     }
 
-    @Test("a writer that answers with failures is asked again and again, and the manager hears nothing")
+    @Test("the writer watch: a writer that answers with failures is asked again and again, and the manager hears nothing")
     func failing() {
         var watch = WriterWatch(timeout: .seconds(40), proofs: 5, at: 0)
         for second in 10...100 as ClosedRange<UInt64> {
@@ -258,10 +259,10 @@ struct AllListeningTests {
     }
 
     @Test(
-        "once each part does, whichever comes last, and tells it once",
+        "the service listens once each part does, whichever comes last, and tells it once",
         arguments: [[.http, .lines], [.lines, .http]] as [[AllListening.Part]]
     )
-    func all(order: [AllListening.Part]) {
+    func allListeningAll(order: [AllListening.Part]) {
         let told = Mutex<[[ListeningAddress]]>([])
         let listening = AllListening { addresses in told.withLock { $0.append(addresses) } }
         listening.begins(order[0], at: [address("/\(order[0])")])

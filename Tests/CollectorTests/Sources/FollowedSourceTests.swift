@@ -62,8 +62,8 @@ struct FollowedSourceTests {
         return Array(range.map { EventText.scheduled("cycle-\($0)-\(padding)") + "\n" }.joined().utf8)
     }
 
-    @Test("skips and repeats nothing while the disk is full")
-    func fullDisk() async throws {
+    @Test("a followed file in the service skips and repeats nothing while the disk is full")
+    func followedSourceFullDisk() async throws {
         let disk = try SmallDisk()
         let logs = try TemporaryDirectory()
         let path = logs.file("device.log")
@@ -90,7 +90,7 @@ struct FollowedSourceTests {
         try await pipeline.close()
     }
 
-    @Test("stands in the ledger with its position when it is stopped, and goes on there")
+    @Test("a followed file in the service stands in the ledger with its position when it is stopped, and goes on there")
     func stopped() async throws {
         let directory = try TemporaryDirectory()
         let logs = try TemporaryDirectory()
@@ -135,7 +135,7 @@ struct FollowNoticeTests {
         FileStatus(identity: FileIdentity(device: 1, inode: inode), size: 3, modified: Int64(inode))
     }
 
-    @Test("of a rotation comes once while the new file cannot be opened")
+    @Test("the notice of a rotation comes once while the new file cannot be opened")
     func refusedAfterRotation() {
         var tail = Self.reading()
         for second in 1...5 as ClosedRange<Int64> {
@@ -155,7 +155,7 @@ struct FollowNoticeTests {
         #expect(tail.takeNotices() == [.rotated, .refused(Self.refusal)])
     }
 
-    @Test("of a problem of the directory has an end, and the next problem a beginning")
+    @Test("the notice of a problem of the directory has an end, and the next problem a beginning")
     func directoryProblem() {
         var tail = Self.reading()
         for second in stride(from: 2, to: 6, by: 2) as StrideTo<Int64> {
@@ -170,7 +170,7 @@ struct FollowNoticeTests {
 @Suite("How long a source waits for the ledger")
 struct SourcePauseTests {
     @Test(
-        "a second at most, whatever clients are asked for",
+        "a source waits for the ledger a second at most, whatever clients are asked for",
         arguments: [
             (.overloaded(retryAfter: .milliseconds(20)), .milliseconds(20)),
             (.overloaded(retryAfter: .seconds(60)), .seconds(1)),
@@ -197,7 +197,7 @@ struct DirectoryWatchTests {
         return gate
     }
 
-    @Test("wakes whoever follows a file there, at the start, for what happens and until it is stopped")
+    @Test("the directory watch wakes whoever follows a file there, at the start, for what happens and until it is stopped")
     func wakes() async throws {
         let first = try TemporaryDirectory()
         let second = try TemporaryDirectory()
@@ -216,7 +216,7 @@ struct DirectoryWatchTests {
         await waitUntil("it ends") { hasEnded.isReached }
     }
 
-    @Test("looks at what cannot be watched, too")
+    @Test("the directory watch looks at what cannot be watched, too")
     func absentDirectory() async throws {
         let count = Atomic(0)
         let watch = DirectoryWatch(["/nonexistent/device.log"]) { _ in count.add(1, ordering: .relaxed) }

@@ -81,7 +81,7 @@ struct JournalFollowerTests {
         }
     }
 
-    @Test("begins with what is logged from now on, takes what matches, and goes on behind it after a restart")
+    @Test("the journal follower begins with what is logged from now on, takes what matches, and goes on behind it after a restart")
     func matching() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
@@ -99,8 +99,8 @@ struct JournalFollowerTests {
         #expect(following.notices == [])
     }
 
-    @Test("begins at the first entry of a journal that was empty")
-    func empty() async throws {
+    @Test("the journal follower begins at the first entry of a journal that was empty")
+    func journalFollowerEmpty() async throws {
         let journald = try NamespacedJournald()
         await waitUntil("journald answers") { (try? journald.journalctl("--sync")) != nil }
         let following = try Following(journald, "SYSLOG_IDENTIFIER=app")
@@ -111,7 +111,7 @@ struct JournalFollowerTests {
         await following.expect(["first"])
     }
 
-    @Test("passes over what collectors wrote, whatever the matches")
+    @Test("the journal follower passes over what collectors wrote, whatever the matches")
     func ownEntries() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
@@ -125,7 +125,7 @@ struct JournalFollowerTests {
         #expect(following.skipped == 3)
     }
 
-    @Test("moves its position while nothing matches, and reads nothing again from there")
+    @Test("the journal follower moves its position while nothing matches, and reads nothing again from there")
     func rareMatches() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
@@ -150,7 +150,7 @@ struct JournalFollowerTests {
         #expect(following.notices == [])
     }
 
-    @Test("follows through rotations, and through a vacuum of what it has read")
+    @Test("the journal follower follows through rotations, and through a vacuum of what it has read")
     func rotations() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
@@ -177,8 +177,8 @@ struct JournalFollowerTests {
         #expect(following.notices == [])
     }
 
-    @Test("tells when entries were deleted before they were read, once, and goes on with what is left")
-    func vacuumed() async throws {
+    @Test("the journal follower tells when entries were deleted before they were read, once, and goes on with what is left")
+    func journalFollowerVacuumed() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
         let following = try Following(journald, "SYSLOG_IDENTIFIER=app")
@@ -198,7 +198,7 @@ struct JournalFollowerTests {
     }
 
     @Test("an entry of any bytes and any size is bounded")
-    func hostile() async throws {
+    func journalFollowerHostile() async throws {
         let journald = try NamespacedJournald()
         try journald.log("before")
         let following = try Following(journald, "SYSLOG_IDENTIFIER=app")
@@ -240,8 +240,8 @@ enum LedgerTime {
 struct JournalBatchTests {
     private static let start = JournalPosition(cursor: nil, realtime: 1)
 
-    @Test("each entry is its lines, with its own time and stream")
-    func lines() {
+    @Test("each journal entry is its lines, with its own time and stream")
+    func journalBatchLines() {
         var batch = JournalBatch(at: Self.start)
         batch.take(Array("one".utf8), writtenAt: 10, stream: 1)
         batch.skip()
@@ -256,8 +256,8 @@ struct JournalBatchTests {
         #expect(batch.skipped == 1)
     }
 
-    @Test("is full of many entries, and of a long one whose rest is passed over")
-    func bounded() {
+    @Test("a journal batch is full of many entries, and of a long one whose rest is passed over")
+    func journalBatchBounded() {
         var batch = JournalBatch(at: Self.start)
         for _ in 0..<JournalBatch.maximumEntries {
             #expect(!batch.isFull)
@@ -307,7 +307,7 @@ struct JournalBatchTests {
 
 @Suite("Whether a start fails for the followed journal")
 struct JournalRefusalTests {
-    @Test("only where it may not be read; every other reason may pass")
+    @Test("a start fails for the followed journal only where it may not be read")
     func reasons() {
         for code in [EACCES, EPERM] {
             #expect(JournalReaderError.open(.machine, SystemError(code: code)).isRefusal)
@@ -320,7 +320,7 @@ struct JournalRefusalTests {
     }
 
     @Test("a journal that cannot be opened at the start is none")
-    func absent() throws {
+    func journalRefusalAbsent() throws {
         let location = JournalLocation.directory(try TemporaryDirectory().file("absent"))
         #expect(throws: JournalReaderError.self) { _ = try JournalReader(location, scope: [.localOnly]) }
         #expect(FollowedJournal.refusal(location) == nil)

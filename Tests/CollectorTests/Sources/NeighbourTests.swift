@@ -13,7 +13,7 @@ import Testing
 @Suite("Logs beside a followed file")
 struct NeighbourTests {
     @Test(
-        "are not read after a rotation",
+        "logs beside a followed file are not read after a rotation",
         arguments: ["device-10.0.0.2.log", "device-2.log", "device.log.7", "device-20251115.log"]
     )
     func neighbour(name: String) throws {
@@ -31,7 +31,7 @@ struct NeighbourTests {
         #expect(log.lines == ["one", "two"])
     }
 
-    @Test("that are followed themselves are not read, whatever their names")
+    @Test("logs beside a followed file that are followed themselves are not read, whatever their names")
     func followed() throws {
         let log = try LogDirectory(others: ["device.log.2"])
         try log.append("one\n")
@@ -43,7 +43,7 @@ struct NeighbourTests {
         #expect(log.lines == ["one", "two"])
     }
 
-    @Test("that are the same file under another name are refused", arguments: ["symbolic", "hard", "absent", "equal"])
+    @Test("logs beside a followed file that are the same file under another name are refused", arguments: ["symbolic", "hard", "absent", "equal"])
     func twice(kind: String) throws {
         let directory = try TemporaryDirectory()
         let (first, second) = (directory.file("device.log"), directory.file("other.log"))
@@ -60,7 +60,7 @@ struct NeighbourTests {
         #expect(problem.description.contains(paths[0]) && problem.description.contains(paths[1]))
     }
 
-    @Test("that become the same file are read once, with one error")
+    @Test("logs beside a followed file that become the same file are read once, with one error")
     func becomeOne() throws {
         let directory = try TemporaryDirectory()
         let paths = [directory.file("device.log"), directory.file("other.log")]
@@ -89,8 +89,8 @@ struct NeighbourTests {
 
 @Suite("Histories of a followed file")
 struct RotationHistoryTests {
-    @Test("of any rotations, looks and kills lose and repeat no line", arguments: 1...300 as ClosedRange<UInt64>)
-    func anyHistory(seed: UInt64) throws {
+    @Test("histories of a followed file of any rotations, looks and kills lose and repeat no line", arguments: 1...300 as ClosedRange<UInt64>)
+    func rotationHistoryAnyHistory(seed: UInt64) throws {
         var random = SplitMix64(seed)
         let log = try LogDirectory()
         var written: [String] = []
@@ -149,7 +149,7 @@ struct RotationHistoryTests {
 @Suite("The name of a rotated file")
 struct RotationNameTests {
     @Test(
-        "is known in the forms that rotations give it",
+        "the name of a rotated file is known in the forms that rotations give it",
         arguments: [
             "device.log.1", "device.log.12", "device.log-20251115", "device.log.2025-11-15T05:41",
             "device-20251115-2.log", "device.log.old", "device.log~", "device.log.bak", "device.log.20251115Z",
@@ -160,7 +160,7 @@ struct RotationNameTests {
     }
 
     @Test(
-        "is not given to other files",
+        "the name of a rotated file is not given to other files",
         arguments: [
             "device.log", "device.log.1.gz", "device-errors.log", "device.logger", "device2.log", "other.log.1",
             "device-2.log", "device-10.0.0.2.log", "device-10.100.200.30.log", "device.3.log", "device.log-2",
@@ -172,14 +172,14 @@ struct RotationNameTests {
         #expect(!RotationName(of: "device.log").isGeneration(name))
     }
 
-    @Test("orders generations of the same time")
-    func order() {
+    @Test("the name of a rotated file orders generations of the same time")
+    func rotationNameOrder() {
         let name = RotationName(of: "device.log")
         #expect(name.isOlder("device.log.10", "device.log.2"))
         #expect(name.isOlder("device.log-20251114", "device.log-20251115"))
     }
 
-    @Test("may have no ending")
+    @Test("the name of a rotated file may have no ending")
     func noEnding() {
         #expect(RotationName(of: "syslog").isGeneration("syslog.1"))
         #expect(!RotationName(of: "syslog").isGeneration("syslogd"))
@@ -204,8 +204,8 @@ struct FilePositionTests {
         return position
     }
 
-    @Test("is read back as it was written, with the reader's state")
-    func roundTrip() {
+    @Test("the position in a followed file is read back as it was written, with the reader's state")
+    func filePositionRoundTrip() {
         var random = SplitMix64(1)
         for _ in 0..<100 {
             let position = Self.random(&random)
@@ -218,8 +218,8 @@ struct FilePositionTests {
         }
     }
 
-    @Test("cut anywhere, or of any bytes, is none")
-    func damaged() {
+    @Test("the position in a followed file cut anywhere, or of any bytes, is none")
+    func filePositionDamaged() {
         var random = SplitMix64(2)
         let bytes = Self.random(&random).encoded(with: [1, 2, 3])
         for length in 0..<bytes.count { #expect(FilePosition.decode(Array(bytes[..<length])) == nil) }
@@ -234,8 +234,8 @@ struct FilePositionTests {
 
 @Suite("How far a source has been read")
 struct SourcePositionTests {
-    @Test("is told by the last row that names it")
-    func last() {
+    @Test("the position of a source is told by the last row that names it")
+    func sourcePositionLast() {
         var positions = SourcePositions()
         positions.note(SourcePosition(source: 1, bytes: [1]), batch: 1)
         positions.note(SourcePosition(source: 2, bytes: [2]), batch: 2)
@@ -245,8 +245,8 @@ struct SourcePositionTests {
         #expect(positions.position(of: 3) == nil)
     }
 
-    @Test("is remembered for so many sources, and the longest silent one is forgotten for a new one")
-    func bounded() {
+    @Test("the position of a source is remembered for so many sources, and the longest silent one is forgotten for a new one")
+    func sourcePositionBounded() {
         var positions = SourcePositions()
         let many = UInt64(SourcePositions.maximum)
         for source in 0..<many { positions.note(SourcePosition(source: source, bytes: []), batch: Int64(source)) }
@@ -260,7 +260,7 @@ struct SourcePositionTests {
         #expect(changes.count == Int(many) + 1)
     }
 
-    @Test("is committed with a row that has no event")
+    @Test("the position of a source is committed with a row that has no event")
     func withoutEvents() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
