@@ -21,7 +21,9 @@ struct DecodedLogTests {
         }
     }
 
-    @Test("a log decoded before it is sent tells devices by their own names, which the collector replaces as in any other log")
+    @Test(
+        "a log decoded before it is sent tells devices by their own names, which the collector replaces as in any other log"
+    )
     func devices() throws {
         let log = """
             <14>1 2025-11-15T05:48:00Z phone-\"7\" App 12 - - [DNP-FETCH] Fetch success: id=a fetchDurationMs=10
@@ -32,7 +34,9 @@ struct DecodedLogTests {
         #expect(names == ["phone-\"7\"", "pixel-8"])
     }
 
-    @Test("a log decoded before it is sent tells schedules by their own ids also where the collector has to replace them")
+    @Test(
+        "a log decoded before it is sent tells schedules by their own ids also where the collector has to replace them"
+    )
     func schedules() throws {
         let log = """
             2025-11-15T05:48:00Z [DNP-FETCH] Fetch success: id=someone@example.org fetchDurationMs=10

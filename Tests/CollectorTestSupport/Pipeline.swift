@@ -83,7 +83,9 @@ package final class Pipeline: Sendable {
     /// Commits the position of a followed file in which nothing new was found.
     package func remember(_ position: SourcePosition) async throws(SubmissionError) {
         let nothing = EventText.decode([])
-        _ = try await writer.submit(.reading(nothing, origin: EventOrigin(.file, .log), lines: .init(), position: position))
+        _ = try await writer.submit(
+            .reading(nothing, origin: EventOrigin(.file, .log), lines: .init(), position: position)
+        )
     }
 
     /// Hands in submissions so that they are committed together, in their order.

@@ -82,7 +82,10 @@ struct VerdictRecordTests {
         }
     }
 
-    @Test("verdict records are read back as they were written, one behind the other", arguments: 0..<50 as Range<UInt64>)
+    @Test(
+        "verdict records are read back as they were written, one behind the other",
+        arguments: 0..<50 as Range<UInt64>
+    )
     func verdictRecordRoundTrip(seed: UInt64) throws {
         var random = SplitMix64(seed)
         let verdicts = [.drifted, .bare] + (0..<20).map { _ in CycleVerdict.random(&random) }

@@ -48,7 +48,9 @@ struct LedgerRebuildTests {
         #expect(report.batches == UInt64(report.end.batch))
     }
 
-    @Test("a ledger rebuild of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that")
+    @Test(
+        "a ledger rebuild of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that"
+    )
     func ledgerRebuildBeside() async throws {
         let (directory, pipeline) = try await goneOn()
         let report = try report(KeptLedger(in: directory))
@@ -117,7 +119,9 @@ struct LedgerRebuildTests {
         #expect(report.problems.first?.hasPrefix("batch 2 is damaged") == true)
     }
 
-    @Test("a ledger rebuild says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint")
+    @Test(
+        "a ledger rebuild says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint"
+    )
     func ledgerRebuildPruned() async throws {
         let (directory, pipeline) = try await goneOn()
         let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)

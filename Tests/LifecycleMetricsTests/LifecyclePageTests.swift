@@ -137,7 +137,11 @@ struct LifecycleLabelTests {
         return families.contains { name.hasPrefix($0) }
     }
 
-    @Test("labels for platform and app version give sums that are the page without them, and nothing else changes", arguments: choices, [3, 40])
+    @Test(
+        "labels for platform and app version give sums that are the page without them, and nothing else changes",
+        arguments: choices,
+        [3, 40]
+    )
     func lifecycleLabelSums(labels: [LifecycleLabel], versions: Int) async throws {
         let events = Self.events(versions: versions) + LifecycleSample.events
         let pipelines = try [[], labels].map { try Pipeline(in: try TemporaryDirectory(), labels: $0) }
@@ -166,7 +170,9 @@ struct LifecycleLabelTests {
         for pipeline in pipelines { try await pipeline.close() }
     }
 
-    @Test("labels for platform and app version make only the series of unknown at first, and whole sets of series for what is told of")
+    @Test(
+        "labels for platform and app version make only the series of unknown at first, and whole sets of series for what is told of"
+    )
     func series() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory(), labels: [.appVersion, .platform, .platform])
         func reasons(_ platform: String) -> [String] {

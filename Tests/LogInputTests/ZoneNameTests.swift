@@ -62,7 +62,10 @@ struct ZoneNameTests {
         #expect { try ZoneOffsets(named: name) } throws: { "\($0)".hasSuffix("did you mean \(nearest)?") }
     }
 
-    @Test("a named time zone that is nothing at all is refused", arguments: ["", "+", "+25:00", "+1:00", "+100", "+01:60", "12", "+0a"])
+    @Test(
+        "a named time zone that is nothing at all is refused",
+        arguments: ["", "+", "+25:00", "+1:00", "+100", "+01:60", "12", "+0a"]
+    )
     func zoneNameRefused(name: String) {
         #expect(throws: UnknownZone.self) { try ZoneOffsets(named: name) }
     }

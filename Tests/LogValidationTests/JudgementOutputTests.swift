@@ -214,7 +214,9 @@ struct JUnitTests {
         element.attribute(forName: name)?.stringValue
     }
 
-    @Test("a JUnit report has a suite for each input, a case for each cycle, and a failure for each violation that counts")
+    @Test(
+        "a JUnit report has a suite for each input, a case for each cycle, and a failure for each violation that counts"
+    )
     func suites() throws {
         var second = JudgementSamples.cycle(
             "b",

@@ -46,7 +46,10 @@ struct SettingTextTests {
         #expect(try SettingText.duration(text, .zero ... .seconds(1_000_000)) == duration)
     }
 
-    @Test("the text of a setting is refused as a time", arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"])
+    @Test(
+        "the text of a setting is refused as a time",
+        arguments: ["", "10", "s", "-1s", "1.5s", "1w", "12d", "9223372036854775807d"]
+    )
     func badDurations(text: String) {
         let found = complaint { () throws(SettingComplaint) in
             _ = try SettingText.duration(text, .zero ... .seconds(1_000_000))
@@ -67,7 +70,10 @@ struct SettingTextTests {
         #expect(complaint { () throws(SettingComplaint) in _ = try SettingText.rate(text) } != nil)
     }
 
-    @Test("the text of a setting is a part of all connections", arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))])
+    @Test(
+        "the text of a setting is a part of all connections",
+        arguments: [("half", ConnectionShare.half), ("off", .all), ("7", .count(7))]
+    )
     func shares(text: String, share: ConnectionShare) throws {
         #expect(try SettingText.share(text) == share)
     }

@@ -85,40 +85,42 @@ struct ConnectionHandlerTests {
     }
 }
 
-@Suite("Large bodies")
-struct LargeBodiesTests {
-    @Test("large bodies leave the threads of other tasks alone")
-    func largeBodiesOthers() async throws {
-        let gate = DispatchSemaphore(value: 0)
-        let works = 2 * ProcessInfo.processInfo.activeProcessorCount
-        let done = try await withThrowingTaskGroup(of: Int.self) { group in
-            for _ in 0..<works {
-                group.addTask {
-                    try await LargeBodies.run { gate.wait(timeout: .now() + 30) == .success ? 1 : 0 }
+extension OneAtATime {
+    @Suite("Large bodies")
+    struct LargeBodiesTests {
+        @Test("large bodies leave the threads of other tasks alone")
+        func largeBodiesOthers() async throws {
+            let gate = DispatchSemaphore(value: 0)
+            let works = 2 * ProcessInfo.processInfo.activeProcessorCount
+            let done = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<works {
+                    group.addTask {
+                        try await LargeBodies.run { gate.wait(timeout: .now() + 30) == .success ? 1 : 0 }
+                    }
                 }
+                // Runs only if the works above, more of them than there are threads for tasks, wait elsewhere.
+                group.addTask {
+                    for _ in 0..<works { gate.signal() }
+                    return 0
+                }
+                return try await group.reduce(0, +)
             }
-            // Runs only if the works above, more of them than there are threads for tasks, wait elsewhere.
-            group.addTask {
-                for _ in 0..<works { gate.signal() }
-                return 0
-            }
-            return try await group.reduce(0, +)
+            #expect(done == works)
         }
-        #expect(done == works)
-    }
 
-    @Test("large bodies are not the usual ones, and compressed ones are large sooner")
-    func largeBodiesSizes() {
-        #expect(!LargeBodies.isLarge(200_000, isCompressed: false))
-        #expect(LargeBodies.isLarge(300_000, isCompressed: false))
-        #expect(!LargeBodies.isLarge(20_000, isCompressed: true))
-        #expect(LargeBodies.isLarge(200_000, isCompressed: true))
-    }
+        @Test("large bodies are not the usual ones, and compressed ones are large sooner")
+        func largeBodiesSizes() {
+            #expect(!LargeBodies.isLarge(200_000, isCompressed: false))
+            #expect(LargeBodies.isLarge(300_000, isCompressed: false))
+            #expect(!LargeBodies.isLarge(20_000, isCompressed: true))
+            #expect(LargeBodies.isLarge(200_000, isCompressed: true))
+        }
 
-    @Test("large bodies pass on what the work throws")
-    func largeBodiesFailure() async {
-        await #expect(throws: CancellationError.self) {
-            try await LargeBodies.run { throw CancellationError() }
+        @Test("large bodies pass on what the work throws")
+        func largeBodiesFailure() async {
+            await #expect(throws: CancellationError.self) {
+                try await LargeBodies.run { throw CancellationError() }
+            }
         }
     }
 }

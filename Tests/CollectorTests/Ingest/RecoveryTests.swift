@@ -33,7 +33,10 @@ struct RecoveryTests {
         [Setting(seed: $0, isTight: false), Setting(seed: $0, isTight: true)]
     }
 
-    @Test("a restart goes on with the page of the moment at which it was cut off, whatever the moment", arguments: settings)
+    @Test(
+        "a restart goes on with the page of the moment at which it was cut off, whatever the moment",
+        arguments: settings
+    )
     func everyPrefix(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory, limits: setting.limits)
@@ -95,7 +98,10 @@ struct RecoveryTests {
         try pipeline.ledger.close()
     }
 
-    @Test("everything adds up on every page over restarts, whatever is repeated, refused or closed between", arguments: settings)
+    @Test(
+        "everything adds up on every page over restarts, whatever is repeated, refused or closed between",
+        arguments: settings
+    )
     func addsUp(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -169,7 +175,9 @@ struct RecoveryTests {
 
 @Suite("The exemplars after a restart")
 struct RecoveredExemplarTests {
-    @Test("the exemplars after a restart are those of what was committed since the last checkpoint, as they were; none after a clean stop")
+    @Test(
+        "the exemplars after a restart are those of what was committed since the last checkpoint, as they were; none after a clean stop"
+    )
     func sinceTheCheckpoint() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()

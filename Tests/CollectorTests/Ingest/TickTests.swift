@@ -127,7 +127,9 @@ struct TickVerdictTests {
         EventText.event("prefetch_cycle_complete", id: "good", second: 70, #""fetched":true,"usedCached":true"#),
     ]
 
-    @Test("a tick's row holds the verdicts on what it closes with a sentence each, numbered and counted like what is received")
+    @Test(
+        "a tick's row holds the verdicts on what it closes with a sentence each, numbered and counted like what is received"
+    )
     func oneOfTwo() async throws {
         let pipeline = try Pipeline(in: try TemporaryDirectory(), tickInterval: .milliseconds(1))
         _ = try await pipeline.submit(Self.cycles)
@@ -172,7 +174,10 @@ struct TickVerdictTests {
         Setting(seed: $0, limits: $0.isMultiple(of: 2) ? RecoveryTests.tight : LifecycleLimits())
     }
 
-    @Test("a tick's row holds the verdicts on what it closes whatever the history, the restarts and the checkpoints between", arguments: settings)
+    @Test(
+        "a tick's row holds the verdicts on what it closes whatever the history, the restarts and the checkpoints between",
+        arguments: settings
+    )
     func tickVerdictAnyHistory(setting: Setting) async throws {
         var directory = try TemporaryDirectory()
         let clock = ManualClock()

@@ -69,7 +69,9 @@ struct ConnectionPhasesTests {
         expect(second, from: 2, ends: .refuse(.header), at: 60)
     }
 
-    @Test("connection deadlines of a body begin with the end of the head; an answer that has been given is not given twice")
+    @Test(
+        "connection deadlines of a body begin with the end of the head; an answer that has been given is not given twice"
+    )
     func slowBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -82,7 +84,9 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.response), at: 34)
     }
 
-    @Test("connection deadlines of a large body are not waited for where the answer was: it is the last one, and says so")
+    @Test(
+        "connection deadlines of a large body are not waited for where the answer was: it is the last one, and says so"
+    )
     func refusedBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -101,7 +105,9 @@ struct ConnectionPhasesTests {
         #expect(!isLastToo && whole.takesBytes && !whole.hasEnded)
     }
 
-    @Test("connection deadlines of the rest of a small body are two seconds once it is answered; then the next request may come")
+    @Test(
+        "connection deadlines of the rest of a small body are two seconds once it is answered; then the next request may come"
+    )
     func refusedSmallBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -124,7 +130,9 @@ struct ConnectionPhasesTests {
         expect(phases, from: 7, ends: .close(.idle), at: 82)
     }
 
-    @Test("connection deadlines are those of what was asked: nothing is taken behind the last request, and only its answer says so")
+    @Test(
+        "connection deadlines are those of what was asked: nothing is taken behind the last request, and only its answer says so"
+    )
     func connectionPhasesLast() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -155,7 +163,9 @@ struct ConnectionPhasesTests {
         #expect(phases.isSpare)
     }
 
-    @Test("connection deadlines of an answer begin with its first byte, and there is none while the service works on it")
+    @Test(
+        "connection deadlines of an answer begin with its first byte, and there is none while the service works on it"
+    )
     func unreadAnswer() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -212,7 +222,9 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.idle), at: 75)
     }
 
-    @Test("connection deadlines let a client read the last answer: it has two seconds, and as long as it sends in earnest that of a body")
+    @Test(
+        "connection deadlines let a client read the last answer: it has two seconds, and as long as it sends in earnest that of a body"
+    )
     func lingering() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -239,7 +251,9 @@ struct ConnectionPhasesTests {
         expect(phases, from: 10, ends: .close(nil), at: 12)
     }
 
-    @Test("connection deadlines of a stop give a connection without a request a moment, in which one may come, half a head two seconds")
+    @Test(
+        "connection deadlines of a stop give a connection without a request a moment, in which one may come, half a head two seconds"
+    )
     func quiescing() {
         var silent = connection()
         silent.quiesce(at: at(5))

@@ -94,7 +94,9 @@ struct DocumentedMetricsTests {
     /// What the service registers where it starts.
     static let ofTheService: Set<String> = ["dnp_telemetry_build_info"]
 
-    @Test("the documented table of metrics has each metric of the page once, with its type, labels and meaning, and no other")
+    @Test(
+        "the documented table of metrics has each metric of the page once, with its type, labels and meaning, and no other"
+    )
     func sameFamilies() throws {
         let documented = try Self.documented()
         let registered = try Self.registered()

@@ -105,26 +105,30 @@ struct SupervisionStateTests {
     }
 }
 
-@Suite("The line to the service manager")
-struct ManagerLineTests {
-    @Test("a manager that takes nothing for long hears READY and STOPPING all the same, and few of the other messages")
-    func busyManager() async {
-        let isTaking = DispatchSemaphore(value: 0)
-        let heard = Mutex<[[ServiceNotification]]>([])
-        let line = ManagerLine(Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }) { message in
-            isTaking.wait()
+extension OneAtATime {
+    @Suite("The line to the service manager")
+    struct ManagerLineTests {
+        @Test(
+            "a manager that takes nothing for long hears READY and STOPPING all the same, and few of the other messages"
+        )
+        func busyManager() async {
+            let isTaking = DispatchSemaphore(value: 0)
+            let heard = Mutex<[[ServiceNotification]]>([])
+            let line = ManagerLine(Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }) { message in
+                isTaking.wait()
+                isTaking.signal()
+                heard.withLock { $0.append(message) }
+            }
+            for number in 0..<200 { line.send([.extendTimeout(.seconds(60)), .status("\(number)")]) }
+            line.send([.ready, .status("ready")])
+            for _ in 0..<200 { line.send([.watchdog]) }
+            line.send([.stopping, .status("stopping")])
             isTaking.signal()
-            heard.withLock { $0.append(message) }
+            await waitUntil("all is heard") { heard.withLock { $0.last?.first == .stopping } }
+            let messages = heard.withLock { $0 }
+            #expect(messages.count <= 66)
+            #expect(messages.suffix(2).map(\.first) == [.ready, .stopping])
         }
-        for number in 0..<200 { line.send([.extendTimeout(.seconds(60)), .status("\(number)")]) }
-        line.send([.ready, .status("ready")])
-        for _ in 0..<200 { line.send([.watchdog]) }
-        line.send([.stopping, .status("stopping")])
-        isTaking.signal()
-        await waitUntil("all is heard") { heard.withLock { $0.last?.first == .stopping } }
-        let messages = heard.withLock { $0 }
-        #expect(messages.count <= 66)
-        #expect(messages.suffix(2).map(\.first) == [.ready, .stopping])
     }
 }
 
@@ -234,7 +238,9 @@ struct WriterWatchTests {
         #expect(watch.look(proofs: 6, isAsked: false, at: 1_001 * Self.second) == .ping)
     }
 
-    @Test("the writer watch: a writer that answers with failures is asked again and again, and the manager hears nothing")
+    @Test(
+        "the writer watch: a writer that answers with failures is asked again and again, and the manager hears nothing"
+    )
     func failing() {
         var watch = WriterWatch(timeout: .seconds(40), proofs: 5, at: 0)
         for second in 10...100 as ClosedRange<UInt64> {

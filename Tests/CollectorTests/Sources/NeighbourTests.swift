@@ -43,7 +43,10 @@ struct NeighbourTests {
         #expect(log.lines == ["one", "two"])
     }
 
-    @Test("logs beside a followed file that are the same file under another name are refused", arguments: ["symbolic", "hard", "absent", "equal"])
+    @Test(
+        "logs beside a followed file that are the same file under another name are refused",
+        arguments: ["symbolic", "hard", "absent", "equal"]
+    )
     func twice(kind: String) throws {
         let directory = try TemporaryDirectory()
         let (first, second) = (directory.file("device.log"), directory.file("other.log"))
@@ -89,7 +92,10 @@ struct NeighbourTests {
 
 @Suite("Histories of a followed file")
 struct RotationHistoryTests {
-    @Test("histories of a followed file of any rotations, looks and kills lose and repeat no line", arguments: 1...300 as ClosedRange<UInt64>)
+    @Test(
+        "histories of a followed file of any rotations, looks and kills lose and repeat no line",
+        arguments: 1...300 as ClosedRange<UInt64>
+    )
     func rotationHistoryAnyHistory(seed: UInt64) throws {
         var random = SplitMix64(seed)
         let log = try LogDirectory()
@@ -245,7 +251,9 @@ struct SourcePositionTests {
         #expect(positions.position(of: 3) == nil)
     }
 
-    @Test("the position of a source is remembered for so many sources, and the longest silent one is forgotten for a new one")
+    @Test(
+        "the position of a source is remembered for so many sources, and the longest silent one is forgotten for a new one"
+    )
     func sourcePositionBounded() {
         var positions = SourcePositions()
         let many = UInt64(SourcePositions.maximum)

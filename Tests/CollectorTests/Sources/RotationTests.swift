@@ -107,7 +107,11 @@ struct RotationTests {
         #expect(log.lines == ["0", "1", "2", "3", "4", "5"])
     }
 
-    @Test("a followed file truncated after a copy has its rest read from the copy", arguments: [false, true], [8, 2_000])
+    @Test(
+        "a followed file truncated after a copy has its rest read from the copy",
+        arguments: [false, true],
+        [8, 2_000]
+    )
     func copyTruncate(restarts: Bool, firstLine: Int) throws {
         let log = try LogDirectory()
         let first = String(repeating: "x", count: firstLine)
