@@ -218,14 +218,16 @@ let package = Package(
         ),
         .testTarget(
             name: "LedgerStateTests",
-            dependencies: ["LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "TestSupport"],
+            dependencies: [
+                "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+            ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "LedgerToolsTests",
             dependencies: [
                 "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
-                "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+                "TelemetryEvents", "TextOutput", "CollectorTestSupport", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -253,7 +255,8 @@ let package = Package(
             name: "CollectorTests",
             dependencies: [
                 "Collector", "EventLedger", "Gzip", "Journald", "LedgerState", "LogInput", "MetricsRegistry",
-                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+                "PrefetchLifecycle", "RuntimeMetrics", "TelemetryEvents", "TextOutput", "CollectorTestSupport",
+                "TestSupport",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

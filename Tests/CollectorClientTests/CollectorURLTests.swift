@@ -9,7 +9,7 @@ import Testing
 @Suite("A collector's address")
 struct CollectorURLTests {
     @Test(
-        "is a URL or a socket",
+        "a collector's address is a URL or a socket",
         arguments: [
             ("http://127.0.0.1:10910", "http://127.0.0.1:10910/v1/events", false),
             ("http://localhost/", "http://localhost/v1/events", false),
@@ -21,7 +21,7 @@ struct CollectorURLTests {
             ("http://127.0.0.1.example.org", "http://127.0.0.1.example.org/v1/events", true),
         ]
     )
-    func forms(text: String, request: String, isRemote: Bool) throws {
+    func collectorURLForms(text: String, request: String, isRemote: Bool) throws {
         let url = try CollectorURL(text)
         #expect(url.request == request)
         #expect(url.isRemote == isRemote)
@@ -29,7 +29,7 @@ struct CollectorURLTests {
         #expect((url.host == nil) == text.contains("unix:"))
     }
 
-    @Test("is asked for under another name where one is told")
+    @Test("a collector's address is asked for under another name where one is told")
     func named() throws {
         #expect(try CollectorURL("https://10.0.0.5:9/in").request(named: "a.example") == "https://a.example:9/in")
         #expect(try CollectorURL("https://[::1]").request(named: "a.example") == "https://a.example/v1/events")
@@ -37,7 +37,7 @@ struct CollectorURLTests {
         #expect(socket.request(named: "a.example") == socket.request)
     }
 
-    @Test("has a server whose name is one, and no address")
+    @Test("a collector's address has a server whose name is one, and no address")
     func serverNames() {
         for name in ["localhost", "a.example", "A-1.b2.example", "1.example"] {
             #expect(CollectorAccess.isServerName(name), "\(name)")
@@ -48,7 +48,7 @@ struct CollectorURLTests {
     }
 
     @Test(
-        "is shown a certificate for a name, whose first label may be any",
+        "a collector's address is shown a certificate for a name, whose first label may be any",
         arguments: [
             ("a.example", "a.example", true), ("A.example", "a.EXAMPLE", true), ("a.example", "b.example", false),
             ("*.example.org", "a.example.org", true), ("*.example.org", "a.b.example.org", false),
@@ -56,29 +56,29 @@ struct CollectorURLTests {
             ("*.org", "example.org", false), ("*", "localhost", false), ("a.*.org", "a.b.org", false),
         ]
     )
-    func names(pattern: String, name: String, isFitting: Bool) {
+    func collectorURLNames(pattern: String, name: String, isFitting: Bool) {
         #expect(ShownCertificate.fits(pattern, name) == isFitting)
     }
 
     @Test(
-        "is nothing else",
+        "a collector's address is nothing else",
         arguments: [
             "", "127.0.0.1:10910", "example.org", "ftp://example.org", "http://", "http:///x", "http://host:0",
             "http://host:70000", "http://host/?a=1", "http://host/#a", "unix:", "unix:/", "http://ho st",
             "unix:/" + String(repeating: "x", count: 107), "https+unix:", "http+unix:/run/x.sock",
         ]
     )
-    func refused(text: String) {
+    func collectorURLRefused(text: String) {
         #expect(throws: InvalidOption.self) { try CollectorURL(text) }
     }
 
-    @Test("with a password is refused without repeating it")
+    @Test("a collector's address with a password is refused without repeating it")
     func password() {
         let error = #expect(throws: InvalidOption.self) { try CollectorURL("http://someone:swordfish@host") }
         #expect(error?.description.contains("swordfish") == false)
     }
 
-    @Test("is asked with a secret of a file, whole and on one line")
+    @Test("a collector's address is asked with a secret of a file, whole and on one line")
     func secrets() throws {
         let directory = try TemporaryDirectory()
         func authorization(_ content: String, basic: Bool = false) throws -> String? {
@@ -104,5 +104,41 @@ struct CollectorURLTests {
         var missing = CollectorAccess()
         missing.tokenFile = directory.file("missing")
         #expect(throws: InvalidOption.self) { try missing.authorization(credentials: directoryPath) }
+    }
+}
+
+@Suite("A header that is sent along")
+struct SendHeaderTests {
+    private func problem(_ texts: [String]) -> String? {
+        do throws(InvalidOption) {
+            _ = try SendHeader.all(texts)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test("a header to send along is a name and a value")
+    func sendHeaderGood() throws {
+        let headers = try SendHeader.all(["X-Installation: 0123456789abcdef", "x:y: z"])
+        #expect(headers.map(\.name) == ["X-Installation", "x"])
+        #expect(headers.map(\.value) == ["0123456789abcdef", "y: z"])
+    }
+
+    @Test(
+        "a header to send along is refused when it could end a line, holds a secret, or is one of our own",
+        arguments: [
+            "", "X-Installation", ": a", "a b: c", "a: b\r\nc: d", "a: \u{0}", "Authorization: Bearer x",
+            "content-LENGTH: 1", "Idempotency-Key: k", "a: " + String(repeating: "b", count: 1_024),
+        ]
+    )
+    func sendHeaderBad(text: String) {
+        #expect(problem([text]) != nil)
+    }
+
+    @Test("a header to send along may come 16 times")
+    func count() {
+        #expect(problem((0..<16).map { "a\($0): b" }) == nil)
+        #expect(problem((0..<17).map { "a\($0): b" }) == "expected at most 16 headers, found 17")
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @Suite("An input is cut into batches")
 struct SendCutterTests {
     @Test("lines of events leave as they are, each once, in batches of at most 1 MiB and 5,000 lines")
-    func lines() throws {
+    func sendCutterLines() throws {
         let input = eventLines(0..<12_345)
         let cut = try CutInput(input)
         #expect(cut.texts.joined() == input)
@@ -21,17 +21,17 @@ struct SendCutterTests {
     }
 
     @Test(
-        "and the same input has the same batches and keys, however it is read",
+        "the same input has the same batches and keys, however it is read",
         arguments: [1, 7, 100, 4_096, 65_536]
     )
-    func deterministic(piece: Int) throws {
+    func sendCutterDeterministic(piece: Int) throws {
         let input = piece == 1 ? eventLines(0..<60) : eventLines(0..<6_000)
         #expect(try CutInput(input, piece: piece).batches == CutInput(input).batches)
         let log = Self.log(lines: 50)
         #expect(try CutInput(log, piece: piece).batches == CutInput(log).batches)
     }
 
-    @Test("a key is of a body and all before it")
+    @Test("a batch's key is of its body and all before it")
     func keys() throws {
         let (first, longer) = (try CutInput(eventLines(0..<6_000)), try CutInput(eventLines(0..<7_000)))
         #expect(first.batches[0].key == longer.batches[0].key)

@@ -43,7 +43,8 @@ package final class NamespacedJournald: Sendable {
     }
 
     /// The service's own writer, into this journal.
-    package func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput {
+    package func output(_ ledger: EventLedger, _ progress: JournalProgress?, directory: String) throws -> JournalOutput
+    {
         guard let progress else { return .off }
         return try .journald(
             ledger,
@@ -56,7 +57,8 @@ package final class NamespacedJournald: Sendable {
     }
 
     /// Logs entries, each with a message and other fields, and waits until they stand in the journal.
-    package func log(_ messages: [[UInt8]], identifier: String = "app", _ fields: [(JournalField, String)] = []) throws {
+    package func log(_ messages: [[UInt8]], identifier: String = "app", _ fields: [(JournalField, String)] = []) throws
+    {
         let socket = try connected()
         var buffer = JournalEntryBuffer(constant: [(.syslogIdentifier, identifier)] + fields)
         for (index, message) in messages.enumerated() {

@@ -4,6 +4,7 @@ package import EventLedger
 import Logging
 package import MetricsRegistry
 package import PrefetchLifecycle
+import TelemetryEvents
 package import TestSupport
 import Testing
 
@@ -77,6 +78,14 @@ package final class Pipeline: Sendable {
     /// Closes what is due.
     package func tick() async throws(SubmissionError) {
         _ = try await writer.submit(.tick)
+    }
+
+    /// Commits the position of a followed file in which nothing new was found.
+    package func remember(_ position: SourcePosition) async throws(SubmissionError) {
+        let nothing = EventText.decode([])
+        _ = try await writer.submit(
+            .reading(nothing, origin: EventOrigin(.file, .log), lines: .init(), position: position)
+        )
     }
 
     /// Hands in submissions so that they are committed together, in their order.

@@ -65,7 +65,7 @@ struct CheckpointScheduleTests {
         }
     }
 
-    @Test("are due at once where there is none, go step by step, and never save what is saved")
+    @Test("checkpoints are due at once where there is none, go step by step, and never save what is saved")
     func first() {
         var room = Room()
         #expect(room.takeAll(at: .start, now: startOfTest) == [.tidy])
@@ -75,8 +75,8 @@ struct CheckpointScheduleTests {
         #expect(room.takeAll(at: position, now: startOfTest + 3_600_000_000) == [])
     }
 
-    @Test("are true for the position at which they began, and count once they are finished")
-    func positions() {
+    @Test("checkpoints are true for the position at which they began, and count once they are finished")
+    func checkpointSchedulePositions() {
         var room = Room()
         let began = Self.position(1, 5)
         #expect(room.take(at: began, now: startOfTest) == .tidy)
@@ -89,7 +89,7 @@ struct CheckpointScheduleTests {
         #expect(room.schedule.last == began)
     }
 
-    @Test("are due after ten seconds or 250,000 events, and when the clock was set back")
+    @Test("checkpoints are due after ten seconds or 250,000 events, and when the clock was set back")
     func later() {
         var room = Room()
         _ = room.takeAll(at: Self.position(1, 5), now: startOfTest)
@@ -102,7 +102,7 @@ struct CheckpointScheduleTests {
         #expect(room.next(at: next, now: startOfTest - 1) == .begin)
     }
 
-    @Test("that failed go on after a second with the step that failed")
+    @Test("checkpoints that failed go on after a second with the step that failed")
     func failed() {
         var room = Room()
         let position = Self.position(1, 1)
@@ -119,7 +119,7 @@ struct CheckpointScheduleTests {
         #expect(room.schedule.last == position)
     }
 
-    @Test("that failed go on soon even when the clock was set back meanwhile")
+    @Test("checkpoints that failed go on soon even when the clock was set back meanwhile")
     func failedBeforeClockSetBack() {
         var room = Room()
         room.schedule.failed(now: startOfTest)
@@ -127,8 +127,8 @@ struct CheckpointScheduleTests {
         #expect(room.next(at: Self.position(1, 1), now: earlier) == .tidy)
     }
 
-    @Test("at a stop finish what is under way and save the rest, without a pause", arguments: 0...4)
-    func stopping(steps: Int) {
+    @Test("checkpoints at a stop finish what is under way and save the rest, without a pause", arguments: 0...4)
+    func checkpointScheduleStopping(steps: Int) {
         var room = Room()
         let position = Self.position(1, 5)
         for _ in 0..<steps { _ = room.take(at: position, now: startOfTest) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TelemetryEvents
 import TestSupport
 import Testing
 
@@ -28,8 +29,8 @@ struct IngestAccountsTests {
         return accounts
     }
 
-    @Test("add up: received are accepted, duplicates and rejected ones")
-    func sums() {
+    @Test("ingest accounts add up: received are accepted, duplicates and rejected ones")
+    func ingestAccountsSums() {
         var random = SplitMix64(1)
         for receipts in 0..<100 {
             let accounts = Self.random(&random, receipts: receipts)
@@ -38,7 +39,7 @@ struct IngestAccountsTests {
         }
     }
 
-    @Test("add each receipt to its own origin and reasons")
+    @Test("ingest accounts add each receipt to its own origin and reasons")
     func eachPlace() {
         var receipt = IngestReceipt()
         receipt.duplicates = 2
@@ -55,8 +56,8 @@ struct IngestAccountsTests {
         #expect(accounts.rejected.enumerated().allSatisfy { $0.element == ($0.offset == 4 ? 3 : 0) })
     }
 
-    @Test("are read back as they were written, and written the same again")
-    func roundTrip() {
+    @Test("ingest accounts are read back as they were written, and written the same again")
+    func ingestAccountsRoundTrip() {
         var random = SplitMix64(2)
         for receipts in 0..<50 {
             let accounts = Self.random(&random, receipts: receipts)
@@ -67,8 +68,8 @@ struct IngestAccountsTests {
         }
     }
 
-    @Test("cut anywhere are no accounts, or ones that lack whole origins")
-    func truncated() {
+    @Test("ingest accounts cut anywhere are no accounts, or ones that lack whole origins")
+    func ingestAccountsTruncated() {
         var random = SplitMix64(3)
         let accounts = Self.random(&random, receipts: 20)
         let bytes = accounts.encoded
@@ -82,8 +83,8 @@ struct IngestAccountsTests {
         #expect(IngestAccounts(encoded: []) == nil)
     }
 
-    @Test("of any words are accounts or none")
-    func anyWords() {
+    @Test("ingest accounts of any words are accounts or none")
+    func ingestAccountsAnyWords() {
         var random = SplitMix64(4)
         for _ in 0..<20_000 {
             let words = (0..<Int.random(in: 0...24, using: &random)).map { _ in
@@ -97,8 +98,8 @@ struct IngestAccountsTests {
 
 @Suite("The origin of events")
 struct EventOriginTests {
-    @Test("is stored as one number and read back")
-    func roundTrip() {
+    @Test("the origin of events is stored as one number and read back")
+    func eventOriginRoundTrip() {
         #expect(Set(EventOrigin.allCases).count == EventOrigin.allCases.count)
         for source in EventSource.allCases {
             for format in EventFormat.allCases {
@@ -109,5 +110,109 @@ struct EventOriginTests {
         }
         #expect(EventOrigin(rawValue: 0) == .tick, "the ticks of older ledgers")
         #expect(EventOrigin(rawValue: .max) == nil)
+    }
+}
+
+@Suite("The receipt of a submission")
+struct IngestReceiptTests {
+    static func random(_ random: inout SplitMix64) -> IngestReceipt {
+        var receipt = IngestReceipt()
+        receipt.duplicates = random.next() >> (random.next() % 64)
+        receipt.unknownFields = random.next() >> (random.next() % 64)
+        for reason in receipt.rejected.indices { receipt.rejected[reason] = UInt64.random(in: 0...9, using: &random) }
+        receipt.batchIdentities = (0..<Int.random(in: 0...3, using: &random)).map { _ in random.next() }
+        if Bool.random(using: &random) {
+            receipt.lines = receipt.lines.map { _ in UInt64.random(in: 0...9, using: &random) }
+        }
+        if Bool.random(using: &random) {
+            let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in UInt8.random(in: 0...9, using: &random)
+            }
+            receipt.position = SourcePosition(source: random.next(), bytes: bytes)
+        }
+        return receipt
+    }
+
+    @Test("an ingest receipt is read back as it was written")
+    func ingestReceiptRoundTrip() {
+        var random = SplitMix64(1)
+        for _ in 0..<200 {
+            let receipt = Self.random(&random)
+            #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+        }
+    }
+
+    @Test("an ingest receipt takes no bytes when there is nothing to tell")
+    func ingestReceiptEmpty() {
+        #expect(IngestReceipt().isEmpty)
+        #expect(IngestReceipt().encoded.isEmpty)
+        #expect(IngestReceipt(encoded: []) == IngestReceipt())
+    }
+
+    @Test("an ingest receipt is not empty when it tells anything")
+    func notEmpty() {
+        for member in [\IngestReceipt.duplicates, \.unknownFields, \.rejected[0], \.rejected[12]] {
+            var receipt = IngestReceipt()
+            receipt[keyPath: member] = 1
+            #expect(!receipt.isEmpty)
+            #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+        }
+    }
+
+    @Test("an ingest receipt of a batch identity alone is not empty")
+    func identityAlone() {
+        var receipt = IngestReceipt()
+        receipt.batchIdentities = [0]
+        #expect(!receipt.isEmpty)
+        #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+    }
+
+    @Test("an ingest receipt cut anywhere but between its parts is no receipt, except for nothing at all")
+    func ingestReceiptTruncated() {
+        var random = SplitMix64(2)
+        var receipt = Self.random(&random)
+        receipt.batchIdentities = [1, 2]
+        receipt.lines = [1, 2, 3]
+        receipt.position = SourcePosition(source: 7, bytes: [1, 2, 3, 4, 5, 6, 7, 8, 9])
+        let bytes = receipt.encoded
+        var short = receipt
+        short.position = nil
+        let withoutPosition = short.encoded.count
+        short.lines = [0, 0, 0]
+        let withoutLines = short.encoded.count
+        for length in 1..<bytes.count where length != withoutPosition && length != withoutLines {
+            #expect(IngestReceipt(encoded: Array(bytes[..<length])) == nil, "\(length) of \(bytes.count) bytes")
+        }
+        #expect(IngestReceipt(encoded: Array(bytes[..<withoutLines])) == short, "as rows before lines were told")
+        #expect(IngestReceipt(encoded: bytes + [0]) == nil)
+        #expect(IngestReceipt(encoded: bytes + [UInt8](repeating: 0, count: 8)) == nil)
+    }
+
+    @Test("an ingest receipt of an older version with fewer reasons is read")
+    func fewerReasons() {
+        let words: [UInt64] = [5, 6, 2, 7, 8, 1, 99]
+        let receipt = IngestReceipt(encoded: LittleEndianWords.bytes(words))
+        #expect(receipt?.duplicates == 5)
+        #expect(receipt?.unknownFields == 6)
+        #expect(receipt?.rejectedTotal == 15)
+        #expect(receipt?.batchIdentities == [99])
+    }
+
+    @Test("an ingest receipt of any words is a receipt or none")
+    func ingestReceiptAnyWords() {
+        var random = SplitMix64(3)
+        for _ in 0..<20_000 {
+            let words = (0..<Int.random(in: 0...20, using: &random)).map { _ in
+                Bool.random(using: &random) ? random.next() : UInt64.random(in: 0...20, using: &random)
+            }
+            guard let receipt = IngestReceipt(encoded: LittleEndianWords.bytes(words)) else { continue }
+            #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+        }
+    }
+
+    @Test("an ingest receipt has its numbers in eight bytes each, the lowest first")
+    func littleEndian() {
+        #expect(LittleEndianWords.bytes([0x0102_0304_0506_0708]) == [8, 7, 6, 5, 4, 3, 2, 1])
+        #expect(LittleEndianWords.words([8, 7, 6, 5, 4, 3, 2, 1]) == [0x0102_0304_0506_0708])
+        #expect(LittleEndianWords.words([1, 2, 3]) == nil)
     }
 }

@@ -11,6 +11,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import TextOutput
 
 @Suite("A rebuild")
 struct LedgerRebuildTests {
@@ -34,7 +35,7 @@ struct LedgerRebuildTests {
     }
 
     @Test(
-        "is equal to what was saved over restarts, crashes, ticks and duplicates",
+        "a ledger rebuild is equal to what was saved over restarts, crashes, ticks and duplicates",
         arguments: 1...4 as ClosedRange<UInt64>
     )
     func equal(seed: UInt64) async throws {
@@ -47,8 +48,10 @@ struct LedgerRebuildTests {
         #expect(report.batches == UInt64(report.end.batch))
     }
 
-    @Test("of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that")
-    func beside() async throws {
+    @Test(
+        "a ledger rebuild of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that"
+    )
+    func ledgerRebuildBeside() async throws {
         let (directory, pipeline) = try await goneOn()
         let report = try report(KeptLedger(in: directory))
         #expect(report.result == .equal)
@@ -57,15 +60,15 @@ struct LedgerRebuildTests {
         try await pipeline.close()
     }
 
-    @Test("of an empty ledger has nothing to compare and is equal")
-    func empty() async throws {
+    @Test("a ledger rebuild of an empty ledger has nothing to compare and is equal")
+    func ledgerRebuildEmpty() async throws {
         let kept = try await KeptLedger()
         let report = try report(kept)
         #expect(report.result == .equal)
         #expect(report.saved == nil)
     }
 
-    @Test("names the pages and counters that differ, with both values")
+    @Test("a ledger rebuild names the pages and counters that differ, with both values")
     func tampered() async throws {
         let kept = try await KeptLedger(Self.batches)
         var accounts = IngestAccounts()
@@ -94,8 +97,8 @@ struct LedgerRebuildTests {
         #expect(object?["differentPages"] as? Int == 2)
     }
 
-    @Test("names a page that cannot be read back, and the others that differ")
-    func unreadable() async throws {
+    @Test("a ledger rebuild names a page that cannot be read back, and the others that differ")
+    func ledgerRebuildUnreadable() async throws {
         let kept = try await KeptLedger(Self.batches)
         var changes = StateChanges()
         changes.put("fold/cycles/what", [1])
@@ -107,8 +110,8 @@ struct LedgerRebuildTests {
         #expect(report.pages.map(\.name) == ["fold/cycles/what", "fold/totals"])
     }
 
-    @Test("names a damaged batch")
-    func damagedBatch() async throws {
+    @Test("a ledger rebuild names a damaged batch")
+    func ledgerRebuildDamagedBatch() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.flip("id-1-2")
         let report = try report(kept)
@@ -116,8 +119,10 @@ struct LedgerRebuildTests {
         #expect(report.problems.first?.hasPrefix("batch 2 is damaged") == true)
     }
 
-    @Test("says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint")
-    func pruned() async throws {
+    @Test(
+        "a ledger rebuild says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint"
+    )
+    func ledgerRebuildPruned() async throws {
         let (directory, pipeline) = try await goneOn()
         let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)
         _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)
@@ -162,7 +167,7 @@ struct LedgerRebuildWritingTests {
         return kept
     }
 
-    @Test("mends a wrong checkpoint, and is true for the end")
+    @Test("a written ledger rebuild mends a wrong checkpoint, and is true for the end")
     func mends() async throws {
         let kept = try await tampered()
         #expect(try LedgerRebuild(stateDirectory: kept.path).report().result == .different)
@@ -176,7 +181,7 @@ struct LedgerRebuildWritingTests {
         #expect(try LedgerVerify(stateDirectory: kept.path).verdict(.none).isSound)
     }
 
-    @Test("saves nothing while a batch is damaged")
+    @Test("a written ledger rebuild saves nothing while a batch is damaged")
     func refusesDamage() async throws {
         let kept = try await tampered()
         try kept.flip("id-2")
@@ -186,7 +191,7 @@ struct LedgerRebuildWritingTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: kept.path).allSatisfy { !$0.contains("corrupt") })
     }
 
-    @Test("is refused while a service works there")
+    @Test("a written ledger rebuild is refused while a service works there")
     func refusesRunning() async throws {
         let kept = try await tampered()
         let ledger = try EventLedger.open(directory: kept.path, durability: .process, now: startOfTest).ledger
@@ -197,7 +202,7 @@ struct LedgerRebuildWritingTests {
         try ledger.close()
     }
 
-    @Test("makes neither a key nor a ledger")
+    @Test("a written ledger rebuild makes neither a key nor a ledger")
     func makesNothing() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: UnreadableLedger.self) {

@@ -8,6 +8,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import TextOutput
 
 @Suite("Verifying a ledger")
 struct LedgerVerifyTests {
@@ -24,18 +25,18 @@ struct LedgerVerifyTests {
         return Dictionary(uniqueKeysWithValues: failed.map { ($0.name, $0.findings) })
     }
 
-    @Test("finds nothing after restarts and crashes", arguments: 1...4 as ClosedRange<UInt64>)
+    @Test("ledger verify finds nothing after restarts and crashes", arguments: 1...4 as ClosedRange<UInt64>)
     func sound(seed: UInt64) async throws {
         #expect(try failures(try await KeptLedger(seed: seed).directory) == [:])
     }
 
-    @Test("finds nothing in an empty one")
-    func empty() async throws {
+    @Test("ledger verify finds nothing in an empty one")
+    func ledgerVerifyEmpty() async throws {
         #expect(try failures(try await KeptLedger().directory) == [:])
     }
 
-    @Test("finds nothing while batches are written and deleted")
-    func beside() async throws {
+    @Test("ledger verify finds nothing while batches are written and deleted")
+    func ledgerVerifyBeside() async throws {
         let directory = try TemporaryDirectory()
         _ = try InstallationKey(directory: directory.path)
         let pipeline = try Pipeline(in: directory, tickInterval: .milliseconds(1))
@@ -53,7 +54,7 @@ struct LedgerVerifyTests {
         try await pipeline.close()
     }
 
-    @Test("names a batch with a changed byte")
+    @Test("ledger verify names a batch with a changed byte")
     func flippedByte() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.flip("id-1-2")
@@ -62,7 +63,7 @@ struct LedgerVerifyTests {
         #expect(failures[.batches]?.first?.hasPrefix("batch 2: checksum ") == true)
     }
 
-    @Test("names the place of a batch that is gone")
+    @Test("ledger verify names the place of a batch that is gone")
     func missingBatch() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("DELETE FROM batch WHERE id = 2")
@@ -72,14 +73,14 @@ struct LedgerVerifyTests {
         )
     }
 
-    @Test("sees a count that is not that of the records")
+    @Test("ledger verify sees a count that is not that of the records")
     func wrongCount() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("UPDATE batch SET count = 5 WHERE id = 3")
         #expect(try failures(kept.directory)[.batches]?.contains("batch 3: 5 events expected, it holds 4") == true)
     }
 
-    @Test("sees a changed page of the accounts")
+    @Test("ledger verify sees a changed page of the accounts")
     func changedAccounts() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("UPDATE state SET value = zeroblob(length(value)) WHERE key = CAST('accounts' AS BLOB)")
@@ -88,7 +89,7 @@ struct LedgerVerifyTests {
         #expect(failures[.sums] == ["the accounts of the checkpoint cannot be read"])
     }
 
-    @Test("sees accounts that do not add up, though their checksum is right")
+    @Test("ledger verify sees accounts that do not add up, though their checksum is right")
     func wrongAccounts() async throws {
         let kept = try await KeptLedger(Self.batches)
         var accounts = IngestAccounts()
@@ -101,7 +102,7 @@ struct LedgerVerifyTests {
         #expect(failures[.sums]?.first == "at the checkpoint, accepted is 11 and the last event has number 12")
     }
 
-    @Test("sees a page of the state that cannot be read back")
+    @Test("ledger verify sees a page of the state that cannot be read back")
     func unreadablePage() async throws {
         let kept = try await KeptLedger(Self.batches)
         var changes = StateChanges()
@@ -110,7 +111,7 @@ struct LedgerVerifyTests {
         #expect(Set(try failures(kept.directory).keys) == [.checkpoint])
     }
 
-    @Test("sees a journal that is ahead of the ledger")
+    @Test("ledger verify sees a journal that is ahead of the ledger")
     func aheadPosition() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute(
@@ -122,14 +123,14 @@ struct LedgerVerifyTests {
         #expect(failures[.positions]?.first?.hasPrefix("journal is at batch 4, sequence 13, ahead") == true)
     }
 
-    @Test("sees batches deleted that no checkpoint holds")
+    @Test("ledger verify sees batches deleted that no checkpoint holds")
     func uncounted() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.execute("DELETE FROM position", "UPDATE meta SET pruned_batch = 2, pruned_sequence = 8")
         #expect(try failures(kept.directory)[.positions]?.first?.contains("they are not counted") == true)
     }
 
-    @Test("sees that the key is missing, and makes none")
+    @Test("ledger verify sees that the key is missing, and makes none")
     func missingKey() async throws {
         let kept = try await KeptLedger(Self.batches)
         try FileManager.default.removeItem(atPath: kept.directory.file(InstallationKey.fileName))
@@ -137,7 +138,7 @@ struct LedgerVerifyTests {
         #expect(!FileManager.default.fileExists(atPath: kept.directory.file(InstallationKey.fileName)))
     }
 
-    @Test("tells the same as text and as JSON")
+    @Test("ledger verify tells the same as text and as JSON")
     func rendering() async throws {
         let kept = try await KeptLedger(Self.batches)
         try kept.flip("id-1-2")

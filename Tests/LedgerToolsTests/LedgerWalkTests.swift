@@ -17,7 +17,7 @@ struct LedgerWalkTests {
         return (ledger, directory)
     }
 
-    @Test("goes on behind what a service deletes under it, and says so")
+    @Test("a ledger walk goes on behind what a service deletes under it, and says so")
     func deleted() throws {
         let (ledger, _) = try ledger(batches: 10)
         var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 2))
@@ -36,7 +36,7 @@ struct LedgerWalkTests {
         try ledger.close()
     }
 
-    @Test("ends where everything was deleted that it had not read")
+    @Test("a ledger walk ends where everything was deleted that it had not read")
     func allDeleted() throws {
         let (ledger, _) = try ledger(batches: 3)
         var walk = try LedgerWalk(ledger.reader, after: .start, limit: ReadLimit(batches: 1))
@@ -51,8 +51,8 @@ struct LedgerWalkTests {
         try ledger.close()
     }
 
-    @Test("begins in the batch that holds the next event", arguments: [(0, 1), (1, 1), (2, 2), (19, 10)])
-    func start(after: UInt64, batch: Int64) throws {
+    @Test("a ledger walk begins in the batch that holds the next event", arguments: [(0, 1), (1, 1), (2, 2), (19, 10)])
+    func ledgerWalkStart(after: UInt64, batch: Int64) throws {
         let (ledger, _) = try ledger(batches: 10)
         var walk = try LedgerWalk(ledger.reader, afterSequence: after)
         guard case .batch(let stored)? = try walk.next() else {
@@ -61,5 +61,36 @@ struct LedgerWalkTests {
         }
         #expect(stored.id == batch)
         try ledger.close()
+    }
+}
+
+@Suite("The numbers that a journal holds")
+struct JournalCensusTests {
+    private func census(_ numbers: [UInt64]) -> JournalCensus {
+        var census = JournalCensus()
+        for number in numbers { census.note(number) }
+        return census
+    }
+
+    @Test("a journal's sequence numbers may begin late, when older entries were vacuumed")
+    func journalCensusVacuumed() {
+        #expect(census(Array(100...200)).missing(upTo: 200) == [])
+        #expect(census([]).missing(upTo: 200) == [])
+    }
+
+    @Test("a journal's sequence numbers miss what lies between them and what should follow them")
+    func journalCensusMissing() {
+        #expect(census([3, 4, 7, 9]).missing(upTo: 12) == [5...6, 8...8, 10...12])
+        #expect(census([3, 4, 7, 9]).missing(upTo: 6) == [5...6])
+        #expect(census([3, 4, 7, 9]).missing(upTo: 3) == [])
+        #expect(census([9, 3, 7, 4]).missing(upTo: 9) == [5...6, 8...8])
+    }
+
+    @Test("a journal's sequence numbers are repeated once however often they come")
+    func repeated() {
+        let census = census([1, 2, 2, 3, 2, 5, 4, 5])
+        #expect(census.repetitions == [2...2, 5...5])
+        #expect(census.entries == 8)
+        #expect(census.missing(upTo: 5) == [])
     }
 }

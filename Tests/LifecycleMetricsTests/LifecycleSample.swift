@@ -4,6 +4,8 @@ import CollectorTestSupport
 import TelemetryEvents
 import TestSupport
 
+@testable import LifecycleMetrics
+
 /// Events that move every metric of the lifecycle, and what they come to once their cycles are closed.
 enum LifecycleSample {
     /// Their cycles close a day after the latest of their times.

@@ -14,7 +14,7 @@ struct ZoneNameTests {
     }
 
     @Test(
-        "has its offset on the day of the stamp",
+        "a named time zone has its offset on the day of the stamp",
         arguments: [
             ("Europe/Berlin", "2025-11-15T06:41:00", "2025-11-15T05:41:00"),
             ("Europe/Berlin", "2025-07-15T07:41:00", "2025-07-15T05:41:00"),
@@ -34,7 +34,7 @@ struct ZoneNameTests {
     }
 
     @Test(
-        "agrees with the time zone database on every day of fifty years",
+        "a named time zone agrees with the time zone database on every day of fifty years",
         arguments: [
             "Europe/London", "America/New_York", "America/Sao_Paulo", "Africa/Casablanca", "Africa/Cairo",
             "Australia/Lord_Howe", "Asia/Tehran", "Pacific/Apia", "Antarctica/Troll", "America/Caracas",
@@ -53,7 +53,7 @@ struct ZoneNameTests {
     }
 
     @Test(
-        "that does not exist is refused with the nearest one",
+        "a named time zone that does not exist is refused with the nearest one",
         arguments: [
             ("Europe/Berln", "Europe/Berlin"), ("berlin", "Europe/Berlin"), ("america/new york", "America/New_York"),
         ]
@@ -62,8 +62,11 @@ struct ZoneNameTests {
         #expect { try ZoneOffsets(named: name) } throws: { "\($0)".hasSuffix("did you mean \(nearest)?") }
     }
 
-    @Test("that is nothing at all is refused", arguments: ["", "+", "+25:00", "+1:00", "+100", "+01:60", "12", "+0a"])
-    func refused(name: String) {
+    @Test(
+        "a named time zone that is nothing at all is refused",
+        arguments: ["", "+", "+25:00", "+1:00", "+100", "+01:60", "12", "+0a"]
+    )
+    func zoneNameRefused(name: String) {
         #expect(throws: UnknownZone.self) { try ZoneOffsets(named: name) }
     }
 }

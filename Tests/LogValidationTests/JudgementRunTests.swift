@@ -10,139 +10,184 @@ import Testing
 @testable import LogValidation
 @testable import PrefetchLifecycle
 
-@Suite("A run over inputs")
-struct JudgementRunTests {
-    let directory: TemporaryDirectory
+extension OneAtATime {
+    @Suite("A run over inputs")
+    struct JudgementRunTests {
+        let directory: TemporaryDirectory
 
-    init() throws {
-        directory = try TemporaryDirectory()
-    }
-
-    func file(_ name: String, _ text: String) throws -> String {
-        try Files.write(Array(text.utf8), to: directory.file(name))
-        return directory.file(name)
-    }
-
-    static func options(_ change: (inout JudgementOptions) -> Void = { _ in }) throws -> JudgementOptions {
-        var options = try JudgementOptions(LineFormat(timezone: "UTC"))
-        change(&options)
-        return options
-    }
-
-    /// Events of cycles that are all alike, a minute apart.
-    static func cycles(_ numbers: Range<Int>) -> String {
-        numbers.map { number in
-            let time = Timestamp(seconds: 1_763_185_000 + Int64(number) * 60)
-            return ["prefetch_scheduled", "prefetch_executed", "prefetch_success"].map {
-                #"{"event":"\#($0)","scheduleId":"s\#(number)","timestamp":"\#(time)"}"#
-            }.joined(separator: "\n") + "\n"
-        }.joined()
-    }
-
-    @Test("takes every line of every input once, whatever the inputs are")
-    func inputs() throws {
-        let lines = try file("a.ndjson", Self.cycles(0..<5_000))
-        let document = try file(
-            "b.json",
-            "[" + Self.cycles(5_000..<5_010).split(separator: "\n").joined(separator: ",") + "]"
-        )
-        let packed = directory.file("c.gz")
-        try Files.write(Program.gzip(Array(Self.cycles(5_010..<5_020).utf8)), to: packed)
-        let progress = Mutex<InputProgress>(InputProgress())
-        let judgement = try JudgementRun(Self.options()).judge([lines, document, packed]) { latest in
-            progress.withLock { $0 = latest }
+        init() throws {
+            directory = try TemporaryDirectory()
         }
-        #expect(judgement.cycles.count == 5_020)
-        #expect(judgement.totals.success == 5_020)
-        #expect(judgement.cycles.map(\.scheduleId) == (0..<5_020).map { "s\($0)" })
-        #expect(judgement.cycles[4_999].input == 0 && judgement.cycles[5_000].input == 1)
-        #expect(judgement.cycles[5_019].input == 2)
-        #expect(judgement.inputs.map(\.lines.recognised) == [15_000, 30, 30])
-        let last = progress.withLock { $0 }
-        #expect(last.lines == 15_060)
-        #expect(last.totalBytes == last.bytes)
-    }
 
-    @Test("is the same wherever its pieces end")
-    func pieces() throws {
-        let text = Self.cycles(0..<20_000)
-        #expect(text.utf8.count > 2 * LineChunks.capacity)
-        let judgement = try JudgementRun(Self.options()).judge([file("big.ndjson", text)])
-        #expect(judgement.totals.scheduled == 20_000 && judgement.totals.success == 20_000)
-        #expect(judgement.lines.recognised == 60_000)
-    }
-
-    @Test("keeps only counters where nothing else is asked for")
-    func counters() throws {
-        let judgement = try JudgementRun(Self.options { $0.detail = .counters })
-            .judge([file("a.ndjson", Self.cycles(0..<10))])
-        #expect(judgement.cycles.isEmpty)
-        #expect(judgement.totals.scheduled == 10)
-    }
-
-    @Test("keeps the latest cycle of a test run, or that of a schedule")
-    func testRun() throws {
-        let path = try file("a.ndjson", Self.cycles(0..<10))
-        let latest = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: nil) }).judge([path])
-        #expect(latest.cycles.map(\.scheduleId) == ["s9"])
-        #expect(latest.closedCycles == 10)
-        let chosen = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s3") }).judge([path])
-        #expect(chosen.cycles.map(\.scheduleId) == ["s3"])
-        let none = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s") }).judge([path])
-        #expect(TestRun(none, .init()) == nil)
-    }
-
-    @Test("explains unreadable events of lines and of documents by their place")
-    func explanation() throws {
-        let good = Self.cycles(0..<1).split(separator: "\n")[0]
-        let lines = try file("a.ndjson", "\(good)\n{\"event\":\"glory\"}\n")
-        let document = try file("b.json", "[\(good),{\"event\":\"glory\"}]")
-        let judgement = try JudgementRun(Self.options { $0.explains = true }).judge([lines, document])
-        #expect(judgement.inputs.map { $0.unrecognised.map(\.number) } == [[2], [2]])
-        #expect(judgement.unrecognisedLines == 2)
-    }
-
-    @Test("names the first input that cannot be read")
-    func unreadable() throws {
-        let path = try file("a.ndjson", Self.cycles(0..<1))
-        let error = #expect(throws: InputError.self) {
-            try JudgementRun(Self.options()).judge([path, "/nowhere/b.log"])
+        func file(_ name: String, _ text: String) throws -> String {
+            try Files.write(Array(text.utf8), to: directory.file(name))
+            return directory.file(name)
         }
-        #expect(error?.input == "/nowhere/b.log")
-    }
 
-    @Test("refuses what means nothing")
-    func options() {
-        #expect(throws: InvalidOption.self) { try LineFormat(named: "morse") }
-        #expect(throws: InvalidOption.self) { try JudgementOptions(LineFormat(timezone: "Europe/Nowhere")) }
-        for format in LineFormat.names {
-            #expect(throws: Never.self) { try LineFormat(named: format, timezone: "UTC") }
+        static func options(_ change: (inout JudgementOptions) -> Void = { _ in }) throws -> JudgementOptions {
+            var options = try JudgementOptions(LineFormat(timezone: "UTC"))
+            change(&options)
+            return options
         }
-    }
 
-    @Test("lists so many cycles and counts the others")
-    func omitted() throws {
-        let pseudonyms = OneRunPseudonyms()
-        var folding = JudgementFolding(
-            try JudgementOptions(LineFormat()),
-            pseudonyms,
-            openCycles: 50,
-            listedCycles: 100
-        )
-        for start in stride(from: 0, to: 250, by: 25) {
-            let decoded = JSONEventDecoder.decode(
-                Array(Self.cycles(start..<start + 25).utf8).span,
-                framing: .lines,
-                receivedAt: Timestamp(seconds: 1_800_000_000),
-                pseudonyms: pseudonyms,
-                identityKey: pseudonyms.identityKey
+        /// Events of cycles that are all alike, a minute apart.
+        static func cycles(_ numbers: Range<Int>) -> String {
+            numbers.map { number in
+                let time = Timestamp(seconds: 1_763_185_000 + Int64(number) * 60)
+                return ["prefetch_scheduled", "prefetch_executed", "prefetch_success"].map {
+                    #"{"event":"\#($0)","scheduleId":"s\#(number)","timestamp":"\#(time)"}"#
+                }.joined(separator: "\n") + "\n"
+            }.joined()
+        }
+
+        @Test("a judgement run takes every line of every input once, whatever the inputs are")
+        func inputs() throws {
+            let lines = try file("a.ndjson", Self.cycles(0..<5_000))
+            let document = try file(
+                "b.json",
+                "[" + Self.cycles(5_000..<5_010).split(separator: "\n").joined(separator: ",") + "]"
             )
-            folding.add(.events(decoded), input: 0, readAt: Timestamp(seconds: 1_800_000_000))
+            let packed = directory.file("c.gz")
+            try Files.write(Program.gzip(Array(Self.cycles(5_010..<5_020).utf8)), to: packed)
+            let progress = Mutex<InputProgress>(InputProgress())
+            let judgement = try JudgementRun(Self.options()).judge([lines, document, packed]) { latest in
+                progress.withLock { $0 = latest }
+            }
+            #expect(judgement.cycles.count == 5_020)
+            #expect(judgement.totals.success == 5_020)
+            #expect(judgement.cycles.map(\.scheduleId) == (0..<5_020).map { "s\($0)" })
+            #expect(judgement.cycles[4_999].input == 0 && judgement.cycles[5_000].input == 1)
+            #expect(judgement.cycles[5_019].input == 2)
+            #expect(judgement.inputs.map(\.lines.recognised) == [15_000, 30, 30])
+            let last = progress.withLock { $0 }
+            #expect(last.lines == 15_060)
+            #expect(last.totalBytes == last.bytes)
         }
-        let judgement = folding.finish()
-        #expect(judgement.cycles.count == 100)
-        #expect(judgement.cycles.allSatisfy { $0.scheduleId != nil })
-        #expect(judgement.omittedCycles == 150)
-        #expect(judgement.totals.scheduled == 250)
+
+        @Test("a judgement run is the same wherever its pieces end")
+        func judgementRunPieces() throws {
+            let text = Self.cycles(0..<20_000)
+            #expect(text.utf8.count > 2 * LineChunks.capacity)
+            let judgement = try JudgementRun(Self.options()).judge([file("big.ndjson", text)])
+            #expect(judgement.totals.scheduled == 20_000 && judgement.totals.success == 20_000)
+            #expect(judgement.lines.recognised == 60_000)
+        }
+
+        @Test("a judgement run keeps only counters where nothing else is asked for")
+        func counters() throws {
+            let judgement = try JudgementRun(Self.options { $0.detail = .counters })
+                .judge([file("a.ndjson", Self.cycles(0..<10))])
+            #expect(judgement.cycles.isEmpty)
+            #expect(judgement.totals.scheduled == 10)
+        }
+
+        @Test("a judgement run keeps the latest cycle of a test run, or that of a schedule")
+        func testRun() throws {
+            let path = try file("a.ndjson", Self.cycles(0..<10))
+            let latest = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: nil) }).judge([path])
+            #expect(latest.cycles.map(\.scheduleId) == ["s9"])
+            #expect(latest.closedCycles == 10)
+            let chosen = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s3") }).judge([path])
+            #expect(chosen.cycles.map(\.scheduleId) == ["s3"])
+            let none = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s") }).judge([path])
+            #expect(TestRun(none, .init()) == nil)
+        }
+
+        @Test("a judgement run explains unreadable events of lines and of documents by their place")
+        func judgementRunExplanation() throws {
+            let good = Self.cycles(0..<1).split(separator: "\n")[0]
+            let lines = try file("a.ndjson", "\(good)\n{\"event\":\"glory\"}\n")
+            let document = try file("b.json", "[\(good),{\"event\":\"glory\"}]")
+            let judgement = try JudgementRun(Self.options { $0.explains = true }).judge([lines, document])
+            #expect(judgement.inputs.map { $0.unrecognised.map(\.number) } == [[2], [2]])
+            #expect(judgement.unrecognisedLines == 2)
+        }
+
+        @Test("a judgement run names the first input that cannot be read")
+        func judgementRunUnreadable() throws {
+            let path = try file("a.ndjson", Self.cycles(0..<1))
+            let error = #expect(throws: InputError.self) {
+                try JudgementRun(Self.options()).judge([path, "/nowhere/b.log"])
+            }
+            #expect(error?.input == "/nowhere/b.log")
+        }
+
+        @Test("a judgement run refuses what means nothing")
+        func options() {
+            #expect(throws: InvalidOption.self) { try LineFormat(named: "morse") }
+            #expect(throws: InvalidOption.self) { try JudgementOptions(LineFormat(timezone: "Europe/Nowhere")) }
+            for format in LineFormat.names {
+                #expect(throws: Never.self) { try LineFormat(named: format, timezone: "UTC") }
+            }
+        }
+
+        @Test("a judgement run lists so many cycles and counts the others")
+        func judgementRunOmitted() throws {
+            let pseudonyms = OneRunPseudonyms()
+            var folding = JudgementFolding(
+                try JudgementOptions(LineFormat()),
+                pseudonyms,
+                openCycles: 50,
+                listedCycles: 100
+            )
+            for start in stride(from: 0, to: 250, by: 25) {
+                let decoded = JSONEventDecoder.decode(
+                    Array(Self.cycles(start..<start + 25).utf8).span,
+                    framing: .lines,
+                    receivedAt: Timestamp(seconds: 1_800_000_000),
+                    pseudonyms: pseudonyms,
+                    identityKey: pseudonyms.identityKey
+                )
+                folding.add(.events(decoded), input: 0, readAt: Timestamp(seconds: 1_800_000_000))
+            }
+            let judgement = folding.finish()
+            #expect(judgement.cycles.count == 100)
+            #expect(judgement.cycles.allSatisfy { $0.scheduleId != nil })
+            #expect(judgement.omittedCycles == 150)
+            #expect(judgement.totals.scheduled == 250)
+        }
+    }
+}
+
+@Suite("The verdict")
+struct VerdictTests {
+    @Test("the verdict without a cycle is empty, also in a strict judgement")
+    func verdictEmpty() {
+        let judgement = JudgementSamples.judgement([])
+        #expect(judgement.verdict() == .empty)
+        #expect(judgement.verdict(strict: true) == .empty)
+    }
+
+    @Test("the verdict depends on the bucket of what a cycle broke", arguments: ViolationKind.allCases)
+    func buckets(kind: ViolationKind) {
+        let judgement = JudgementSamples.judgement([
+            JudgementSamples.cycle(), JudgementSamples.cycle(violations: [kind]),
+        ])
+        #expect(judgement.verdict() == (kind.bucket == .a ? .incoherent : .coherent))
+        #expect(judgement.verdict(strict: true) == (kind.bucket == .c ? .coherent : .incoherent))
+    }
+
+    @Test("the verdict takes cycles into account that are not listed")
+    func verdictOmitted() {
+        var judgement = JudgementSamples.judgement([JudgementSamples.cycle(violations: [.expired])], omitted: 3)
+        #expect(judgement.verdict() == .coherent)
+        judgement.totals.violations[Int(ViolationKind.duplicateTerminal.rawValue)] += 1
+        #expect(judgement.verdict() == .incoherent)
+    }
+
+    @Test("requirements are met by one cycle, and by a stage as by an outcome")
+    func verdictRequirements() {
+        let judgement = JudgementSamples.judgement([
+            JudgementSamples.cycle(), JudgementSamples.cycle(outcome: .fallback),
+        ])
+        #expect(judgement.unmet(Requirement.allCases) == [.failed, .missed, .incomplete])
+        #expect(JudgementSamples.judgement([]).unmet([.used]) == [.used])
+    }
+
+    @Test("requirements are read from lists, in any case, and refused when one is unknown")
+    func lists() {
+        #expect(Requirement.list("used") == [.used])
+        #expect(Requirement.list("scheduled, Executed,SUCCESS") == [.scheduled, .executed, .success])
+        for text in ["", ",", "used,", "use", "used delivered"] { #expect(Requirement.list(text) == nil, "\(text)") }
     }
 }

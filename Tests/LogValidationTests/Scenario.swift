@@ -4,6 +4,8 @@ import PrefetchLifecycle
 import TelemetryEvents
 import Testing
 
+@testable import LogValidation
+
 /// A line of the plugin before it is wrapped.
 struct PluginLine: Sendable {
     /// Seconds after the time of scheduling, 2025-11-15T05:41:00Z.

@@ -22,12 +22,12 @@ struct TestRunTests {
         return try #require(object?["testRun"] as? [String: Any])
     }
 
-    @Test("needs a cycle")
+    @Test("a test-run record needs a cycle")
     func nothing() {
         #expect(TestRun(Judgement(), .init()) == nil)
     }
 
-    @Test("is the guide's artifact with what its template asks for")
+    @Test("a test-run record is the guide's artifact with what its template asks for")
     func artifact() throws {
         var circumstances = TestRun.Circumstances()
         circumstances.device = "iPhone 15 Pro"
@@ -64,7 +64,7 @@ struct TestRunTests {
         #expect((artifact["failures"] as? [Any])?.isEmpty == true)
     }
 
-    @Test("fills in every line of the template")
+    @Test("a test-run record fills in every line of the template")
     func template() throws {
         let text = try Self.run(JudgementSamples.cycle()).markdown()
         for line in [
@@ -87,8 +87,8 @@ struct TestRunTests {
         }
     }
 
-    @Test("tells failures, broken rules and what follows from them")
-    func failure() throws {
+    @Test("a test-run record tells failures, broken rules and what follows from them")
+    func testRunFailure() throws {
         var cycle = JudgementSamples.cycle(outcome: .fallback, violations: [.duplicateTerminal, .expired])
         cycle.details.failures = [
             FailureNote(
@@ -120,12 +120,12 @@ struct TestRunTests {
         #expect(text.contains("- C `expired`: what happened"))
     }
 
-    @Test("has one word for conditions that were not given")
+    @Test("a test-run record has one word for conditions that were not given")
     func noConditions() throws {
         #expect(try Self.artifact(try Self.run(JudgementSamples.cycle()))["conditions"] as? String == "none given")
     }
 
-    @Test("tells no times that the log does not tell")
+    @Test("a test-run record tells no times that the log does not tell")
     func assumedTimes() throws {
         let run = try Self.run(JudgementSamples.cycle(hasAssumedTimes: true))
         let artifact = try Self.artifact(run)
@@ -137,7 +137,7 @@ struct TestRunTests {
         #expect(run.markdown().contains("- Actual execution time vs scheduled: unknown; the log has no times"))
     }
 
-    @Test("says when a task ran too late, too early or never")
+    @Test("a test-run record says when a task ran too late, too early or never")
     func timing() throws {
         func sentence(_ executed: String?, begin: String? = "2025-11-15T05:48:00Z") throws -> String {
             var cycle = JudgementSamples.cycle {
@@ -152,8 +152,8 @@ struct TestRunTests {
         #expect(try sentence("2025-11-15T05:50:00Z", begin: nil) == "ran 3 min before it")
     }
 
-    @Test("counts one cycle where the log holds others")
-    func others() throws {
+    @Test("a test-run record counts one cycle where the log holds others")
+    func testRunOthers() throws {
         var judgement = JudgementSamples.judgement([JudgementSamples.cycle()], omitted: 4)
         judgement.totals.scheduled = 5
         let run = try #require(TestRun(judgement, .init()))
@@ -161,7 +161,7 @@ struct TestRunTests {
         #expect(run.markdown().contains("- The log holds 4 more"))
     }
 
-    @Test("lets no text of a log become markup")
+    @Test("a test-run record lets no text of a log become markup")
     func markup() throws {
         var circumstances = TestRun.Circumstances()
         circumstances.device = "[x](http://y) <b>*|`\n# z"

@@ -32,5 +32,7 @@ package enum EventText {
 
 /// The same pseudonym for everyone; the keyed hash has tests of its own.
 package struct FixedPseudonym: Pseudonymising {
+    package init() {}
+
     package func pseudonym(of bytes: Span<UInt8>) -> Pseudonym { Pseudonym(high: 1, low: 2) }
 }

@@ -15,16 +15,16 @@ struct OutputFileTests {
         directory = try TemporaryDirectory()
     }
 
-    @Test("are written whole and leave nothing beside them")
-    func written() throws {
+    @Test("output files are written whole and leave nothing beside them")
+    func outputFileWritten() throws {
         let content = [UInt8](repeating: 7, count: 3_000_000)
         try OutputFile.write(content, to: path, mayReplace: false)
         #expect(try Files.read(path) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["run.json"])
     }
 
-    @Test("that are there stay unless they may go")
-    func replaced() throws {
+    @Test("an output file that exists stays unless it may be replaced")
+    func outputFileReplaced() throws {
         try Files.write([1], to: path)
         let error = #expect(throws: OutputError.self) { try OutputFile.write([2], to: path, mayReplace: false) }
         #expect(error?.description.contains("--force") == true)
@@ -34,14 +34,14 @@ struct OutputFileTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["run.json"])
     }
 
-    @Test("that are no files are written to as they are")
+    @Test("output to a device is written in place")
     func special() throws {
         try OutputFile.write([1], to: "/dev/null", mayReplace: true)
         #expect(FileManager.default.fileExists(atPath: "/dev/null"))
         #expect(throws: OutputError.self) { try OutputFile.write([1], to: "/dev/full", mayReplace: true) }
     }
 
-    @Test("behind a symbolic link are replaced, and the link stays")
+    @Test("output files behind a symbolic link are replaced, and the link stays")
     func links() throws {
         try Files.write([1], to: path)
         let link = directory.file("link")
@@ -55,7 +55,7 @@ struct OutputFileTests {
         #expect(Array(pipe.fileHandleForReading.availableData) == [3])
     }
 
-    @Test("without a directory are an error in words")
+    @Test("an output file without a directory is an error that says so")
     func nowhere() {
         let error = #expect(throws: OutputError.self) {
             try OutputFile.write([1], to: directory.file("no/run.json"), mayReplace: true)

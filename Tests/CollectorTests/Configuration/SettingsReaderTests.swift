@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Logging
 import TestSupport
 import Testing
@@ -50,7 +51,7 @@ struct SettingsReaderTests {
         )
     }
 
-    @Test("is that of the documented defaults where nothing is told")
+    @Test("the configuration is that of the documented defaults where nothing is set")
     func defaults() throws {
         let configuration = try read()
         #expect(configuration.stateDirectory == "/home/.local/state/dnp-telemetry")
@@ -62,7 +63,7 @@ struct SettingsReaderTests {
         }
     }
 
-    @Test("is told by options before the environment, by that before the file")
+    @Test("a setting is taken from options before the environment, and from that before the file")
     func layers() throws {
         let yaml = "max-body: 1KiB\nmax-scrapes: 2\nlisten:\n- :1\n- :2\nquiet: yes\n"
         let environment = [
@@ -127,7 +128,7 @@ struct SettingsReaderTests {
     }
 
     @Test("every problem is told, each with its place")
-    func allProblems() throws {
+    func settingsReaderAllProblems() throws {
         let yaml = """
             max-body: 1kb
             max-boddy: 1
@@ -227,7 +228,7 @@ struct SettingsReaderTests {
     }
 
     @Test("a reload changes what can change alive and names the rest")
-    func reload() throws {
+    func settingsReaderReload() throws {
         let running = try read("max-body: 1KiB\nlisten: ':1'\n")
         let read = try read("max-body: 2KiB\nlisten: ':2'\nlog-level: debug\n")
         let result = Settings.reloaded(running, with: read)
@@ -238,5 +239,30 @@ struct SettingsReaderTests {
         #expect(result.waiting == ["listen"])
         let again = Settings.reloaded(result.configuration, with: read)
         #expect(again.changed.isEmpty && again.waiting == ["listen"])
+    }
+}
+
+@Suite("The documented settings")
+struct DocumentedSettingsTests {
+    @Test("the documented settings are those of the code, in their order, with default, reload and meaning")
+    func table() throws {
+        let root = URL.repository
+        let readme = try Files.read(root.appendingPathComponent("docs/configuration.md").path)
+        let rows = String(decoding: readme, as: UTF8.self).split(separator: "\n").drop { $0 != "## Settings" }
+            .drop { !$0.hasPrefix("| setting |") }.prefix { $0.hasPrefix("|") }.dropFirst(2)
+        let expected = Settings.all.map { setting in
+            let standard = setting.standard.isEmpty ? "" : "`\(setting.standard)`"
+            return "| `\(setting.name)` | \(standard) | \(setting.help) | \(setting.isHotReloadable ? "yes" : "") |"
+        }
+        #expect(rows.map(String.init) == expected, "\n\(expected.joined(separator: "\n"))")
+    }
+
+    @Test("the documented settings have names that make an option, a variable and a key")
+    func documentedSettingsNames() {
+        for setting in Settings.all {
+            #expect(setting.name.wholeMatch(of: /[a-z]+(-[a-z]+)*/) != nil, "\(setting.name)")
+            #expect(setting.help.hasSuffix(".") && !setting.help.contains("|"), "\(setting.name)")
+        }
+        #expect(Set(Settings.all.map(\.variable)).count == Settings.all.count)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CollectorTestSupport
+import Foundation
 import HTTPTypes
 import MetricsRegistry
 import NIOCore
@@ -44,7 +45,7 @@ struct ConnectionHandlerTests {
     }
 
     @Test("the head is sent with what follows on it, never alone")
-    func together() throws {
+    func connectionHandlerTogether() throws {
         try ask()
         channel.pipeline.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         #expect(try leaves() == nil)
@@ -62,7 +63,7 @@ struct ConnectionHandlerTests {
     }
 
     @Test("what begins after a stop says that the connection closes, before that was told of the stop; then it closes")
-    func stop() throws {
+    func connectionHandlerStop() throws {
         try ask()
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         table.stop()
@@ -81,5 +82,45 @@ struct ConnectionHandlerTests {
         channel.pipeline.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: promise)
         _ = try channel.finish()
         #expect(throws: ChannelError.self) { try promise.futureResult.wait() }
+    }
+}
+
+extension OneAtATime {
+    @Suite("Large bodies")
+    struct LargeBodiesTests {
+        @Test("large bodies leave the threads of other tasks alone")
+        func largeBodiesOthers() async throws {
+            let gate = DispatchSemaphore(value: 0)
+            let works = 2 * ProcessInfo.processInfo.activeProcessorCount
+            let done = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<works {
+                    group.addTask {
+                        try await LargeBodies.run { gate.wait(timeout: .now() + 30) == .success ? 1 : 0 }
+                    }
+                }
+                // Runs only if the works above, more of them than there are threads for tasks, wait elsewhere.
+                group.addTask {
+                    for _ in 0..<works { gate.signal() }
+                    return 0
+                }
+                return try await group.reduce(0, +)
+            }
+            #expect(done == works)
+        }
+
+        @Test("large bodies are not the usual ones, and compressed ones are large sooner")
+        func largeBodiesSizes() {
+            #expect(!LargeBodies.isLarge(200_000, isCompressed: false))
+            #expect(LargeBodies.isLarge(300_000, isCompressed: false))
+            #expect(!LargeBodies.isLarge(20_000, isCompressed: true))
+            #expect(LargeBodies.isLarge(200_000, isCompressed: true))
+        }
+
+        @Test("large bodies pass on what the work throws")
+        func largeBodiesFailure() async {
+            await #expect(throws: CancellationError.self) {
+                try await LargeBodies.run { throw CancellationError() }
+            }
+        }
     }
 }

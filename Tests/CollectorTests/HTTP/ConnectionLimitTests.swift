@@ -6,175 +6,181 @@ import Testing
 
 @testable import Collector
 
-@Suite("At the limit of connections", .timeLimit(.minutes(2)))
-struct ConnectionLimitTests {
-    private func refused(_ reason: ConnectionMetrics.Refusal, _ listening: ListeningUnderTest) -> Double {
-        listening.value(#"dnp_telemetry_http_connections_refused_total{reason="\#(reason.rawValue)"}"#) ?? 0
-    }
+extension OneAtATime {
+    @Suite("At the limit of connections", .timeLimit(.minutes(2)))
+    struct ConnectionLimitTests {
+        private func refused(_ reason: ConnectionMetrics.Refusal, _ listening: ListeningUnderTest) -> Double {
+            listening.value(#"dnp_telemetry_http_connections_refused_total{reason="\#(reason.rawValue)"}"#) ?? 0
+        }
 
-    private func open(_ listening: ListeningUnderTest) -> Double? {
-        listening.value("dnp_telemetry_http_connections")
-    }
+        private func open(_ listening: ListeningUnderTest) -> Double? {
+            listening.value("dnp_telemetry_http_connections")
+        }
 
-    @Test("the one that has been silent longest makes room, and no other")
-    func silent() async throws {
-        try await ListeningUnderTest.run {
-            $0.maximumConnections = 3
-        } _: { listening in
-            listening.gate.shut()
-            let busy = try listening.client()
-            busy.send(HTTPText.get)
-            await waitUntil("it has come to that") { listening.gate.inside == 1 }
-            let first = try listening.client()
-            await waitUntil("it has come to that") { open(listening) == 2 }
-            let second = try listening.client()
-            await waitUntil("it has come to that") { open(listening) == 3 }
+        @Test("at the connection limit, the longest idle connection is evicted, and no other")
+        func connectionLimitSilent() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 3
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try listening.client()
+                busy.send(HTTPText.get)
+                await waitUntil("it has come to that") { listening.gate.inside == 1 }
+                let first = try listening.client()
+                await waitUntil("it has come to that") { open(listening) == 2 }
+                let second = try listening.client()
+                await waitUntil("it has come to that") { open(listening) == 3 }
 
-            let third = try listening.client()
-            third.send(HTTPText.get)
-            await waitUntil("it has come to that") { listening.gate.inside == 2 }
-            #expect(first.isClosed && !second.isClosed)
-            #expect(refused(.evicted, listening) == 1)
-            listening.gate.open()
-            for client in [busy, third] {
+                let third = try listening.client()
+                third.send(HTTPText.get)
+                await waitUntil("it has come to that") { listening.gate.inside == 2 }
+                #expect(first.isClosed && !second.isClosed)
+                #expect(refused(.evicted, listening) == 1)
+                listening.gate.open()
+                for client in [busy, third] {
+                    #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+                }
+            }
+        }
+
+        @Test("at the connection limit, new ones wait while all are at work, but those of a listener that only scrapes")
+        func connectionLimitAtWork() async throws {
+            try await ListeningUnderTest.run([.ingest, .metrics]) {
+                $0.maximumConnections = 1
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try RawClient(port: listening.ports[0])
+                busy.send(HTTPText.post("1"))
+                await waitUntil("it has come to that") { listening.gate.inside == 1 }
+                let waiting = try RawClient(port: listening.ports[0])
+                waiting.send(HTTPText.post("12"))
+                let scrape = try RawClient(port: listening.ports[1])
+                scrape.send("GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("\r\n\r\n") }) == [200])
+                #expect(!waiting.hasReceived && listening.gate.inside == 1)
+                listening.gate.open()
+                #expect(try await busy.receive { $0.contains("size") }.contains("size 1"))
+                #expect(try await waiting.receive { $0.contains("size") }.contains("size 2"))
+            }
+        }
+
+        @Test(
+            "at the connection limit, hundreds that connect and say nothing, or half a head, keep nobody out",
+            arguments: ["", "G", "GET /metrics HTTP/1.1\r\nX-Slow: "]
+        )
+        func connectionLimitFlood(head: String) async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 20
+                $0.headerTimeout = .seconds(300)
+            } _: { listening in
+                var silent: [RawClient] = []
+                for _ in 0..<300 {
+                    silent.append(try listening.client())
+                    silent.last?.send(head)
+                }
+                let client = try listening.client()
+                client.send(HTTPText.get)
                 #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+                #expect(try #require(open(listening)) <= 20)
+                await waitUntil("it has come to that") { silent.count { $0.isClosed } >= 280 }
             }
         }
-    }
 
-    @Test("new ones wait while all are at work, but those of a listener that only scrapes")
-    func atWork() async throws {
-        try await ListeningUnderTest.run([.ingest, .metrics]) {
-            $0.maximumConnections = 1
-        } _: { listening in
-            listening.gate.shut()
-            let busy = try RawClient(port: listening.ports[0])
-            busy.send(HTTPText.post("1"))
-            await waitUntil("it has come to that") { listening.gate.inside == 1 }
-            let waiting = try RawClient(port: listening.ports[0])
-            waiting.send(HTTPText.post("12"))
-            let scrape = try RawClient(port: listening.ports[1])
-            scrape.send("GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("\r\n\r\n") }) == [200])
-            #expect(!waiting.hasReceived && listening.gate.inside == 1)
-            listening.gate.open()
-            #expect(try await busy.receive { $0.contains("size") }.contains("size 1"))
-            #expect(try await waiting.receive { $0.contains("size") }.contains("size 2"))
-        }
-    }
-
-    @Test(
-        "hundreds that connect and say nothing, or half a head, keep nobody out",
-        arguments: ["", "G", "GET /metrics HTTP/1.1\r\nX-Slow: "]
-    )
-    func flood(head: String) async throws {
-        try await ListeningUnderTest.run {
-            $0.maximumConnections = 20
-            $0.headerTimeout = .seconds(300)
-        } _: { listening in
-            var silent: [RawClient] = []
-            for _ in 0..<300 {
-                silent.append(try listening.client())
-                silent.last?.send(head)
+        @Test("at the connection limit, connections that drip the next head are evicted")
+        func drip() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 20
+                $0.headerTimeout = .seconds(300)
+            } _: { listening in
+                let drippers = try (0..<20).map { _ in try listening.client() }
+                for dripper in drippers {
+                    dripper.send(HTTPText.get)
+                    #expect(HTTPText.statuses(try await dripper.receive { $0.hasSuffix("x") }) == [200])
+                    dripper.send("G")
+                }
+                let client = try listening.client()
+                client.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+                #expect(drippers[0].isClosed)
             }
-            let client = try listening.client()
-            client.send(HTTPText.get)
-            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
-            #expect(try #require(open(listening)) <= 20)
-            await waitUntil("it has come to that") { silent.count { $0.isClosed } >= 280 }
         }
-    }
 
-    @Test("those that were answered and drip the next head make room for others")
-    func drip() async throws {
-        try await ListeningUnderTest.run {
-            $0.maximumConnections = 20
-            $0.headerTimeout = .seconds(300)
-        } _: { listening in
-            let drippers = try (0..<20).map { _ in try listening.client() }
-            for dripper in drippers {
-                dripper.send(HTTPText.get)
-                #expect(HTTPText.statuses(try await dripper.receive { $0.hasSuffix("x") }) == [200])
-                dripper.send("G")
+        @Test(
+            "at the connection limit, of one client, its further ones are closed while all are at work, and come in again once others have gone"
+        )
+        func connectionLimitOfClient() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnectionsPerClient = .count(2)
+            } _: { listening in
+                listening.gate.shut()
+                let busy = [try listening.client(), try listening.client()]
+                for client in busy { client.send(HTTPText.post("12", headers: "Connection: close\r\n")) }
+                await waitUntil("both are at work") { listening.gate.inside == 2 }
+                #expect(try await listening.client().receiveAll() == "")
+                #expect(refused(.clientLimit, listening) == 1 && refused(.evicted, listening) == 0)
+                listening.gate.open()
+                for client in busy { #expect(try await client.receiveAll().contains("size 2")) }
+                await waitUntil("they have gone") { open(listening) == 0 }
+                let another = try listening.client()
+                another.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await another.receive { $0.hasSuffix("x") }) == [200])
             }
-            let client = try listening.client()
-            client.send(HTTPText.get)
-            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
-            #expect(drippers[0].isClosed)
         }
-    }
 
-    @Test("of one client, its further ones are closed while all are at work, and come in again once others have gone")
-    func ofClient() async throws {
-        try await ListeningUnderTest.run {
-            $0.maximumConnectionsPerClient = .count(2)
-        } _: { listening in
-            listening.gate.shut()
-            let busy = [try listening.client(), try listening.client()]
-            for client in busy { client.send(HTTPText.post("12", headers: "Connection: close\r\n")) }
-            await waitUntil("both are at work") { listening.gate.inside == 2 }
-            #expect(try await listening.client().receiveAll() == "")
-            #expect(refused(.clientLimit, listening) == 1 && refused(.evicted, listening) == 0)
-            listening.gate.open()
-            for client in busy { #expect(try await client.receiveAll().contains("size 2")) }
-            await waitUntil("they have gone") { open(listening) == 0 }
-            let another = try listening.client()
-            another.send(HTTPText.get)
-            #expect(HTTPText.statuses(try await another.receive { $0.hasSuffix("x") }) == [200])
+        @Test(
+            "at the connection limit, of one client, its own that has been silent longest makes room, also where the limit of all is reached"
+        )
+        func silentOfClient() async throws {
+            try await ListeningUnderTest.run([.ingest, .metrics]) {
+                $0.maximumConnections = 2
+                $0.maximumConnectionsPerClient = .count(2)
+                $0.headerTimeout = .seconds(300)
+            } _: { listening in
+                let first = try listening.client()
+                await waitUntil("it is in") { open(listening) == 1 }
+                let second = try listening.client()
+                await waitUntil("it is in") { open(listening) == 2 }
+
+                let third = try listening.client()
+                third.send(HTTPText.post("123"))
+                #expect(try await third.receive { $0.contains("size") }.contains("size 3"))
+                #expect(try await first.receiveAll() == "" && !second.isClosed)
+                await waitUntil("it has gone") { open(listening) == 2 }
+                let scrape = try RawClient(port: listening.ports[1])
+                scrape.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("x") }) == [200])
+                #expect(try await second.receiveAll() == "" && !third.isClosed)
+                #expect(refused(.evicted, listening) == 2 && refused(.clientLimit, listening) == 0)
+            }
         }
-    }
 
-    @Test("of one client, its own that has been silent longest makes room, also where the limit of all is reached")
-    func silentOfClient() async throws {
-        try await ListeningUnderTest.run([.ingest, .metrics]) {
-            $0.maximumConnections = 2
-            $0.maximumConnectionsPerClient = .count(2)
-            $0.headerTimeout = .seconds(300)
-        } _: { listening in
-            let first = try listening.client()
-            await waitUntil("it is in") { open(listening) == 1 }
-            let second = try listening.client()
-            await waitUntil("it is in") { open(listening) == 2 }
-
-            let third = try listening.client()
-            third.send(HTTPText.post("123"))
-            #expect(try await third.receive { $0.contains("size") }.contains("size 3"))
-            #expect(try await first.receiveAll() == "" && !second.isClosed)
-            await waitUntil("it has gone") { open(listening) == 2 }
-            let scrape = try RawClient(port: listening.ports[1])
-            scrape.send(HTTPText.get)
-            #expect(HTTPText.statuses(try await scrape.receive { $0.hasSuffix("x") }) == [200])
-            #expect(try await second.receiveAll() == "" && !third.isClosed)
-            #expect(refused(.evicted, listening) == 2 && refused(.clientLimit, listening) == 0)
+        @Test("at the connection limit, of one client, hundreds that say nothing keep none of its others out")
+        func floodOfClient() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnectionsPerClient = .count(20)
+                $0.headerTimeout = .seconds(300)
+            } _: { listening in
+                let silent = try (0..<300).map { _ in try listening.client() }
+                let client = try listening.client()
+                client.send(HTTPText.get)
+                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+                await waitUntil("the others have gone") { open(listening) == 20 }
+                #expect(silent.count { $0.isClosed } >= 280)
+                #expect(refused(.clientLimit, listening) == 0)
+            }
         }
-    }
 
-    @Test("of one client, hundreds that say nothing keep none of its others out")
-    func floodOfClient() async throws {
-        try await ListeningUnderTest.run {
-            $0.maximumConnectionsPerClient = .count(20)
-            $0.headerTimeout = .seconds(300)
-        } _: { listening in
-            let silent = try (0..<300).map { _ in try listening.client() }
-            let client = try listening.client()
-            client.send(HTTPText.get)
-            #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
-            await waitUntil("the others have gone") { open(listening) == 20 }
-            #expect(silent.count { $0.isClosed } >= 280)
-            #expect(refused(.clientLimit, listening) == 0)
-        }
-    }
-
-    @Test("a listener answers 404 for what it does not serve")
-    func roles() async throws {
-        try await ListeningUnderTest.run([.ingest, .metrics]) { listening in
-            for (port, expected) in zip(listening.ports, [[200, 404, 200], [404, 200, 200]]) {
-                let client = try RawClient(port: port)
-                client.send(
-                    HTTPText.post("1") + HTTPText.get
-                        + "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-                )
-                #expect(HTTPText.statuses(try await client.receiveAll()) == expected)
+        @Test("a listener answers 404 for what it does not serve")
+        func roles() async throws {
+            try await ListeningUnderTest.run([.ingest, .metrics]) { listening in
+                for (port, expected) in zip(listening.ports, [[200, 404, 200], [404, 200, 200]]) {
+                    let client = try RawClient(port: port)
+                    client.send(
+                        HTTPText.post("1") + HTTPText.get
+                            + "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                    )
+                    #expect(HTTPText.statuses(try await client.receiveAll()) == expected)
+                }
             }
         }
     }

@@ -2,8 +2,12 @@
 
 import CollectorTestSupport
 import EventLedger
+import Foundation
 import HTTPTypes
+import Hummingbird
 import HummingbirdCore
+import NIOCore
+import Synchronization
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -51,8 +55,8 @@ struct ProblemTests {
         Case(Problem(SubmissionError.failed(.refused(detail: "size"))), 503, retryAfter: 10...15),
     ]
 
-    @Test("are JSON with a type, a title, the status and what to do (RFC 9457)", arguments: cases)
-    func members(example: Case) async throws {
+    @Test("problems are JSON with a type, a title, the status and what to do (RFC 9457)", arguments: cases)
+    func problemMembers(example: Case) async throws {
         let response = example.problem.response
         #expect(response.status.code == example.status)
         #expect(response.headers[.contentType] == "application/problem+json")
@@ -65,8 +69,8 @@ struct ProblemTests {
         #expect(example.problem.detail.hasSuffix(".") || example.problem.type == "nothing-readable")
     }
 
-    @Test("say after how long to try again, where trying again helps", arguments: cases)
-    func retryAfter(example: Case) throws {
+    @Test("problems say after how long to try again, where trying again helps", arguments: cases)
+    func problemRetryAfter(example: Case) throws {
         let header = example.problem.response.headers[.retryAfter]
         guard let range = example.retryAfter else {
             #expect(header == nil)
@@ -76,7 +80,7 @@ struct ProblemTests {
     }
 
     @Test(
-        "spread the next tries over their whole range",
+        "problems spread the next tries over their whole range",
         arguments: [
             (SubmissionError.overloaded(retryAfter: .seconds(4)), 4...6), (.stopped, 1...3),
             (.failed(.full(detail: "")), 10...15), (.failed(.other(code: 1, message: "")), 10...15),
@@ -87,7 +91,7 @@ struct ProblemTests {
         #expect(drawn == Set(range))
     }
 
-    @Test("name the method that is allowed when another one was used")
+    @Test("problems name the method that is allowed when another one was used")
     func methodNotAllowed() async throws {
         let response = Problem.methodNotAllowed("GET, HEAD").response
         #expect(response.status.code == 405)
@@ -95,7 +99,7 @@ struct ProblemTests {
         _ = try await ResponseBytes(response).object()
     }
 
-    @Test("list what was refused when nothing could be read")
+    @Test("problems list what was refused when nothing could be read")
     func nothingReadable() async throws {
         let decoded = EventText.decode(["7", #"{"event":"prefetch_lost"}"#])
         let object = try await ResponseBytes(Problem.nothingReadable(decoded).response).object()
@@ -104,7 +108,7 @@ struct ProblemTests {
         #expect(rejected.compactMap { $0["reason"] as? String } == decoded.rejections.map(\.description))
     }
 
-    @Test("never repeat more than a little of what the sender sent")
+    @Test("problems never repeat more than a little of what the sender sent")
     func longType() {
         #expect(Problem.unsupportedType(String(repeating: "x", count: 10_000)).detail.utf8.count < 200)
     }
@@ -112,7 +116,7 @@ struct ProblemTests {
 
 @Suite("JSON strings")
 struct JSONStringTests {
-    @Test("hold every scalar so that Foundation reads it back")
+    @Test("JSON strings hold every scalar so that Foundation reads it back")
     func everyScalar() async throws {
         let scalars = (0...0x10FFFF).lazy.compactMap { Unicode.Scalar($0 as UInt32) }
         var text = ""
@@ -123,4 +127,51 @@ struct JSONStringTests {
         #expect(title.unicodeScalars.elementsEqual(text.unicodeScalars))
         #expect((object["detail"] as? String)?.unicodeScalars.elementsEqual(problem.detail.unicodeScalars) == true)
     }
+}
+
+@Suite("The hint when to come again")
+struct RetryHintTests {
+    @Test(
+        "the retry hint spreads over half as much again, from 1 to 60 seconds",
+        arguments: [
+            (.zero, 1...3), (.milliseconds(100), 1...3), (.seconds(1), 1...3), (.milliseconds(1_001), 2...4),
+            (.seconds(10), 10...15), (.seconds(40), 40...60), (.seconds(60), 40...60), (.seconds(Int64.max), 40...60),
+            (.seconds(-5), 1...3),
+        ] as [(Duration, ClosedRange<Int>)]
+    )
+    func spread(duration: Duration, expected: ClosedRange<Int>) {
+        var generator = SplitMix64(7)
+        let drawn = Set((0..<2_000).map { _ in RetryHint.jittered(duration, using: &generator) })
+        #expect(drawn == Set(expected))
+    }
+}
+
+/// The bytes of a response's body, and the body as JSON.
+struct ResponseBytes {
+    let bytes: [UInt8]
+
+    init(_ response: Response) async throws {
+        let collected = CollectedBody()
+        try await response.body.write(collected)
+        bytes = collected.bytes
+    }
+
+    /// The body's members, as Foundation reads them.
+    func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
+        let json = try JSONSerialization.jsonObject(with: Data(bytes))
+        return try #require(json as? [String: Any], sourceLocation: sourceLocation)
+    }
+}
+
+/// Keeps what a body writes.
+private final class CollectedBody: ResponseBodyWriter, Sendable {
+    private let written = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { written.withLock { $0 } }
+
+    func write(_ buffer: ByteBuffer) async throws {
+        written.withLock { $0.append(contentsOf: buffer.readableBytesView) }
+    }
+
+    consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
 }

@@ -2,6 +2,7 @@
 
 import CollectorTestSupport
 import EventLedger
+import MetricsRegistry
 import PrefetchLifecycle
 import TestSupport
 import Testing
@@ -32,7 +33,10 @@ struct RecoveryTests {
         [Setting(seed: $0, isTight: false), Setting(seed: $0, isTight: true)]
     }
 
-    @Test("with the page of the moment at which it was cut off, whatever the moment", arguments: settings)
+    @Test(
+        "a restart goes on with the page of the moment at which it was cut off, whatever the moment",
+        arguments: settings
+    )
     func everyPrefix(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory, limits: setting.limits)
@@ -58,7 +62,7 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("so that a rebuild of the whole ledger gives the same bytes as all its lives did", arguments: settings)
+    @Test("a rebuild of the whole ledger gives the same bytes as all its lives did", arguments: settings)
     func rebuild(setting: Setting) async throws {
         var directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -94,7 +98,10 @@ struct RecoveryTests {
         try pipeline.ledger.close()
     }
 
-    @Test("and everything adds up on every page, whatever is repeated, refused or closed between", arguments: settings)
+    @Test(
+        "everything adds up on every page over restarts, whatever is repeated, refused or closed between",
+        arguments: settings
+    )
     func addsUp(setting: Setting) async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -126,7 +133,7 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("with the identities of a time in which nothing new came")
+    @Test("a restart goes on with the identities of a time in which nothing new came")
     func emptyGeneration() async throws {
         let directory = try TemporaryDirectory()
         let clock = ManualClock()
@@ -148,8 +155,8 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("past a damaged batch, which it names")
-    func damagedBatch() async throws {
+    @Test("a restart goes on past a damaged batch, which it names")
+    func recoveryDamagedBatch() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
         for id in ["a", "b", "c"] { _ = try await pipeline.submit([EventText.scheduled(id)]) }
@@ -163,5 +170,116 @@ struct RecoveryTests {
         #expect(recovered.recovery.damagedBatches == [4])
         #expect(recovered.page.scheduled == 3)
         try await recovered.close()
+    }
+}
+
+@Suite("The exemplars after a restart")
+struct RecoveredExemplarTests {
+    @Test(
+        "the exemplars after a restart are those of what was committed since the last checkpoint, as they were; none after a clean stop"
+    )
+    func sinceTheCheckpoint() async throws {
+        let directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        let pipeline = try Pipeline(in: directory, clock: clock)
+        _ = try await pipeline.submit([
+            EventText.event("prefetch_failure", id: "saved", #""reason":"AUTH""#),
+            EventText.event("prefetch_success", id: "saved-too", #""duration_ms":90000"#),
+        ])
+        await waitUntil("a checkpoint is saved") {
+            ((try? pipeline.ledger.reader.loadState(LedgerProjection.name) { _, _ in }) ?? nil) != nil
+        }
+        let saved = exemplars(on: pipeline)
+        #expect(saved.count == 2)
+
+        clock.advance(seconds: 5)
+        _ = try await pipeline.submit([
+            EventText.event("prefetch_failure", id: "late", #""reason":"NETWORK""#),
+            EventText.event("prefetch_success", id: "late-too", #""duration_ms":700"#),
+        ])
+        let late = exemplars(on: pipeline).filter { !saved.contains($0) }
+        #expect(late.count == 2)
+        let image = try directory.crashImage()
+        try await pipeline.close()
+
+        let recovered = try Pipeline(in: image, clock: clock)
+        #expect(exemplars(on: recovered) == late)
+        try await recovered.close()
+        let again = try Pipeline(in: directory, clock: clock)
+        #expect(exemplars(on: again) == [])
+        try await again.close()
+    }
+
+    /// The samples of the page that have an exemplar, each with it and without its own value.
+    private func exemplars(on pipeline: Pipeline) -> [String] {
+        let page = String(decoding: pipeline.registry.exposition(.openMetrics), as: UTF8.self)
+        return page.split(separator: "\n").compactMap { line in
+            let words = line.split(separator: " ")
+            return words.count > 2 && words[2] == "#" ? "\(words[0]) \(words[3...].joined(separator: " "))" : nil
+        }
+    }
+}
+
+@Suite("A checkpoint that was cut off between two parts")
+struct CheckpointPartsTests {
+    static func recover(_ directory: TemporaryDirectory) throws -> (LedgerProjection, Int) {
+        let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
+        let (projection, recovery) = try LedgerProjection.recover(
+            from: ledger.reader,
+            identityKey: EventText.identityKey,
+            limits: LifecycleLimits()
+        )
+        try ledger.close()
+        return (projection, recovery.batches)
+    }
+
+    /// A ledger without any checkpoint, and the page of its end.
+    static func history(seed: UInt64) async throws -> (TemporaryDirectory, RegistryPage) {
+        let directory = try TemporaryDirectory()
+        let pipeline = try Pipeline(in: directory)
+        var workload = Workload(seed: seed, cycles: 30)
+        for _ in 0..<80 {
+            pipeline.clock.advance(seconds: workload.pause())
+            _ = try await pipeline.writer.submit(workload.next())
+        }
+        let page = pipeline.page
+        await pipeline.writer.stop(within: .seconds(30))
+        try pipeline.ledger.forget(projection: LedgerProjection.name)
+        try pipeline.ledger.close()
+        return (directory, page)
+    }
+
+    @Test(
+        "a checkpoint cut off between two parts counts for nothing: the one before it and the batches behind that do",
+        arguments: 1...4 as ClosedRange<UInt64>
+    )
+    func everyPart(seed: UInt64) async throws {
+        let (directory, page) = try await Self.history(seed: seed)
+        let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
+        let half = ledger.position.batch / 2
+        var projection = try LedgerProjection.refolded(from: ledger.reader, upTo: half)
+        while try !ledger.tidy(LedgerProjection.name) {}
+        var changes = projection.takeChanges(at: projection.position)
+        while let part = changes.takePart(bytes: 1) { try ledger.stage(part, of: LedgerProjection.name) }
+        try ledger.commitStage(of: LedgerProjection.name, at: changes.position, now: startOfTest)
+        while try !ledger.tidy(LedgerProjection.name) {}
+
+        let rest = try ledger.reader.read(afterBatch: half)
+        for stored in rest { try projection.apply(stored.batch, at: stored.position) }
+        changes = projection.takeChanges(at: projection.position)
+        var parts = 0
+        while let part = changes.takePart(bytes: 1) {
+            try ledger.stage(part, of: LedgerProjection.name)
+            parts += 1
+            let (recovered, batches) = try Self.recover(try directory.crashImage())
+            #expect(batches == rest.count)
+            try #require(RegistryPage(of: recovered).difference(from: page) == [])
+        }
+        #expect(parts > 2)
+        try ledger.commitStage(of: LedgerProjection.name, at: changes.position, now: startOfTest)
+        let (recovered, batches) = try Self.recover(try directory.crashImage())
+        #expect(batches == 0)
+        #expect(RegistryPage(of: recovered).difference(from: page) == [])
+        try ledger.close()
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CollectorTestSupport
+import EventLedger
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -21,8 +22,8 @@ struct LineStreamTests {
         )
     }
 
-    @Test("are settled when they are whole, whatever they are")
-    func settled() {
+    @Test("lines of a connection are settled when they are whole, whatever they are")
+    func lineStreamSettled() {
         var stream = Self.stream()
         #expect(stream.take(Array("half".utf8), readAt: Self.now) == nil)
         #expect(stream.isInsideLine)
@@ -36,7 +37,7 @@ struct LineStreamTests {
         #expect(stream.flush(readAt: Self.now) == nil)
     }
 
-    @Test("are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
+    @Test("lines of a connection are numbered by their line feeds, also with NUL bytes and beyond 64 KiB")
     func numbered() {
         var stream = Self.stream()
         let long = [UInt8](repeating: 0x61, count: 200_000)
@@ -47,7 +48,9 @@ struct LineStreamTests {
         #expect(settled == 3)
     }
 
-    @Test("that wait for the one which names their cycle are not settled before it, or before silence")
+    @Test(
+        "lines of a connection that wait for the one which names their cycle are not settled before it, or before silence"
+    )
     func waiting() {
         var stream = Self.stream()
         let handler = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
@@ -60,8 +63,8 @@ struct LineStreamTests {
         #expect(stream.flush(readAt: Self.now) == nil)
     }
 
-    @Test("that are refused are named by their number")
-    func refused() {
+    @Test("lines of a connection that are refused are named by their number")
+    func lineStreamRefused() {
         var stream = Self.stream()
         _ = stream.take(Array("foreign\n".utf8), readAt: Self.now)
         let event = #"{"event":"prefetch_scheduled","scheduleId":"a","timestamp":"2019-01-01T00:00:00Z"}"#
@@ -81,8 +84,8 @@ struct LineStreamTests {
 struct LineAnswersTests {
     private func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test("are refusals, each once, and the last count alone")
-    func order() {
+    @Test("line answers are refusals, each once, and the last count alone")
+    func lineAnswersOrder() {
         var answers = LineAnswers()
         #expect(answers.next().isEmpty)
         answers.add(durable: 3, [])
@@ -102,8 +105,8 @@ struct LineAnswersTests {
         #expect(answers.next().isEmpty)
     }
 
-    @Test("grow only with refusals")
-    func bounded() {
+    @Test("line answers grow only with refusals")
+    func lineAnswersBounded() {
         var answers = LineAnswers()
         _ = answers.next()
         for line in 1...100_000 as ClosedRange<UInt64> { answers.add(durable: line, []) }
@@ -113,12 +116,141 @@ struct LineAnswersTests {
         #expect(next == "ok 100000\n")
     }
 
-    @Test("a count never falls")
+    @Test("the count in line answers never falls")
     func monotonic() {
         var answers = LineAnswers()
         answers.add(durable: 5, [])
         answers.sent(answers.next().count)
         answers.add(durable: 4, [])
         #expect(answers.next().isEmpty)
+    }
+}
+
+extension OneAtATime {
+    @Suite("The socket of lines at the limit of connections")
+    struct LinesLimitTests {
+        private func running(connections: Int) throws -> OneAtATime.LinesServiceTests.Running {
+            let directory = try TemporaryDirectory()
+            return try OneAtATime.LinesServiceTests.Running(
+                directory,
+                try Pipeline(in: directory),
+                connections: connections
+            )
+        }
+
+        private func evicted(_ running: OneAtATime.LinesServiceTests.Running) -> Int? {
+            running.pipeline.page[#"dnp_telemetry_lines_connections_refused_total{reason="made_room"}"#]
+        }
+
+        private func open(_ running: OneAtATime.LinesServiceTests.Running) -> Int? {
+            running.pipeline.page["dnp_telemetry_lines_open_connections"]
+        }
+
+        @Test("the line socket at its connection limit evicts the client that has been silent longest, and no other")
+        func linesLimitSilent() async throws {
+            let running = try running(connections: 3)
+            let speaking = try running.client()
+            await speaking.send(OneAtATime.LinesServiceTests.lines(0..<1))
+            await speaking.expectDurable(1)
+            let first = try running.client()
+            await waitUntil("it is in") { open(running) == 2 }
+            let second = try running.client()
+            await waitUntil("it is in") { open(running) == 3 }
+            #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 0)
+
+            let third = try running.client()
+            await third.send(OneAtATime.LinesServiceTests.lines(1..<2))
+            await third.expectDurable(1)
+            await first.expectEnd()
+            #expect(first.answers == [])
+            #expect(speaking.receive() && second.receive(), "the others stay")
+            await speaking.send(OneAtATime.LinesServiceTests.lines(2..<3))
+            await speaking.expectDurable(2)
+            #expect(evicted(running) == 1)
+            #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 1)
+            try await running.end()
+        }
+
+        @Test(
+            "the line socket at its connection limit takes nothing for a line that a client had not ended when it made room, and has answered all before it"
+        )
+        func linesLimitHalf() async throws {
+            let running = try running(connections: 1)
+            let client = try running.client()
+            await client.send(OneAtATime.LinesServiceTests.lines(0..<5) + #"{"event":"prefetch_sche"#)
+            await client.expectDurable(5)
+            let other = try running.client()
+            await other.send(OneAtATime.LinesServiceTests.lines(5..<6))
+            await other.expectDurable(1)
+            await client.expectEnd()
+            #expect(client.answers.allSatisfy { $0.hasPrefix("ok ") } && client.durable == 5)
+            #expect(running.pipeline.page.scheduled == 6)
+            #expect(running.pipeline.page.rejected == 0)
+            #expect(running.pipeline.page[#"dnp_telemetry_events_received_total{source="socket",format="log"}"#] == 6)
+            try await running.end()
+        }
+
+        @Test(
+            "the line socket at its connection limit lets new clients wait while the lines of all others are being stored"
+        )
+        func linesLimitAtWork() async throws {
+            let running = try running(connections: 2)
+            let gate = Gate()
+            let holding = Task { try? await running.pipeline.writer.perform { (_, _) in gate.pass() } }
+            await waitUntil("the writer is held") { gate.isReached }
+            let busy = [try running.client(), try running.client()]
+            for (index, client) in busy.enumerated() {
+                await client.send(OneAtATime.LinesServiceTests.lines(index..<index + 1))
+            }
+            await waitUntil("their lines wait") { running.pipeline.writer.statistics.waitingSubmissions == 2 }
+            let waiting = try running.client()
+            await waiting.send(OneAtATime.LinesServiceTests.lines(2..<3))
+            await waitUntil("it waits") { running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 1 }
+            #expect(running.pipeline.writer.statistics.waitingSubmissions == 2)
+            gate.open()
+            _ = await holding.value
+            for client in busy { await client.expectDurable(1) }
+            await waiting.expectDurable(1)
+            #expect(evicted(running) == 1, "one of them, once it was silent")
+            try await running.end()
+        }
+
+        @Test(
+            "the line socket at its connection limit serves a new client behind hundreds that connect and say nothing"
+        )
+        func linesLimitFlood() async throws {
+            let running = try running(connections: 20)
+            let silent = try (0..<300).map { _ in try running.client() }
+            let client = try running.client()
+            await client.send(OneAtATime.LinesServiceTests.lines(0..<100))
+            await client.expectDurable(100)
+            #expect(try #require(open(running)) <= 20)
+            await waitUntil("most have made room") { silent.count { !$0.receive() } >= 280 }
+            try await running.end()
+        }
+
+        @Test(
+            "the line socket at its connection limit does not wait for a client that takes no answers and is to make room"
+        )
+        func linesLimitUnread() async throws {
+            let running = try running(connections: 1)
+            let client = try running.client()
+            let refused = Array(String(repeating: #"{"event":"nothing"}"# + "\n", count: 20).utf8)
+            var rejected = 0
+            var (most, roundsWithoutMore) = (0, 0)
+            while roundsWithoutMore < 5 {
+                #expect(client.offer(refused[...]) == refused.count)
+                rejected += 20
+                await waitUntil("they are refused") { running.pipeline.page.rejected == rejected }
+                let waiting = client.waiting
+                roundsWithoutMore = waiting > most ? 0 : roundsWithoutMore + 1
+                most = waiting
+            }
+            let other = try running.client()
+            await other.send(OneAtATime.LinesServiceTests.lines(0..<1))
+            await other.expectDurable(1)
+            #expect(evicted(running) == 1)
+            try await running.end()
+        }
     }
 }

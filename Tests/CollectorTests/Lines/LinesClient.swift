@@ -5,6 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Collector
+
 /// A client of a socket of lines.
 final class LinesClient {
     private var descriptor: Int32

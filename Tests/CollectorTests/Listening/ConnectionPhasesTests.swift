@@ -47,12 +47,12 @@ struct ConnectionPhasesTests {
         #expect(moment == at(last), sourceLocation: sourceLocation)
     }
 
-    @Test("that says nothing begin when it is accepted, and it is closed without a word")
-    func silent() {
+    @Test("the deadline of a silent connection begins when it is accepted, and it is closed without a word")
+    func connectionPhasesSilent() {
         expect(connection(), ends: .close(.header), at: 10)
     }
 
-    @Test("of a head begin with its first byte, whatever comes behind, and end with 408")
+    @Test("connection deadlines of a head begin with its first byte, whatever comes behind, and end with 408")
     func slowHead() {
         var phases = connection()
         for second in 1..<10 { phases.bytesCame(at: at(Int64(second))) }
@@ -69,7 +69,9 @@ struct ConnectionPhasesTests {
         expect(second, from: 2, ends: .refuse(.header), at: 60)
     }
 
-    @Test("of a body begin with the end of the head; an answer that has been given is not given twice")
+    @Test(
+        "connection deadlines of a body begin with the end of the head; an answer that has been given is not given twice"
+    )
     func slowBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -82,7 +84,9 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.response), at: 34)
     }
 
-    @Test("of a large body are not waited for where the answer was: it is the last one, and says so")
+    @Test(
+        "connection deadlines of a large body are not waited for where the answer was: it is the last one, and says so"
+    )
     func refusedBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -101,7 +105,9 @@ struct ConnectionPhasesTests {
         #expect(!isLastToo && whole.takesBytes && !whole.hasEnded)
     }
 
-    @Test("of the rest of a small body are two seconds once it is answered; then the next request may come")
+    @Test(
+        "connection deadlines of the rest of a small body are two seconds once it is answered; then the next request may come"
+    )
     func refusedSmallBody() {
         var phases = connection()
         phases.bytesCame(at: at(1))
@@ -124,8 +130,10 @@ struct ConnectionPhasesTests {
         expect(phases, from: 7, ends: .close(.idle), at: 82)
     }
 
-    @Test("are those of what was asked: nothing is taken behind the last request, and only its answer says so")
-    func last() {
+    @Test(
+        "connection deadlines are those of what was asked: nothing is taken behind the last request, and only its answer says so"
+    )
+    func connectionPhasesLast() {
         var phases = connection()
         phases.bytesCame(at: at(0))
         phases.headCame(isLast: false, at: at(0))
@@ -138,7 +146,7 @@ struct ConnectionPhasesTests {
         #expect(answers == [false, true])
     }
 
-    @Test("leave a connection to make room until the head of a request is complete")
+    @Test("connection deadlines leave a connection to make room until the head of a request is complete")
     func spare() {
         var phases = connection()
         #expect(phases.isSpare)
@@ -155,7 +163,9 @@ struct ConnectionPhasesTests {
         #expect(phases.isSpare)
     }
 
-    @Test("of an answer begin with its first byte, and there is none while the service works on it")
+    @Test(
+        "connection deadlines of an answer begin with its first byte, and there is none while the service works on it"
+    )
     func unreadAnswer() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -166,8 +176,8 @@ struct ConnectionPhasesTests {
         expect(phases, from: 1_000, ends: .close(.response), at: 1_030)
     }
 
-    @Test("of one answer begin anew for the next, when requests come one behind the other")
-    func pipelined() {
+    @Test("connection deadlines of one answer begin anew for the next, when requests come one behind the other")
+    func connectionPhasesPipelined() {
         var phases = connection()
         phases.bytesCame(at: at(0))
         for _ in 0..<2 {
@@ -184,7 +194,7 @@ struct ConnectionPhasesTests {
         expect(phases, from: 30, ends: .close(.idle), at: 105)
     }
 
-    @Test("of a request wait for the answers before it, so that none is lost")
+    @Test("connection deadlines of a request wait for the answers before it, so that none is lost")
     func headBehindAnswers() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -199,7 +209,7 @@ struct ConnectionPhasesTests {
         expect(phases, from: 20, ends: .refuse(.header), at: 20)
     }
 
-    @Test("are never set later than the shortest of them, so that no request has to set one")
+    @Test("connection deadlines are never set later than the shortest of them, so that no request has to set one")
     func lazily() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -212,7 +222,9 @@ struct ConnectionPhasesTests {
         expect(phases, ends: .close(.idle), at: 75)
     }
 
-    @Test("let a client read the last answer: it has two seconds, and as long as it sends in earnest that of a body")
+    @Test(
+        "connection deadlines let a client read the last answer: it has two seconds, and as long as it sends in earnest that of a body"
+    )
     func lingering() {
         var phases = connection()
         phases.bytesCame(at: at(0))
@@ -239,7 +251,9 @@ struct ConnectionPhasesTests {
         expect(phases, from: 10, ends: .close(nil), at: 12)
     }
 
-    @Test("of a stop give a connection without a request a moment, in which one may come, half a head two seconds")
+    @Test(
+        "connection deadlines of a stop give a connection without a request a moment, in which one may come, half a head two seconds"
+    )
     func quiescing() {
         var silent = connection()
         silent.quiesce(at: at(5))
@@ -278,5 +292,75 @@ struct ConnectionPhasesTests {
         let isLast = busy.answerBegan(at: at(6))
         busy.answerTaken(at: at(6))
         #expect(isLast && busy.hasEnded)
+    }
+}
+
+@Suite("Who is let in")
+struct ConnectionAdmissionTests {
+    private let one = ClientAddress(version4: 1)
+    private let other = ClientAddress(version4: 2)
+
+    @Test("everyone is admitted up to the limit; then all but scrapes wait until one has gone")
+    func connectionAdmissionAll() {
+        let limits = ConnectionAdmission.Limits(all: 3, ofClient: .all)
+        var admission = ConnectionAdmission()
+        for _ in 0..<3 { #expect(admission.enter(one, isReserved: false, limits) == .admit) }
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        for _ in 0..<ConnectionAdmission.reserve {
+            #expect(admission.enter(other, isReserved: true, limits) == .admit)
+        }
+        #expect(admission.enter(other, isReserved: true, limits) == .wait)
+        #expect(admission.open == 3 + ConnectionAdmission.reserve)
+        for _ in 0..<ConnectionAdmission.reserve { admission.leave(other) }
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(other, isReserved: false, limits) == .admit)
+    }
+
+    @Test("one client is admitted up to its own limit, and one without an address up to that of all")
+    func connectionAdmissionOfClient() {
+        let limits = ConnectionAdmission.Limits(all: 10, ofClient: .count(2))
+        var admission = ConnectionAdmission()
+        for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .admit) }
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient(by: 1))
+        #expect(admission.enter(other, isReserved: false, limits) == .admit)
+        for _ in 0..<7 { #expect(admission.enter(nil, isReserved: false, limits) == .admit) }
+        #expect(admission.enter(nil, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .admit)
+        #expect(admission.clients == 2)
+        for _ in 0..<2 { admission.leave(one) }
+        admission.leave(other)
+        #expect(admission.clients == 0, "nothing is kept of those who have gone")
+    }
+
+    @Test("one is admitted in place of another, which counts until it has gone")
+    func inPlace() {
+        let limits = ConnectionAdmission.Limits(all: 2, ofClient: .count(2))
+        var admission = ConnectionAdmission()
+        for _ in 0..<2 { #expect(admission.enter(one, isReserved: false, limits) == .admit) }
+        admission.admit(one)
+        #expect(admission.open == 3)
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 2))
+        #expect(admission.enter(other, isReserved: false, limits) == .wait)
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 1))
+        admission.leave(one)
+        #expect(admission.enter(one, isReserved: false, limits) == .admit)
+    }
+
+    @Test("one client is admitted up to half of all, unless it is on this machine", arguments: [1, 2, 7, 1_024])
+    func connectionAdmissionHalf(all: Int) {
+        let limits = ConnectionAdmission.Limits(all: all, ofClient: .half)
+        let half = max(1, all / 2)
+        var admission = ConnectionAdmission()
+        for _ in 0..<half { #expect(admission.enter(one, isReserved: false, limits) == .admit) }
+        #expect(admission.enter(one, isReserved: false, limits) == .tooManyOfClient(by: 1))
+        #expect(admission.enter(one, isReserved: true, limits) == .tooManyOfClient(by: 1))
+        for local in [ClientAddress(version4: 0x7F00_0001), ClientAddress(version6: 0, 1)] {
+            var admission = ConnectionAdmission()
+            for _ in 0..<all { #expect(admission.enter(local, isReserved: false, limits) == .admit) }
+            #expect(admission.enter(local, isReserved: false, limits) == .wait)
+        }
     }
 }

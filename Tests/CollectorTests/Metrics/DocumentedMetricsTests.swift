@@ -94,7 +94,9 @@ struct DocumentedMetricsTests {
     /// What the service registers where it starts.
     static let ofTheService: Set<String> = ["dnp_telemetry_build_info"]
 
-    @Test("has each metric of the page once, with its type, labels and meaning, and no other")
+    @Test(
+        "the documented table of metrics has each metric of the page once, with its type, labels and meaning, and no other"
+    )
     func sameFamilies() throws {
         let documented = try Self.documented()
         let registered = try Self.registered()
@@ -105,8 +107,8 @@ struct DocumentedMetricsTests {
         #expect(Set(documented.map(\.name)).isSuperset(of: Self.ofTheService))
     }
 
-    @Test("begins with what exists at 0 from the first scrape on")
-    func fromTheStart() throws {
+    @Test("the documented table of metrics begins with what exists at 0 from the first scrape on")
+    func documentedMetricsFromTheStart() throws {
         let registry = MetricsRegistry(now: { startOfTest })
         var metrics = ProjectionMetrics(registry, created: startOfTest, journal: nil)
         metrics.publish(LedgerProjection(identityKey: EventText.identityKey, limits: .init()))

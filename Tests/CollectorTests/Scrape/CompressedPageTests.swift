@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MetricsRegistry
 import Testing
 
 @testable import Collector
@@ -31,7 +32,7 @@ struct CompressedPageTests {
     }
 
     @Test(
-        "is the page when it is inflated, whatever its size",
+        "a compressed page is the page when it is inflated, whatever its size",
         arguments: [
             [], Array("a 1\n".utf8), page(families: 1, lines: 2), page(families: 3, lines: 400),
             page(families: 30, lines: 400), page(families: 1, lines: 20_000),
@@ -39,14 +40,14 @@ struct CompressedPageTests {
             (0..<300_000).map { UInt8(truncatingIfNeeded: $0 * $0) },
         ]
     )
-    func roundTrip(page: [UInt8]) throws {
+    func compressedPageRoundTrip(page: [UInt8]) throws {
         let compressed = try Self.compressed(page)
         #expect(try Self.inflated(compressed.member) == page)
         #expect(compressed.chunks.allSatisfy { (1...PageCut.maximumBytes).contains($0.source.count) })
         #expect(compressed.chunks.dropLast().allSatisfy { $0.source.count >= PageCut.minimumBytes })
     }
 
-    @Test("takes over every piece of an equal page, and comes to the same bytes")
+    @Test("a compressed page takes over every piece of an equal page, and comes to the same bytes")
     func nothingChanged() throws {
         let page = Self.page(families: 30, lines: 400)
         let first = try Self.compressed(page)
@@ -57,7 +58,7 @@ struct CompressedPageTests {
     }
 
     @Test(
-        "deflates one piece anew where one family changed, also when it grew or shrank",
+        "a compressed page deflates one piece anew where one family changed, also when it grew or shrank",
         arguments: [
             "2", "3", "123456789", "", "+Inf",
         ]
@@ -71,7 +72,7 @@ struct CompressedPageTests {
         #expect(second.member == (try Self.compressed(page)).member, "what was before makes no difference")
     }
 
-    @Test("finds its pieces again behind a family that came or went")
+    @Test("a compressed page finds its pieces again behind a family that came or went")
     func moved() throws {
         let page = Self.page(families: 30, lines: 400)
         let more = Self.page(families: 1, lines: 700) + page
@@ -84,7 +85,7 @@ struct CompressedPageTests {
         #expect(third.member == first.member)
     }
 
-    @Test("is cut at the heads of families, and at the ends of lines where a family is large")
+    @Test("a compressed page is cut at the heads of families, and at the ends of lines where a family is large")
     func cuts() {
         let page = Self.page(families: 3, lines: 4_000)
         var start = 0
@@ -93,6 +94,55 @@ struct CompressedPageTests {
             #expect(end > start && end <= page.count)
             #expect(page[end - 1] == UInt8(ascii: "\n"))
             start = end
+        }
+    }
+}
+
+@Suite("The compressor of pages")
+struct PageCompressorTests {
+    @Test("the page compressor never remembers more than it may, and the latest pages rather than others")
+    func pageCompressorBounded() throws {
+        let page = CompressedPageTests.page(families: 10, lines: 400)
+        let one = try CompressedPageTests.compressed(page).bytes
+        let compressor = PageCompressor(maximumBytes: one * 2)
+        for format in [ExpositionFormat.text004, .text100, .openMetrics, .protobuf, .text004] {
+            let member = compressor.compress(page.span, as: format) ?? []
+            #expect(try CompressedPageTests.inflated(member) == page)
+            #expect(compressor.bytes <= one * 2)
+        }
+        #expect(compressor.bytes == one * 2)
+    }
+
+    @Test("the page compressor remembers no page that is larger than all it may, and none that is not whole")
+    func notRemembered() {
+        let page = CompressedPageTests.page(families: 10, lines: 400)
+        let small = PageCompressor(maximumBytes: 1_000)
+        let first = small.compress(page.span, as: .text004)
+        #expect(first != nil)
+        #expect(small.bytes == 0)
+        let compressor = PageCompressor()
+        let second = compressor.compress(page.span, as: nil)
+        #expect(second != nil)
+        #expect(compressor.bytes == 0)
+    }
+
+    @Test("the page compressor compresses many pages at once, each to itself")
+    func atOnce() async throws {
+        let compressor = PageCompressor()
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    let page = CompressedPageTests.page(
+                        families: 12,
+                        lines: 300,
+                        changed: index % 12,
+                        value: "\(index)"
+                    )
+                    let member = compressor.compress(page.span, as: .text004) ?? []
+                    return try CompressedPageTests.inflated(member) == page
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
         }
     }
 }

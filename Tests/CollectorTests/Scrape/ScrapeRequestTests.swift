@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import HTTPTypes
 import MetricsRegistry
+import TestSupport
 import Testing
 
 @testable import Collector
@@ -9,7 +11,7 @@ import Testing
 @Suite("What a scrape asks for")
 struct ScrapeRequestTests {
     @Test(
-        "is answered before its client gives up, within bounds; garbage is as good as nothing",
+        "a scrape request is answered before its client gives up, within bounds; garbage is as good as nothing",
         arguments: [
             ("15", 14.5), ("10.000000", 9.5), ("1", 0.5), ("0.4", 0.2), ("0.001", 0.1), ("3600", 120), (nil, 10),
             ("", 10), ("0", 10),
@@ -22,7 +24,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "is all families unless it names some, as name[] in any coding",
+        "a scrape request is all families unless it names some, as name[] in any coding",
         arguments: [
             (nil, nil), ("", nil), ("a=b&&=&name=x", nil), ("name[", nil),
             ("name[]=up", ["up", "up_total"]),
@@ -32,11 +34,11 @@ struct ScrapeRequestTests {
             ("name[]", ["", "_total"]), ("name[]=", ["", "_total"]), ("name[]=%FF", ["\u{FFFD}", "\u{FFFD}_total"]),
         ] as [(String?, Set<String>?)]
     )
-    func names(query: String?, names: Set<String>?) throws {
+    func scrapeRequestNames(query: String?, names: Set<String>?) throws {
         #expect(try ScrapedNames.of(query: query) == names)
     }
 
-    @Test("may name 1,000 families and no more")
+    @Test("a scrape request may name 1,000 families and no more")
     func tooManyNames() throws {
         let query = Array(repeating: "name[]=a", count: 1_000).joined(separator: "&")
         #expect(try ScrapedNames.of(query: query) == ["a", "a_total"])
@@ -46,7 +48,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "comes by a path that cannot be mistaken for another",
+        "a scrape request comes by a path that cannot be mistaken for another",
         arguments: [
             "/metrics", "/m", "/probe/metrics.txt", "/~a/-_.", "/v10/metrics", "/apis",
         ]
@@ -56,7 +58,7 @@ struct ScrapeRequestTests {
     }
 
     @Test(
-        "does not come by other paths",
+        "a scrape request does not come by other paths",
         arguments: [
             "", "/", "metrics", "/metrics/", "//metrics", "/a//b", "/..", "/a/./b", "/a b", "/{id}", "/:id", "/*",
             "/a%20b",
@@ -65,5 +67,29 @@ struct ScrapeRequestTests {
     )
     func otherPath(path: String) {
         #expect(MetricsPath.complaint(about: path) != nil)
+    }
+}
+
+@Suite("The places of scrapes")
+struct ScrapeSlotsTests {
+    @Test("scrape slots are so many, and free again once given back, twice or by being forgotten")
+    func scrapeSlotsLimit() {
+        let gauge = MetricsRegistry(now: { startOfTest }).gauge("in_flight", help: "Scrapes.")
+        let slots = ScrapeSlots(limit: { 2 }, gauge: gauge)
+        let first = slots.take()
+        var second = slots.take()
+        #expect(first != nil && second != nil)
+        #expect(gauge.value == 2)
+        #expect(slots.take() == nil)
+        first?.giveBack()
+        first?.giveBack()
+        #expect(gauge.value == 1)
+        let third = slots.take()
+        #expect(third != nil)
+        #expect(slots.take() == nil)
+        second = nil
+        #expect(gauge.value == 1)
+        #expect(second == nil && slots.take() != nil)
+        withExtendedLifetime(third) {}
     }
 }

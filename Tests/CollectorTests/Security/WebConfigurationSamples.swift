@@ -2,6 +2,8 @@
 
 import Testing
 
+@testable import Collector
+
 /// Web configurations with what is to be said of them, and whether the exporter-toolkit says the same.
 struct WebConfigurationSample: Sendable, CustomTestStringConvertible {
     let text: String

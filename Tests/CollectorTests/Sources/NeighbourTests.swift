@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
+import EventLedger
 import Foundation
+import TelemetryEvents
 import TestSupport
 import Testing
 
 @testable import Collector
+@testable import LedgerState
 
 @Suite("Logs beside a followed file")
 struct NeighbourTests {
     @Test(
-        "are not read after a rotation",
+        "logs beside a followed file are not read after a rotation",
         arguments: ["device-10.0.0.2.log", "device-2.log", "device.log.7", "device-20251115.log"]
     )
     func neighbour(name: String) throws {
@@ -27,7 +31,7 @@ struct NeighbourTests {
         #expect(log.lines == ["one", "two"])
     }
 
-    @Test("that are followed themselves are not read, whatever their names")
+    @Test("logs beside a followed file that are followed themselves are not read, whatever their names")
     func followed() throws {
         let log = try LogDirectory(others: ["device.log.2"])
         try log.append("one\n")
@@ -39,7 +43,10 @@ struct NeighbourTests {
         #expect(log.lines == ["one", "two"])
     }
 
-    @Test("that are the same file under another name are refused", arguments: ["symbolic", "hard", "absent", "equal"])
+    @Test(
+        "logs beside a followed file that are the same file under another name are refused",
+        arguments: ["symbolic", "hard", "absent", "equal"]
+    )
     func twice(kind: String) throws {
         let directory = try TemporaryDirectory()
         let (first, second) = (directory.file("device.log"), directory.file("other.log"))
@@ -56,7 +63,7 @@ struct NeighbourTests {
         #expect(problem.description.contains(paths[0]) && problem.description.contains(paths[1]))
     }
 
-    @Test("that become the same file are read once, with one error")
+    @Test("logs beside a followed file that become the same file are read once, with one error")
     func becomeOne() throws {
         let directory = try TemporaryDirectory()
         let paths = [directory.file("device.log"), directory.file("other.log")]
@@ -80,5 +87,203 @@ struct NeighbourTests {
         let notices = followers[1].takeNotices()
         #expect(notices.count == 1)
         #expect("\(notices)".contains("which is followed already"))
+    }
+}
+
+@Suite("Histories of a followed file")
+struct RotationHistoryTests {
+    @Test(
+        "histories of a followed file of any rotations, looks and kills lose and repeat no line",
+        arguments: 1...300 as ClosedRange<UInt64>
+    )
+    func rotationHistoryAnyHistory(seed: UInt64) throws {
+        var random = SplitMix64(seed)
+        let log = try LogDirectory()
+        var written: [String] = []
+        var rest = ""
+        /// Appends lines, the last of which may be completed later.
+        func append(_ count: Int, cuts: Bool = false) throws {
+            var text = rest
+            for _ in 0..<count {
+                let line = "\(written.count) " + String(repeating: "x", count: Int.random(in: 0...120, using: &random))
+                written.append(line)
+                text += line + "\n"
+            }
+            let kept = cuts ? Int.random(in: 0...min(10, text.count), using: &random) : 0
+            rest = String(text.suffix(kept))
+            try log.append(String(text.dropLast(kept)))
+        }
+        try append(1)
+        log.look()
+        for _ in 0..<40 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0...3: try append(Int.random(in: 1...20, using: &random), cuts: true)
+            case 4...6:
+                log.look(after: Double.random(in: 0...1, using: &random), commits: Bool.random(using: &random))
+            case 7: log.kill()
+            default:
+                // A generation has lines, as a rotation by size or time would see to.
+                try append(1)
+                for number in stride(from: 30, to: 0, by: -1) {
+                    try? log.rename("device.log.\(number)", "device.log.\(number + 1)")
+                }
+                if seed % 3 == 0 || seed % 3 == 1 && Bool.random(using: &random) {
+                    try log.copy("device.log", "device.log.1")
+                    try log.truncate()
+                } else {
+                    try log.rename("device.log", "device.log.1")
+                }
+            }
+        }
+        try append(1)
+        log.settle()
+        log.kill()
+        log.settle()
+        #expect(log.lines.elementsEqual(written) as Bool, "\(Self.difference(log.lines, written))")
+        #expect(!log.notices.contains(.lostRest))
+    }
+
+    /// Which lines are missing, come again, or are out of order.
+    private static func difference(_ read: [String], _ written: [String]) -> String {
+        let numbers = read.map { Int($0.prefix { $0 != " " }) ?? -1 }
+        let missing = Set(0..<written.count).subtracting(numbers).sorted()
+        let disorder = zip(numbers, numbers.dropFirst()).filter { $0 >= $1 }
+        return "missing \(missing), \(numbers.count - Set(numbers).count) again, out of order \(disorder)"
+    }
+}
+
+@Suite("The name of a rotated file")
+struct RotationNameTests {
+    @Test(
+        "the name of a rotated file is known in the forms that rotations give it",
+        arguments: [
+            "device.log.1", "device.log.12", "device.log-20251115", "device.log.2025-11-15T05:41",
+            "device-20251115-2.log", "device.log.old", "device.log~", "device.log.bak", "device.log.20251115Z",
+        ]
+    )
+    func generation(name: String) {
+        #expect(RotationName(of: "device.log").isGeneration(name))
+    }
+
+    @Test(
+        "the name of a rotated file is not given to other files",
+        arguments: [
+            "device.log", "device.log.1.gz", "device-errors.log", "device.logger", "device2.log", "other.log.1",
+            "device-2.log", "device-10.0.0.2.log", "device-10.100.200.30.log", "device.3.log", "device.log-2",
+            "device.log.1234", "device-20251399.log", "device.log.", "device.log.tmp", "1.log", "device",
+            "device.log.xz",
+        ]
+    )
+    func other(name: String) {
+        #expect(!RotationName(of: "device.log").isGeneration(name))
+    }
+
+    @Test("the name of a rotated file orders generations of the same time")
+    func rotationNameOrder() {
+        let name = RotationName(of: "device.log")
+        #expect(name.isOlder("device.log.10", "device.log.2"))
+        #expect(name.isOlder("device.log-20251114", "device.log-20251115"))
+    }
+
+    @Test("the name of a rotated file may have no ending")
+    func noEnding() {
+        #expect(RotationName(of: "syslog").isGeneration("syslog.1"))
+        #expect(!RotationName(of: "syslog").isGeneration("syslogd"))
+        #expect(RotationName(of: ".hidden").isGeneration(".hidden.1"))
+    }
+}
+
+@Suite("The position in a followed file")
+struct FilePositionTests {
+    static func random(_ random: inout SplitMix64) -> FilePosition {
+        var position = FilePosition(
+            path: "/var/log/\(random.next()).log",
+            identity: FileIdentity(device: random.next(), inode: random.next()),
+            offset: random.next(),
+            fingerprint: random.next(),
+            modified: Int64(bitPattern: random.next()),
+            isInsideLongLine: Bool.random(using: &random)
+        )
+        for _ in 0..<Int.random(in: 0...12, using: &random) {
+            position.finish(FileIdentity(device: 1, inode: random.next()), at: random.next())
+        }
+        return position
+    }
+
+    @Test("the position in a followed file is read back as it was written, with the reader's state")
+    func filePositionRoundTrip() {
+        var random = SplitMix64(1)
+        for _ in 0..<100 {
+            let position = Self.random(&random)
+            let state = (0..<Int.random(in: 0...50, using: &random)).map { UInt8($0) }
+            let bytes = position.encoded(with: state)
+            let read = FilePosition.decode(bytes)
+            #expect(read?.position == position)
+            #expect(read?.state == state)
+            #expect(position.finished.count <= FilePosition.maximumFinished)
+        }
+    }
+
+    @Test("the position in a followed file cut anywhere, or of any bytes, is none")
+    func filePositionDamaged() {
+        var random = SplitMix64(2)
+        let bytes = Self.random(&random).encoded(with: [1, 2, 3])
+        for length in 0..<bytes.count { #expect(FilePosition.decode(Array(bytes[..<length])) == nil) }
+        #expect(FilePosition.decode(bytes + [0]) == nil)
+        for _ in 0..<20_000 {
+            var broken = bytes
+            broken[Int.random(in: 0..<broken.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            _ = FilePosition.decode(broken)
+        }
+    }
+}
+
+@Suite("How far a source has been read")
+struct SourcePositionTests {
+    @Test("the position of a source is told by the last row that names it")
+    func sourcePositionLast() {
+        var positions = SourcePositions()
+        positions.note(SourcePosition(source: 1, bytes: [1]), batch: 1)
+        positions.note(SourcePosition(source: 2, bytes: [2]), batch: 2)
+        positions.note(SourcePosition(source: 1, bytes: [3]), batch: 3)
+        #expect(positions.position(of: 1) == [3])
+        #expect(positions.position(of: 2) == [2])
+        #expect(positions.position(of: 3) == nil)
+    }
+
+    @Test(
+        "the position of a source is remembered for so many sources, and the longest silent one is forgotten for a new one"
+    )
+    func sourcePositionBounded() {
+        var positions = SourcePositions()
+        let many = UInt64(SourcePositions.maximum)
+        for source in 0..<many { positions.note(SourcePosition(source: source, bytes: []), batch: Int64(source)) }
+        positions.note(SourcePosition(source: 0, bytes: [1]), batch: Int64(many))
+        positions.note(SourcePosition(source: many, bytes: []), batch: Int64(many) + 1)
+        #expect(positions.sources.count == Int(many))
+        #expect(positions.position(of: 0) == [1])
+        #expect(positions.position(of: 1) == nil)
+        var changes = StateChanges()
+        positions.takeChanges(into: &changes)
+        #expect(changes.count == Int(many) + 1)
+    }
+
+    @Test("the position of a source is committed with a row that has no event")
+    func withoutEvents() async throws {
+        let directory = try TemporaryDirectory()
+        let pipeline = try Pipeline(in: directory)
+        let position = SourcePosition(source: 5, bytes: [1, 2, 3])
+        let nothing = IngestSubmission.reading(
+            EventText.decode([]),
+            origin: EventOrigin(.file, .log),
+            lines: .init(),
+            position: position
+        )
+        _ = try await pipeline.writer.submit(nothing)
+        #expect(pipeline.ledger.position == LedgerPosition(batch: 1, sequence: 0))
+        try await pipeline.close()
+        let second = try Pipeline(in: directory)
+        #expect(try await second.sources.position(of: 5) == [1, 2, 3])
+        try await second.close()
     }
 }
