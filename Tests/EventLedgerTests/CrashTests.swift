@@ -3,7 +3,7 @@
 import EventLedger
 import Testing
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("The ledger after a crash")
     struct CrashTests {
         let directory: TemporaryDirectory

@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 import Testing
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("The ledger on a full disk")
     struct FullDiskTests {
         /// A file system of one megabyte in memory.
@@ -175,7 +175,7 @@ extension SerialTests {
     }
 }
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("The ledger on a disk that fails writes")
     struct FailingDiskTests {
         static let codes = [(ENOSPC, true), (EDQUOT, true), (EIO, false), (EROFS, false), (EFBIG, false)]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Delivery to a real journald")
     struct ConfirmedJournalWriterTests {
         @Test("entries are delivered in order, each once, with stream, number and identifier")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Exactly-once delivery while a real journald fails", .timeLimit(.minutes(5)))
     struct TroubledJournaldTests {
         @Test("10,000 entries that waited for journald to start are delivered exactly once")
@@ -133,7 +133,7 @@ extension SerialTests {
     }
 }
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Exactly-once delivery over restarts of the writer", .timeLimit(.minutes(5)))
     struct RestartedWriterTests {
         @Test("delivery is exactly once when a writer without a checkpoint follows one with unconfirmed entries")

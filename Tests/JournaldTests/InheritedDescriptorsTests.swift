@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Descriptors passed by the service manager")
     struct InheritedDescriptorsTests {
         @Test("sockets of systemd-socket-activate have their names and close-on-exec, and are taken once")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Reading a real journal")
     struct JournalReaderTests {
         static let number: JournalField = "TEST_SEQ"

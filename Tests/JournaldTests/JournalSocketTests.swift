@@ -5,7 +5,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Sending to a real journald")
     struct JournalSocketTests {
         static let number: JournalField = "TEST_SEQ"

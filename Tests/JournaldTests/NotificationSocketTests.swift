@@ -6,7 +6,7 @@ import Testing
 
 @testable import Journald
 
-extension SerialTests {
+extension OneAtATime {
     @Suite("Notifications to the service manager")
     struct NotificationSocketTests {
         @Test("notifications arrive on NOTIFY_SOCKET, by path or by abstract name", arguments: [false, true])

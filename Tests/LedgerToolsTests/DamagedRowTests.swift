@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import LedgerState

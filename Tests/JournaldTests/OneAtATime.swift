@@ -6,4 +6,4 @@ import Testing
 ///
 /// Every other suite of this target is pure and safe to run in parallel.
 @Suite(.serialized)
-enum SerialTests {}
+enum OneAtATime {}
