@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A sample of what devices write, with what it must come to.
+/// A sample of a device's log or events, with the expected counters.
 struct Sample: Sendable, CustomTestStringConvertible {
     struct Expectation: Decodable, Sendable {
         struct Counters: Decodable, Hashable, Sendable {

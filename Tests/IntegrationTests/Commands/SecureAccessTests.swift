@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("health and send, to a service that wants to know who asks")
+@Suite("health and send with credentials")
 struct SecureAccessTests {
     private struct Fixture {
         let service: Service
@@ -15,7 +15,7 @@ struct SecureAccessTests {
         var socket: String { "https+unix:\(directory)/http.sock" }
         var address: String { get async { "https://127.0.0.1:\(await service.client.port)" } }
 
-        /// What lets one in.
+        /// The credentials.
         var known: [String] {
             let own = ["--cert", authority.file("known.pem"), "--key", authority.file("known.key")]
             return ["--ca", authority.file("ca.pem"), "--basic-auth-file", "\(directory)/alice"] + own
@@ -24,7 +24,7 @@ struct SecureAccessTests {
 
     private static let sample = Sample.path("events/full-cycle.ndjson")
 
-    /// A service at an address and a socket, with TLS and what more is told of it.
+    /// A service on TCP and a Unix socket, with TLS and more options.
     private func with(_ tls: String, users: Bool, _ body: (Fixture) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in
             let authority = try await CertificateAuthority(in: directory)

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("send, to a collector that answers otherwise")
+@Suite("send with unusual responses")
 struct SendAnswerTests {
     private static let sample = Sample.path("events/full-cycle.ndjson")
     private static let receipt = #"{"accepted":5,"duplicates":0,"rejected":[]}"#
@@ -120,7 +120,7 @@ struct SendAnswerTests {
     }
 }
 
-/// A server in this process that answers what no real collector answers when it is asked to.
+/// An in-process server with responses that no real collector gives.
 final class FakeCollector: Sendable {
     struct Request: Sendable {
         let headers: HTTPFields
@@ -133,7 +133,7 @@ final class FakeCollector: Sendable {
 
     var requests: [Request] { seen.withLock { $0 } }
 
-    /// Runs a server whose answers to `POST /v1/events` are made of how many came before, and gives its port.
+    /// Runs a server that answers `POST /v1/events` by the number of requests before, and passes its port.
     static func with<Value>(
         _ answer: @escaping @Sendable (Int) -> Response,
         _ body: (FakeCollector, Int) async throws -> Value
@@ -167,12 +167,12 @@ final class FakeCollector: Sendable {
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: body)))
     }
 
-    /// A body that goes on until the client has had enough.
+    /// An endless body.
     static let endless = ResponseBody { writer in
         let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: 256 << 10)
         while true { try await writer.write(piece) }
     }
 
-    /// A body of which nothing comes.
+    /// A body that never begins.
     static let silent = ResponseBody { _ in try await Task.sleep(for: .seconds(60)) }
 }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("send, while the collector comes and goes")
+@Suite("send with an unreliable collector")
 struct SendRetryTests {
     /// Starts a `send` of events in a file, and ends it with the body.
     private func withSend<Value>(

@@ -34,12 +34,12 @@ struct SentOutput: Decodable {
 }
 
 extension MetricsPage {
-    /// All that a fold decides.
+    /// The series of the fold.
     var folded: [Series: Double] {
         samples.filter { $0.key.name.hasPrefix("dnp_") && !$0.key.name.hasPrefix("dnp_telemetry_") }
     }
 
-    /// What a fold decides before a cycle is closed.
+    /// The series of the fold that do not wait for the end of a cycle.
     var stages: [Series: Double] {
         let closing = [
             "dnp_prefetch_cycles_total", "dnp_prefetch_open_cycles", "dnp_prefetch_sequence_violations_total",

@@ -77,13 +77,13 @@ struct EventBatch: Sendable {
     }
 }
 
-/// What tells two generated events apart: each schedule has each kind once.
+/// The identity of a generated event: each schedule has each kind once.
 struct EventIdentity: Hashable, Sendable {
     let scheduleId: String
     let kind: String
 }
 
-/// What the five counters must say.
+/// The expected values of the five counters.
 struct LifecycleTotals: Equatable, Sendable {
     var scheduled = 0
     var executed = 0
@@ -132,7 +132,7 @@ extension MetricsPage {
 }
 
 extension JournalEntry {
-    /// The event that the entry tells of.
+    /// The event of the entry.
     var identity: EventIdentity {
         EventIdentity(scheduleId: fields["DNP_SCHEDULE_ID"] ?? "", kind: fields["DNP_EVENT"] ?? "")
     }

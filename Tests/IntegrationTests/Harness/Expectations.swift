@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// Waits until the service has nothing left to write or to confirm.
+/// Waits until the journal has confirmed all accepted events.
 func waitUntilJournaled(
     _ service: Service,
     within limit: Duration = .seconds(60),
@@ -28,7 +28,7 @@ func waitUntilJournaled(
     }
 }
 
-/// Every one of these events stands in the journal exactly once, and nothing else does.
+/// Expects each of these events in the journal exactly once, and no other.
 func expectExactlyOnce(
     _ expected: [EventIdentity],
     in journal: TestJournald,
@@ -56,7 +56,7 @@ func expectExactlyOnce(
     #expect(Set(entries.map { $0["DNP_LEDGER"] }).count <= 1, sourceLocation: sourceLocation)
 }
 
-/// Every acknowledged event counts once, and beyond them at most what was sent and given up.
+/// Expects every acknowledged event to count once, and beyond them at most the abandoned ones.
 func expectCounted(
     _ delivery: Delivery,
     on page: MetricsPage,
@@ -78,7 +78,7 @@ func expectCounted(
     }
 }
 
-/// Compares each scrape with the one before: what the ledger keeps never goes down, and never goes away.
+/// Compares each scrape with the one before: durable series never fall and never disappear.
 struct CounterWatch {
     private var last: [MetricsPage.Series: Double] = [:]
     private(set) var scrapes = 0

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// The service manager's end of `$NOTIFY_SOCKET`, at an abstract name: keeps what it hears, with the time.
+/// The service manager's end of `$NOTIFY_SOCKET`, in the abstract namespace: records messages with their time.
 final class NotifiedManager: Sendable {
     /// One message: lines of `NAME=value`.
     struct Message: Sendable, CustomStringConvertible {
@@ -30,7 +30,7 @@ final class NotifiedManager: Sendable {
     private let heard = Mutex<[Message]>([])
     private let isDone = Atomic(false)
 
-    /// - Parameter watchdog: after which silence it would restart the service (`WatchdogSec=`).
+    /// - Parameter watchdog: the silence after which it would restart the service (`WatchdogSec=`).
     init(watchdog: Duration? = nil) throws {
         self.watchdog = watchdog
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -57,7 +57,7 @@ final class NotifiedManager: Sendable {
         isDone.store(true, ordering: .releasing)
     }
 
-    /// What the service finds in its environment.
+    /// The environment of the service.
     var environment: [String: String] {
         var environment = ["NOTIFY_SOCKET": name]
         if let (seconds, attoseconds) = watchdog?.components {
@@ -68,17 +68,17 @@ final class NotifiedManager: Sendable {
 
     var messages: [Message] { heard.withLock { $0 } }
 
-    /// The values of an assignment, in the order in which they came.
+    /// The values of an assignment, oldest first.
     func values(_ name: String) -> [String] { messages.compactMap { $0[name] } }
 
-    /// Whether the manager would restart the service at this moment: it has heard no WATCHDOG in its time.
+    /// Whether the manager would restart the service now: no WATCHDOG=1 within its interval.
     var isWatchdogOverdue: Bool {
         guard let watchdog else { return false }
         let last = heard.withLock { $0.last { $0["WATCHDOG"] == "1" || $0["READY"] == "1" } }
         return last.map { ContinuousClock.now > $0.at + watchdog } ?? false
     }
 
-    /// Forgets what it has heard so far.
+    /// Forgets all messages.
     func forget() {
         heard.withLock { $0 = [] }
     }

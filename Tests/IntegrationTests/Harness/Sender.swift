@@ -2,13 +2,13 @@
 
 import TestSupport
 
-/// A client that sends batch after batch and asks again until each is acknowledged.
+/// A client that sends batch after batch and retries each until it is acknowledged.
 struct Sender: Sendable {
     let client: TelemetryClient
     let name: String
     /// Whether each batch has an Idempotency-Key.
     var usesKeys = false
-    /// Whether it gives up some of the batches that got no answer.
+    /// Whether it abandons some of the unanswered batches.
     var givesUp = false
     var cycles = 5...15
     var pause: Duration = .milliseconds(2)
@@ -73,7 +73,7 @@ struct Sender: Sendable {
         }
     }
 
-    /// Whoever refuses says when to come again.
+    /// A refusal is a 503 with Retry-After.
     private func note(refusal answer: Answer, in delivery: inout Delivery) {
         delivery.refused += 1
         if answer.status != 503 { delivery.contradictions.append("HTTP \(answer.status): \(answer.text)") }
@@ -90,16 +90,16 @@ struct Sender: Sendable {
     }
 }
 
-/// What a sender knows about the events that it sent.
+/// The outcome of the events of a sender.
 struct Delivery: Sendable {
     /// Answered with 200.
     var acknowledged = EventBatch()
-    /// Sent, never answered, and given up.
+    /// Sent, never answered, and abandoned.
     var abandoned = EventBatch()
     var retries = 0
-    /// Requests that were answered with a refusal.
+    /// Refused requests.
     var refused = 0
-    /// Requests that a kill cut off: they may have arrived or not.
+    /// Requests cut off by a kill, which may have arrived.
     var unanswered = 0
     /// Events that turned out to have been counted before their batch was acknowledged.
     var duplicates = 0

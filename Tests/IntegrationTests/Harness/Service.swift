@@ -14,7 +14,7 @@ actor Service {
         var stateDirectory: String
         var journal: Destination = .off
         var listen = "127.0.0.1:0"
-        /// Where clients find it, if not where it listens.
+        /// The port for clients, if it differs from the listening one.
         var port: Int?
         var options: [String] = []
         /// A program that starts the service: its path and arguments, to which the service's are added.
@@ -22,13 +22,13 @@ actor Service {
         var namespace: MountNamespace?
         /// A clock that the next start runs by; see ``ShiftedClock``.
         var clock: ShiftedClock?
-        /// Whether a start waits for `/-/ready`, which not everybody may ask where there are users or TLS.
+        /// Whether a start waits for `/-/ready`, which users or TLS may forbid.
         var asksWhetherReady = true
-        /// Hears from the next start on.
+        /// The service manager from the next start on.
         var manager: NotifiedManager?
     }
 
-    /// The process ended, or said something else, when it should have come up.
+    /// The process ended, or did not become ready.
     struct DidNotStart: Error, CustomStringConvertible {
         let status: ExitStatus?
         let log: String
@@ -119,12 +119,12 @@ actor Service {
         return (1...starts).map { text(of: "\(logs)/service-\($0).stderr") }.joined(separator: "\n")
     }
 
-    /// Lets the next start run by another clock.
+    /// Sets the clock of the next start.
     func run(by clock: ShiftedClock) {
         settings.clock = clock
     }
 
-    /// Lets a manager hear from the next start on.
+    /// Sets the service manager of the next start.
     func run(under manager: NotifiedManager) {
         settings.manager = manager
     }
@@ -139,12 +139,12 @@ actor Service {
         get async { await process?.exitStatus }
     }
 
-    /// Any signal.
+    /// Sends a signal.
     func signal(_ number: Int32) async {
         await process?.signal(number)
     }
 
-    /// Hands over the whole standard input.
+    /// Writes the whole standard input.
     func feed(_ bytes: [UInt8]) async throws {
         try await process?.feed(Data(bytes))
     }
@@ -154,7 +154,7 @@ actor Service {
         await process?.killAndWait()
     }
 
-    /// SIGTERM, and how the process ended.
+    /// Sends SIGTERM, and returns how the process ended.
     func terminate(within limit: Duration = .seconds(10)) async throws -> ExitStatus {
         await process?.signal(SIGTERM)
         return try await end(within: limit)
@@ -169,7 +169,7 @@ actor Service {
 
 /// Runs a service on a new state directory, from its start to its end.
 ///
-/// - Parameter prepare: sees the state directory before the first start.
+/// - Parameter prepare: is called with the state directory before the first start.
 func withService<Value>(
     journal: Service.Destination = .off,
     listen: String = "127.0.0.1:0",
@@ -235,8 +235,7 @@ struct StartScreen {
     }
 }
 
-/// A clock that a program of the test runs by: the machine's, some time ahead. What closes by the clock closes so without
-/// anyone waiting for it.
+/// A clock ahead of the machine's for a child process, so that timeouts pass without waiting.
 struct ShiftedClock: Sendable {
     private let library: String
 

@@ -117,7 +117,7 @@ struct BrokenEventTests {
 /// One way in which an event can be wrong.
 struct BrokenEvent: Sendable {
     let name: String
-    /// Any of these words, in any case, must stand in the reason.
+    /// The reason must contain one of these words, in any case.
     let mentions: [String]
     /// Whether the JSON around it can still be read when it stands in an array.
     var standsInArray = true
@@ -125,7 +125,7 @@ struct BrokenEvent: Sendable {
     var isLarge = false
     let bytes: @Sendable (Int) -> [UInt8]
 
-    /// A good event, but for what is put in place of its members.
+    /// An event with this text.
     static func text(
         _ name: String,
         mentions: [String],
@@ -136,12 +136,12 @@ struct BrokenEvent: Sendable {
         BrokenEvent(name: name, mentions: mentions, standsInArray: inArray, isLarge: large) { Array(text($0).utf8) }
     }
 
-    /// A good event with one more member, which is wrong.
+    /// A valid event with one more, invalid member.
     static func member(_ name: String, mentions: [String], _ member: String) -> BrokenEvent {
         .text(name, mentions: mentions) { "\(start($0)),\(member)}" }
     }
 
-    /// A good event with this timestamp.
+    /// A valid event with this timestamp.
     static func timestamp(_ name: String, also: [String] = [], _ timestamp: @escaping @Sendable () -> String)
         -> BrokenEvent
     {

@@ -9,7 +9,7 @@ import Testing
 struct BrokenRequestTests {
     private let batch = EventFactory(prefix: "request").cycles(0..<200)
 
-    /// The answer is a problem document that tells people what is wrong.
+    /// Expects a problem document with a detail.
     private func expectProblem(
         _ answer: Answer,
         _ status: Int,

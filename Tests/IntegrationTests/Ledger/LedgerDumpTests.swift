@@ -204,5 +204,5 @@ enum StateFile {
     struct NotFound: Error {}
 }
 
-/// Options under which nothing is deleted from the ledger: there is a journal to wait for, and it never comes.
+/// Options under which nothing is deleted from the ledger: it waits for a journal that never appears.
 let withoutJournald = ["--journal-socket", "/nonexistent/journald.socket"]

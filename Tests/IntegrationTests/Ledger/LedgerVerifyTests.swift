@@ -124,7 +124,7 @@ struct LedgerVerifyTests {
         }
     }
 
-    /// Verifies against another journal, in which entries with just these numbers stand.
+    /// Verifies against another journal with entries of just these sequence numbers.
     private func expectNumbers(
         _ numbers: [Int],
         of ledger: String,

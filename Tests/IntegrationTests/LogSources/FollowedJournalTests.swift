@@ -8,7 +8,7 @@ import Testing
 struct FollowedJournalTests {
     private static let matches = ["--follow-journal", "SYSLOG_IDENTIFIER=app"]
 
-    /// A program whose log the journal takes, line by line.
+    /// A program that logs to the journal, line by line.
     private actor Program {
         private let journal: TestJournald
         private let directory: String

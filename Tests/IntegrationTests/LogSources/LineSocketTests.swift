@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("the socket of lines")
+@Suite("the line socket")
 struct LineSocketTests {
     /// How many lines have been acknowledged to all clients.
     private final class Acknowledged: Sendable {
@@ -157,7 +157,7 @@ struct LineSocketTests {
     }
 }
 
-@Suite("the socket of lines that is handed over")
+@Suite("the inherited line socket")
 struct HandedOverLinesTests {
     private func with(_ body: (Service, _ path: String, _ directory: String) async throws -> Void) async throws {
         try await withTemporaryDirectory { directory in

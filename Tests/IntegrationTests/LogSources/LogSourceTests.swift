@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("device logs into the service")
+@Suite("log sources")
 struct LogSourceTests {
     static let logs = Sample.all.filter { $0.name.hasPrefix("logs/") }
 

@@ -135,9 +135,9 @@ struct ListenerTests {
     }
 }
 
-/// A program that does what socket units do: it binds once, and hands the sockets over to each service that it starts, one
-/// behind the other. Files in its directory tell it what else to do: no service is started while there is "hold", none
-/// any more once there is "stop", and a port is listened on no longer, by anybody, once there is "break-" with its name.
+/// A stand-in for a socket unit of systemd: it binds once and passes the sockets to each service that it starts, one after
+/// the other. Files in its directory control it: "hold" delays the next start, "stop" prevents further ones, and
+/// "break-NAME" shuts the listener of that name down.
 enum SocketUnit {
     /// The arguments in front of the service's own.
     ///

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("what the service manager hears")
+@Suite("notifications to the service manager")
 struct NotificationTests {
     @Test(
         "READY follows the recovery after a kill, with its progress, and the first request is answered"
@@ -58,7 +58,7 @@ struct NotificationTests {
         }
     }
 
-    /// The batches of a message that gives the recovery more time.
+    /// The progress in a message that extends the start timeout.
     private static func progress(_ message: NotifiedManager.Message) -> (done: Int, total: Int)? {
         guard message["EXTEND_TIMEOUT_USEC"] == "60000000" else { return nil }
         guard let match = message["STATUS"]?.wholeMatch(of: /recovering, ([0-9,]+) of ([0-9,]+) batches/) else {

@@ -20,7 +20,7 @@ struct ReloadTests {
         #"{"event":"prefetch_registered","timestamp":"2025-11-15T05:41:00Z"}"#.utf8
     )
 
-    /// A service whose settings stand in a file, which the body may rewrite.
+    /// A service with a configuration file that the body may rewrite.
     private func withConfigured(
         _ yaml: String,
         options: [String] = [],

@@ -14,7 +14,7 @@ struct ReloadableSetting: Sendable, CustomTestStringConvertible {
         let client: TelemetryClient
         let directory: String
         let disk: FreezableDisk?
-        /// Lets the service read the setting at its second value.
+        /// Reloads the service with the setting at its second value.
         let reload: @Sendable () async throws -> Void
     }
 
@@ -30,7 +30,7 @@ struct ReloadableSetting: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// A request whose body is still to come: its connection is at work and makes room for nobody.
+    /// A request whose body is still to come: its connection is busy and is not evicted.
     static let awaitedBody =
         "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n"
         + "Content-Length: \(event.count)\r\n\r\n"
@@ -61,7 +61,7 @@ extension ReloadableSetting.Scene {
         return Array(result.output)
     }
 
-    /// A connection over which the beginning of a request has come.
+    /// A connection with the beginning of a request.
     func begun(_ text: String) throws -> RawConnection {
         let conversation = try RawConnection(port: client.port)
         conversation.send(text)
@@ -165,6 +165,7 @@ extension ReloadableSetting {
             let body = event + Array(String(repeating: "\n", count: 300_000).utf8)
             let status = { try await scene.status(ofPost: body, type: "application/x-ndjson") }
             let held = try await awaited("the held bodies use all bytes in flight", within: .seconds(60)) {
+                () -> [RawConnection]? in
                 let held = try (0..<2).map { _ in
                     try scene.begun(head + String(repeating: "\n", count: 990_000))
                 }
@@ -299,7 +300,7 @@ extension ReloadableSetting {
         }
     ]
 
-    /// Whether an answer begins in a short time, which is not known of one that is not there yet.
+    /// Whether a response begins within the limit.
     private static func isAnswered(_ conversation: RawConnection, within limit: Duration) async throws
         -> Bool
     {
@@ -313,7 +314,7 @@ extension ReloadableSetting {
 }
 
 extension Alone {
-    @Suite("a setting that is alive")
+    @Suite("hot-reloadable settings")
     struct ReloadableSettingTests {
         @Test(
             "a hot-reloadable setting changes the running service at the next reload",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("a signal before the service is ready")
 struct EarlySignalTests {
-    /// A service that has stored something and was killed, then started again and held while it recovers that.
+    /// A service with stored events that was killed, restarted, and is stopped (SIGSTOP) during recovery.
     private func withHeldStart(
         options: [String] = [],
         _ body: (Service, NotifiedManager, LifecycleTotals) async throws -> Void

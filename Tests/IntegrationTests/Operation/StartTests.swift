@@ -54,7 +54,7 @@ struct StartTests {
         }
     }
 
-    /// Starts a second service that must give up, and returns what it said.
+    /// Starts a second service that must fail, and returns its log.
     private func refusal(_ settings: Service.Settings) async throws -> String {
         try await withTemporaryDirectory { directory in
             let process = try await Service(settings, logs: directory).launch()

@@ -10,7 +10,7 @@ extension Alone {
     struct WatchdogTests {
         @Test("the watchdog is pinged at rest and under load, and not by a stopped service")
         func watchdogPings() async throws {
-            let manager = try NotifiedManager(watchdog: .seconds(10))
+            let manager = try NotifiedManager(watchdog: .seconds(4))
             try await withService(under: manager) { service in
                 try await eventually("three pings at rest") { manager.values("WATCHDOG").count >= 3 }
                 let stop = StopSignal()
@@ -118,12 +118,12 @@ extension Alone {
     }
 }
 
-/// A small ext4 in a file, whose writers hang while it is frozen, as they do on a disk that no longer answers.
+/// A small ext4 in a file, whose writers hang while it is frozen, as on a disk that does not respond.
 struct FreezableDisk: Sendable {
     private let namespace: MountNamespace
     private let directory: String
 
-    /// Mounts it at a directory; it goes with the namespace.
+    /// Mounts it at a directory until the namespace ends.
     init(at directory: String, in namespace: MountNamespace) async throws {
         for (program, package) in [
             ("/usr/sbin/fsfreeze", "util-linux"), ("/usr/sbin/losetup", "mount"), ("/usr/sbin/mkfs.ext4", "e2fsprogs"),

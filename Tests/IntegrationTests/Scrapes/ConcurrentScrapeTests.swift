@@ -21,7 +21,7 @@ extension Alone {
             + (stages + accounts + [durations, "dnp_telemetry_ledger_sequence"]).map { "name%5B%5D=\($0)" }
             .joined(separator: "&")
 
-        /// What one scraper asks for, time after time.
+        /// The requests of one scraper.
         private struct Kind {
             let format: AcceptHeader
             let isCompressed: Bool
@@ -87,7 +87,7 @@ extension Alone {
             }
         }
 
-        /// What 263 cycles come to.
+        /// The events of 263 cycles.
         private static func thousandEvents(_ prefix: String) -> [UInt8] {
             EventFactory(prefix: prefix).cycles(0..<263).ndjson
         }
@@ -161,7 +161,7 @@ extension Alone {
             return seen
         }
 
-        /// What does not add up on a page.
+        /// The inconsistency of a page.
         private static func complaint(about sums: FamilySums, _ kind: Kind, _ answer: Answer) -> String? {
             guard answer.status == 200, answer.headers["content-type"] == kind.format.contentType else {
                 return "\(kind): HTTP \(answer.status), \(answer.headers["content-type"] ?? "no type")"

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("the endpoint")
+@Suite("the metrics endpoint")
 struct MetricsEndpointTests {
     private static let sequence = "dnp_telemetry_ledger_sequence"
 
@@ -162,7 +162,7 @@ struct MetricsEndpointTests {
     }
 }
 
-@Suite("the accounts of scrapes")
+@Suite("scrape accounts")
 struct ScrapeAccountTests {
     private static let plain = "dnp_telemetry_scrape_plain_bytes_total"
     private static let sent = "dnp_telemetry_scrape_sent_bytes_total"
@@ -216,7 +216,7 @@ struct ScrapeAccountTests {
     }
 }
 
-/// What clients send as Accept, and what they must get.
+/// Accept headers of clients, and the content type each must get.
 struct AcceptHeader: Sendable, CustomStringConvertible {
     let client: String
     let value: String?

@@ -86,7 +86,7 @@ struct FamilySums: Sendable {
     }
 }
 
-/// The fields of a message as they come; those of 32 bits, which none of ours has, end it.
+/// The fields of a message as they come; fixed 32-bit fields, which no metric has, end it.
 struct ProtobufFields {
     enum Value {
         case varint(UInt64)
@@ -97,7 +97,7 @@ struct ProtobufFields {
     private var rest: ArraySlice<UInt8>
     private let isDelimited: Bool
 
-    /// - Parameter delimited: whether these are messages without tags, each behind its length.
+    /// - Parameter delimited: whether these are messages without tags, each after its length.
     init(_ bytes: ArraySlice<UInt8>, delimited: Bool = false) {
         rest = bytes
         isDelimited = delimited
@@ -108,7 +108,7 @@ struct ProtobufFields {
         return (Int(key >> 3), value)
     }
 
-    /// The number in a field of a message; 0 where it is not there.
+    /// The number in a field of a message; 0 if the field is missing.
     static func number(_ wanted: Int, in message: ArraySlice<UInt8>) -> Double {
         var fields = ProtobufFields(message)
         while let (field, value) = fields.next() {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension Alone {
-    @Suite("scrapes that are held up")
+    @Suite("held scrapes")
     struct HeldScrapeTests {
         private static let timeout = "X-Prometheus-Scrape-Timeout-Seconds"
 
@@ -167,7 +167,7 @@ extension Alone {
     }
 }
 
-/// A service whose page is larger than what the system keeps of an answer that nobody reads.
+/// A service whose page exceeds the socket buffers, so that an unread response is held.
 enum LargePage {
     /// Without these all apps would share their series.
     static let options = ["--label", "platform", "--label", "app_version"]
@@ -188,28 +188,28 @@ enum LargePage {
     }
 }
 
-/// A client that asks for something several times and reads the answers late or never; its connection closes with it.
+/// A client that sends several requests and reads the responses late or never; it closes with the value.
 ///
-/// It asks for more than the system takes that nobody reads, so that an answer is held up.
+/// The responses exceed the socket buffers, so that one is held.
 final class SilentClient: Sendable {
     struct Failed: Error {
         let what: String
         let code: Int32
     }
 
-    /// As small as the system allows, so that little of an answer is under way unread.
+    /// As small as the system allows, so that little of a response is buffered unread.
     private static let receiveBuffer: Int32 = 4_096
 
-    /// What the system keeps at most of what is sent over a connection and not read: the last number, in bytes.
+    /// The maximum of a socket's send buffer: the last number, in bytes (tcp(7)).
     private static let sendBuffers = "/proc/sys/net/ipv4/tcp_wmem"
 
     private let descriptor: Int32
-    /// How many answers it asks for.
+    /// The number of requests.
     let times: Int
 
     /// - Parameters:
-    ///   - bytes: the size of an answer.
-    ///   - spare: how many answers more than are needed it asks for.
+    ///   - bytes: the size of a response.
+    ///   - spare: the number of requests beyond those that fill the buffers.
     init(
         port: Int,
         asking path: String = "/metrics",
@@ -244,7 +244,7 @@ final class SilentClient: Sendable {
         close(descriptor)
     }
 
-    /// Reads a little now and then until the fact holds.
+    /// Reads a little at a time until the condition holds.
     func readSlowly(until holds: () async throws -> Bool) async throws {
         var buffer = [UInt8](repeating: 0, count: 1_024)
         while try await !holds() {
@@ -255,7 +255,7 @@ final class SilentClient: Sendable {
         }
     }
 
-    /// All that comes until the other side closes the connection, or nothing more comes for five seconds.
+    /// Everything until the other side closes the connection or is silent for five seconds.
     func readAll() -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)

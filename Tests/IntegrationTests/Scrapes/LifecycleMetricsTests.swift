@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("the metrics of the lifecycle")
+@Suite("lifecycle metrics")
 struct LifecycleMetricsTests {
     /// An hour ago, in whole seconds since 1970, so that no cycle closes during the test.
     private static let start = Int(Date().timeIntervalSince1970) - 3_600

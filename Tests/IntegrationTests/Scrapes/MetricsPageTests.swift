@@ -104,7 +104,7 @@ struct PrometheusScrapeTests {
     }
 }
 
-@Suite("the page and its table")
+@Suite("documented metrics")
 struct DocumentedPageTests {
     @Test("the page and its documented table have the same families of the same types")
     func documentedMetrics() async throws {
@@ -122,7 +122,7 @@ struct DocumentedPageTests {
     }
 }
 
-@Suite("the reader of pages that these tests use")
+@Suite("the page reader of the tests")
 struct MetricsPageTests {
     @Test("the page reader of the tests reads labels, escapes, types and infinities")
     func metricsPageReader() {

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("a real Prometheus and each format")
 struct PrometheusFormatTests {
-    /// A format, and how Prometheus 2.42 comes to ask for it.
+    /// A format, and what makes Prometheus 2.42 request it.
     struct Way: Sendable, CustomTestStringConvertible {
         let format: String
-        /// What a relay asks for in its place.
+        /// The Accept header of a relay, where Prometheus cannot send it.
         var accept: String?
         var features: [String] = []
         var testDescription: String { format }
@@ -222,7 +222,7 @@ struct PrometheusNativeTests {
     }
 }
 
-/// A relay that scrapes a service with an Accept header of its own, for a client that cannot be told what to ask for.
+/// A relay that scrapes a service with an Accept header of its own, for a client whose header cannot be configured.
 enum ScrapeRelay {
     private static let script = """
         import sys, http.server, urllib.request
@@ -240,7 +240,7 @@ enum ScrapeRelay {
         http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Relay).serve_forever()
         """
 
-    /// Runs a relay to a port, and gives its own.
+    /// Runs a relay to a port, and passes its own.
     static func with<Value>(to port: Int, accept: String, _ body: (Int) async throws -> Value) async throws -> Value {
         try MissingDependency.require(executable: "/usr/bin/python3", package: "python3")
         return try await withTemporaryDirectory { directory in
@@ -266,9 +266,9 @@ enum ScrapeRelay {
     }
 }
 
-/// A server in this process that shows the page of a registry, in the format that is asked for.
+/// An in-process server of a registry's page in the negotiated format.
 enum PageServer {
-    /// Runs a server, and gives its port.
+    /// Runs a server, and passes its port.
     static func with<Value>(_ registry: MetricsRegistry, _ body: (Int) async throws -> Value) async throws -> Value {
         let router = Router()
         router.get("/metrics") { request, _ in

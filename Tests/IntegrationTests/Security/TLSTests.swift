@@ -88,7 +88,7 @@ struct TLSTests {
         }
     }
 
-    /// Runs a Prometheus that serves by the same file.
+    /// Runs a Prometheus that serves with the same file.
     private func withPrometheus<Value>(
         _ file: WebConfigurationFile,
         _ body: (String) async throws -> Value

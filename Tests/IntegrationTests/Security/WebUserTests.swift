@@ -155,7 +155,7 @@ struct WebUserTests {
 }
 
 extension Alone {
-    @Suite("passwords that are guessed")
+    @Suite("password guessing")
     struct PasswordGuessTests {
         @Test("many concurrent password guesses do not delay known users and their scrapes")
         func passwordGuessing() async throws {
@@ -190,7 +190,7 @@ extension Alone {
     }
 }
 
-/// A `web.config.yml` that a test writes, and writes anew.
+/// A `web.config.yml` that a test rewrites.
 struct WebConfigurationFile {
     let path: String
 
@@ -203,7 +203,7 @@ struct WebConfigurationFile {
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    /// The hash that htpasswd makes of a password.
+    /// The bcrypt hash of a password, by htpasswd.
     static func hash(_ password: String, cost: Int = 5) async throws -> String {
         try MissingDependency.require(executable: "/usr/bin/htpasswd", package: "apache2-utils")
         let line = try await Command.run(["/usr/bin/htpasswd", "-nbBC", "\(cost)", "", password]).text
