@@ -48,7 +48,7 @@ package struct SendRun: Sendable {
     ) async -> SendResult {
         let start = ContinuousClock.now
         let elapsed: @Sendable () -> Duration = { ContinuousClock.now - start }
-        let pieces = Handover<InputReading.Piece>(depth: Self.depth)
+        let pieces = BoundedQueue<InputReading.Piece>(depth: Self.depth)
         InputReading(options: options.reading, interruption: interruption, elapsed: elapsed, progress: progress)
             .start(path) { pieces.put($0) }
         var delivery = BatchDelivery(

@@ -4,7 +4,7 @@ internal import Foundation
 internal import Synchronization
 
 /// A bounded blocking queue between two threads.
-package final class Handover<Value: Sendable>: Sendable {
+package final class BoundedQueue<Value: Sendable>: Sendable {
     private let depth: Int
     private let values = Mutex<[Value]>([])
     /// Signalled when a value was added or removed.

@@ -23,7 +23,7 @@ struct JudgementFolding {
     ///   - listedCycles: the maximum number of listed cycles.
     init(
         _ options: JudgementOptions,
-        _ pseudonyms: OneRunPseudonyms,
+        _ pseudonyms: EphemeralPseudonyms,
         openCycles: Int,
         listedCycles: Int = JudgementOptions.listedCycles
     ) {

@@ -41,9 +41,9 @@ package struct JudgementRun: Sendable {
         _ paths: [String],
         progress: @escaping @Sendable (InputProgress) -> Void = { _ in }
     ) throws(InputError) -> Judgement {
-        let pseudonyms = OneRunPseudonyms()
+        let pseudonyms = EphemeralPseudonyms()
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
-        let pieces = Handover<Piece>(depth: Self.depth)
+        let pieces = BoundedQueue<Piece>(depth: Self.depth)
         let interruption = interruption
         let reader = Thread {
             Self.read(paths, decoding, interruption, progress) { pieces.put($0) }
@@ -156,7 +156,7 @@ package struct JudgementOptions: Sendable {
 }
 
 /// Pseudonyms under random keys that live as long as one run.
-struct OneRunPseudonyms: Pseudonymising {
+struct EphemeralPseudonyms: Pseudonymising {
     /// The key of identities and cycles in the run.
     let identityKey: IdentityKey
     private let high: IdentityKey
@@ -177,7 +177,7 @@ struct OneRunPseudonyms: Pseudonymising {
 /// Decodes inputs in pieces, on the reading thread; the other thread binds their lines to cycles.
 private struct InputDecoding: Sendable {
     let options: JudgementOptions
-    let pseudonyms: OneRunPseudonyms
+    let pseudonyms: EphemeralPseudonyms
     let now: @Sendable () -> Timestamp
 
     /// - Parameters:

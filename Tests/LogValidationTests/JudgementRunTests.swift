@@ -123,7 +123,7 @@ extension OneAtATime {
 
         @Test("a judgement run lists so many cycles and counts the others")
         func judgementRunOmitted() throws {
-            let pseudonyms = OneRunPseudonyms()
+            let pseudonyms = EphemeralPseudonyms()
             var folding = JudgementFolding(
                 try JudgementOptions(LineFormat()),
                 pseudonyms,

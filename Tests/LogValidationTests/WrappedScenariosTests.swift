@@ -46,7 +46,7 @@ private struct Story: Equatable {
     init(of log: [UInt8]) {
         let key = IdentityKey(1, 2)
         let readAt = Timestamp(seconds: PluginLine.start.microseconds / 1_000_000 + 30 * 86_400)
-        var decoder = LogDecoder(LogDecoderOptions(), pseudonyms: OneRunPseudonyms(), identityKey: key)
+        var decoder = LogDecoder(LogDecoderOptions(), pseudonyms: EphemeralPseudonyms(), identityKey: key)
         var fold = LifecycleFold(key: key, keepsClosedCycles: true, deduplicates: false)
         let first = decoder.decode(log.span, readAt: readAt)
         let last = decoder.flush(readAt: readAt)

@@ -229,7 +229,7 @@ final class ConnectionTasks: Sendable {
 }
 
 /// Holds the head of a response until the next part follows, so that one write sends both.
-private final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChannelHandler {
+final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 

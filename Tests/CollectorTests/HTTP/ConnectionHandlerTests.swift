@@ -23,7 +23,7 @@ struct ConnectionHandlerTests {
         table = ConnectionTable(live, ConnectionMetrics(MetricsRegistry(now: { startOfTest })), descriptors: 1_000)
         let headers = ServerHeaders(rules: LiveSecurityRules(SecurityRules()))
         handler = ConnectionHandler(channel, table, live, headers: headers) { _ in }
-        try channel.pipeline.syncOperations.addHandlers([handler, AnswerHeadHandler()])
+        try channel.pipeline.syncOperations.addHandlers([handler, ResponseHeadHandler()])
         channel.pipeline.fireChannelActive()
     }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CollectorTestSupport
 import EventLedger
 import Journald
 import Logging
 import Synchronization
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import Collector
