@@ -219,7 +219,8 @@ let package = Package(
         .testTarget(
             name: "LedgerStateTests",
             dependencies: [
-                "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport", "TestSupport",
+                "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport",
+                "TestSupport",
             ],
             swiftSettings: strict
         ),

@@ -122,7 +122,7 @@ struct LedgerRebuildTests {
     @Test(
         "a ledger rebuild says that it cannot be compared once batches were deleted, and folds what is behind the checkpoint"
     )
-    func ledgerRebuildPruned() async throws {
+    func ledgerRebuildReportPruned() async throws {
         let (directory, pipeline) = try await goneOn()
         let saved = try #require(try pipeline.ledger.reader.position(of: LedgerProjection.name)?.position)
         _ = try pipeline.ledger.prune(upTo: saved, keepSince: .max)

@@ -3,8 +3,8 @@
 // The compiler ascribes `dirent` to one of CDispatch, CoreFoundation and Glibc, depending on which it has met first.
 internal import CDispatch
 internal import CoreFoundation
-internal import Hashing
 internal import Glibc
+internal import Hashing
 
 /// A bearer token for sending events (RFC 6750), with the name that limits and metrics use.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCrypt
-internal import Hashing
 internal import Glibc
+internal import Hashing
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization

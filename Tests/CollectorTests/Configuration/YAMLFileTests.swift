@@ -99,7 +99,8 @@ struct YAMLFileTests {
     @Test(
         "What would mean something else, or nothing for certain, is refused",
         arguments: [
-            ("a: !!binary aGVsbG8=\n", "c.yml:1: tags are not supported"), ("a: !!int 1\n", "c.yml:1: tags are not supported"),
+            ("a: !!binary aGVsbG8=\n", "c.yml:1: tags are not supported"),
+            ("a: !!int 1\n", "c.yml:1: tags are not supported"),
             ("a: !x 1\n", "c.yml:1: tags are not supported"), ("!x a: 1\n", "c.yml:1: tags are not supported"),
             ("a: !!map b\n", "c.yml:1: tags are not supported"), ("a: !!set {b}\n", "c.yml:1: tags are not supported"),
             ("a: 1\n<<: {b: 1}\n", "c.yml:2: merge keys are not supported"),
@@ -109,7 +110,8 @@ struct YAMLFileTests {
             ("a: 1\r\nb: 2\r\nb: 3\r\n", "c.yml:2: expected each key once, found more of \"b\""),
             ("A B: 1\nA B: 2\n", "c.yml:1: expected each key once, found one again"),
             ("---\n---\na: 1\n", "c.yml:2: is not YAML: but found another document"),
-            ("a: 1\n...\nb: 2\n", "c.yml:3: is not YAML: "), ("a: 1\n--- b\n", "c.yml:2: is not YAML: but found another"),
+            ("a: 1\n...\nb: 2\n", "c.yml:3: is not YAML: "),
+            ("a: 1\n--- b\n", "c.yml:2: is not YAML: but found another"),
             ("a: 1\0b: 2\n", "c.yml: is not YAML: control characters are not allowed"),
             ("\ta: 1\n", "c.yml:1: is not YAML: "), ("a: [\"\\ud800\"]\n", "c.yml:1: is not YAML: "),
             ("a: */5\n", "c.yml:1: is not YAML: "), ("a: - &x\n", "c.yml:1: is not YAML: "),

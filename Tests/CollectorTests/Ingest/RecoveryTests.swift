@@ -29,7 +29,7 @@ struct RecoveryTests {
         var testDescription: String { "seed \(seed), \(isTight ? "tight" : "default") limits" }
     }
 
-    static let settings = (1...6 as ClosedRange<UInt64>).flatMap {
+    static let settings = (1...3 as ClosedRange<UInt64>).flatMap {
         [Setting(seed: $0, isTight: false), Setting(seed: $0, isTight: true)]
     }
 

@@ -56,7 +56,9 @@ extension OneAtATime {
             let living = try ListeningSockets.open([listener])
             defer { living.forEach { $0.close() } }
             let said = complaint(about: [listener])
-            #expect(said == "cannot listen on unix:\(path): another process uses it; stop it or choose another --listen")
+            #expect(
+                said == "cannot listen on unix:\(path): another process uses it; stop it or choose another --listen"
+            )
             #expect(SocketProbe.connects(path: path))
         }
 
@@ -198,7 +200,10 @@ extension OneAtATime {
                 (Listener(.inherited(name: "stream")), "does not listen; its unit needs Accept=no and ListenStream="),
                 (Listener(.inherited(name: "datagram")), "is not a stream socket; pass it with ListenStream="),
                 (Listener(.inherited(name: "lines")), "was inherited, but datagram, http, stream; set its"),
-                (Listener(.inherited(name: "http"), services: .lines), "is an Internet socket, lines need a Unix socket"),
+                (
+                    Listener(.inherited(name: "http"), services: .lines),
+                    "is an Internet socket, lines need a Unix socket"
+                ),
             ]
             for (listener, reason) in expected {
                 let complaint = try #require(

@@ -94,7 +94,7 @@ extension OneAtATime {
             for problem in (0..<3).flatMap({ _ in files.look() }).map(\.problem) + files.reread().map(\.problem) {
                 #expect(problem?.origin.description == path)
                 #expect(problem?.message.contains(key) == true)
-                #expect(problem?.message.contains("restart only") == true)
+                #expect(problem?.message.contains("only a restart") == true)
                 #expect(problem?.message.contains("that of an upgrade too: restore the file first") == true)
             }
             #expect(files.rules.web.users == rules.web.users)
