@@ -38,6 +38,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
     private var exchange: Exchange?
     /// Why the connection can't be used any more.
     private var failure: (any Error)?
+    /// Whether a request has failed with it.
+    private var isFailureReported = false
     private var context: ChannelHandlerContext?
 
     /// - Parameters:
@@ -60,7 +62,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
 
     private func send(_ request: Request, _ loop: any EventLoop) -> EventLoopFuture<NIOHTTPClientResponseFull> {
         guard let context, failure == nil, exchange == nil else {
-            return loop.makeFailedFuture(failure ?? ConnectionClosed())
+            // What an earlier request failed with says nothing about this one, which needs a new connection.
+            return loop.makeFailedFuture(isFailureReported ? ConnectionClosed() : failure ?? ConnectionClosed())
         }
         let answer = loop.makePromise(of: NIOHTTPClientResponseFull.self)
         let timer = loop.assumeIsolated().scheduleTask(deadline: request.deadline) {
@@ -83,6 +86,7 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
         failure = error
         if let exchange {
             self.exchange = nil
+            isFailureReported = true
             exchange.timer.cancel()
             exchange.answer.fail(error)
         }
