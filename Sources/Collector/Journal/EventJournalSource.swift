@@ -15,7 +15,7 @@ internal import TelemetryEvents
 /// a backoff. The log reports a failure once, and its end. A record that is still unreadable at the last attempt must
 /// not stop the delivery for good: the rest of its batch is skipped, counted and logged.
 final class EventJournalSource: JournalSource {
-    /// How often a batch with an unreadable record is read from the ledger before the rest of the batch is skipped.
+    /// How often the ledger is read from one position before the unreadable batches met there are skipped.
     static let maximumAttempts = 3
 
     private struct Place {
@@ -31,8 +31,11 @@ final class EventJournalSource: JournalSource {
         var place = Place()
         /// The last number that was skipped: the writer may read the same batches again, and counts nothing twice.
         var skipped: UInt64 = 0
-        /// The batch that was found unreadable last, and how often.
-        var unreadable: (batch: Int64, attempts: Int)?
+        /// The number after which the writer reads.
+        var readAfter: UInt64 = 0
+        /// The number after which an unreadable record was met, and how often. Attempts count for a position and not for a
+        /// batch: while nothing can be sent the position stays, so several unreadable batches in a row are skipped in one read.
+        var failed: (after: UInt64, attempts: Int)?
         /// The failure that was logged last; nil while the ledger can be read.
         var failure: String?
     }
@@ -79,6 +82,7 @@ final class EventJournalSource: JournalSource {
         limit: Int,
         _ state: inout State
     ) throws {
+        state.readAfter = sequence
         if state.place.sequence != sequence || state.place.batches.isEmpty { try seek(sequence, &state) }
         while buffer.count < limit, !buffer.isFull {
             guard state.place.index < state.place.batches.count else {
@@ -172,11 +176,11 @@ final class EventJournalSource: JournalSource {
     /// Throws while the batch is to be read once more; at the last attempt skips what follows the unreadable record,
     /// whose length is unknown.
     private func retryOrSkip(_ stored: StoredBatch, _ cause: LedgerRecordError, _ state: inout State) throws {
-        let failed = UnreadableRecord(batch: stored.id, cause: cause)
-        let earlier = state.unreadable.flatMap { $0.batch == stored.id ? $0.attempts : nil } ?? 0
-        state.unreadable = (stored.id, min(earlier + 1, Self.maximumAttempts))
-        guard earlier + 1 >= Self.maximumAttempts else { throw failed }
-        skip(upTo: stored.position.sequence, because: failed.description, &state)
+        let failure = UnreadableRecord(batch: stored.id, cause: cause)
+        let earlier = state.failed.flatMap { $0.after == state.readAfter ? $0.attempts : nil } ?? 0
+        state.failed = (state.readAfter, min(earlier + 1, Self.maximumAttempts))
+        guard earlier + 1 >= Self.maximumAttempts else { throw failure }
+        skip(upTo: stored.position.sequence, because: failure.description, &state)
     }
 
     private func skip(upTo end: UInt64, because reason: String, _ state: inout State) {

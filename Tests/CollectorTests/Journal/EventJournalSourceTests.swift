@@ -28,15 +28,7 @@ struct EventJournalSourceTests {
             ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
             progress = try JournalProgress.resume(ledger)
             for (index, batch) in batches.enumerated() {
-                let end = try ledger.append([
-                    LedgerBatch(
-                        receivedAt: startOfTest,
-                        origin: EventOrigin(.http, .ndjson).rawValue,
-                        count: batch.count,
-                        receipt: [],
-                        events: batch.records
-                    )
-                ])
+                let end = try Self.append(batch, to: ledger)
                 if index + 1 == prunedBatches { try ledger.prune(upTo: end, keepSince: .max) }
             }
             source = EventJournalSource(
@@ -48,6 +40,23 @@ struct EventJournalSourceTests {
         }
 
         deinit { try? ledger.close() }
+
+        func append(_ batch: (records: [UInt8], count: UInt32)) throws { _ = try Self.append(batch, to: ledger) }
+
+        private static func append(
+            _ batch: (records: [UInt8], count: UInt32),
+            to ledger: EventLedger
+        ) throws -> LedgerPosition {
+            try ledger.append([
+                LedgerBatch(
+                    receivedAt: startOfTest,
+                    origin: EventOrigin(.http, .ndjson).rawValue,
+                    count: batch.count,
+                    receipt: [],
+                    events: batch.records
+                )
+            ])
+        }
 
         /// The numbers of the entries after a number.
         func read(after sequence: UInt64) throws -> [UInt64] {
@@ -127,6 +136,27 @@ struct EventJournalSourceTests {
         }
         #expect(delivery.skipped == 2)
         #expect(delivery.logged.levels == ["error", "error", "notice"])
+    }
+
+    @Test("unreadable batches in a row are skipped together, and what follows them is delivered")
+    func unreadableBatchesInARow() throws {
+        let delivery = try Delivery([([255], 2), ([255], 3), ([255], 1), (Self.records(7...8), 2)])
+        for _ in 1..<EventJournalSource.maximumAttempts {
+            #expect(throws: (any Error).self) { try delivery.read(after: 0) }
+        }
+        #expect(try delivery.read(after: 0) == [7, 8])
+        #expect(delivery.skipped == 6)
+    }
+
+    @Test("an unreadable batch that is appended behind a skipped one does not stop the delivery")
+    func unreadableBatchBehindASkippedOne() throws {
+        let delivery = try Delivery([([255], 2)])
+        for _ in 1..<EventJournalSource.maximumAttempts { _ = try? delivery.read(after: 0) }
+        #expect(try delivery.read(after: 0) == [])
+        try delivery.append((records: [255], count: 3))
+        try delivery.append((records: Self.records(6...7), count: 2))
+        #expect(try delivery.read(after: 0) == [6, 7])
+        #expect(delivery.skipped == 5)
     }
 
     @Test("batches that have left the ledger before they were delivered are logged and counted once")
