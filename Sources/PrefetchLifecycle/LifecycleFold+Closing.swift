@@ -143,7 +143,7 @@ extension LifecycleFold {
 
 /// When a cycle closes: a grace period after its delivery or summary, else a while after its notification time.
 ///
-/// See "Closing" in docs/lifecycle.md. The defaults are those of `LifecycleLimits`.
+/// See "What closes a cycle" in docs/lifecycle.md. The defaults are those of `LifecycleLimits`.
 struct ClosingTerms {
     /// The ledger's clock, in seconds since 1970.
     var clockSeconds: UInt32

@@ -75,7 +75,7 @@ struct LogRule: Sendable {
 }
 
 extension LogGrammar {
-    /// Every form of the plugin's log lines (docs/log-validation.md).
+    /// Every form of the plugin's log lines (docs/log-sources.md).
     ///
     /// A new form is a new row; if two openings match a line, the longer one wins.
     static let rules: [LogRule] = [

@@ -67,7 +67,7 @@ struct CatalogTests {
     }
 }
 
-@Suite("The table of journal fields in the README")
+@Suite("The table of journal fields in docs/journal.md")
 struct DocumentedJournalFieldsTests {
     /// The fields in the first column of the table under the heading "Journal fields", with their second one.
     static func documented() throws -> [String: String] {

@@ -14,7 +14,7 @@ import Testing
 @testable import Collector
 @testable import LedgerState
 
-@Suite("The table of metrics in the README")
+@Suite("The table of metrics in docs/metrics.md")
 struct DocumentedMetricsTests {
     /// A row of the table, or a family of the registry in the same form.
     struct Row: Hashable {

@@ -364,7 +364,7 @@ extension Alone {
             }
         }
 
-        @Test("every setting that the README calls hot-reloadable is changed by a test, and no other")
+        @Test("every setting that docs/configuration.md calls hot-reloadable is changed by a test, and no other")
         func everyReloadableSetting() {
             let root = Sample.directory.deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
