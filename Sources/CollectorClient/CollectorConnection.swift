@@ -16,6 +16,8 @@ final class CollectorConnection: Sendable {
     /// A collector names 100,000 rejected events at most, in some 130 bytes each.
     static let largestAnswerBytes = 16 << 20
     private static let longestConnect = Duration.seconds(10)
+    /// After which a connection without a request is closed.
+    private static let longestIdle = TimeAmount.seconds(60)
 
     private struct TLS: Sendable {
         let context: NIOSSLContext
@@ -142,6 +144,7 @@ final class CollectorConnection: Sendable {
                             NIOSSLClientHandler(context: tls.context, serverHostname: tls.serverName)
                         )
                     }
+                    try pipeline.addHandler(IdleStateHandler(allTimeout: Self.longestIdle))
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: Self.largestAnswerBytes))
                     try pipeline.addHandler(

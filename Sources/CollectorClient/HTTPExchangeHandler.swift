@@ -62,8 +62,10 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
 
     private func send(_ request: Request, _ loop: any EventLoop) -> EventLoopFuture<NIOHTTPClientResponseFull> {
         guard let context, failure == nil, exchange == nil else {
-            // What an earlier request failed with says nothing about this one, which needs a new connection.
-            return loop.makeFailedFuture(isFailureReported ? ConnectionClosed() : failure ?? ConnectionClosed())
+            // Only an error of the handshake is this request's own. What failed an earlier one, or came while the connection
+            // was idle, says nothing about it: it needs a new connection.
+            let isEarlier = isReady || isFailureReported
+            return loop.makeFailedFuture(isEarlier ? ConnectionClosed() : failure ?? ConnectionClosed())
         }
         let answer = loop.makePromise(of: NIOHTTPClientResponseFull.self)
         let timer = loop.assumeIsolated().scheduleTask(deadline: request.deadline) {
@@ -110,6 +112,8 @@ final class HTTPExchangeHandler: ChannelInboundHandler {
                 fail(error, context)
             }
         }
+        // A router may have dropped the flow of a silent connection without telling either side.
+        if event is IdleStateHandler.IdleStateEvent, exchange == nil { fail(ConnectionClosed(), context) }
         context.fireUserInboundEventTriggered(event)
     }
 
