@@ -90,6 +90,7 @@ booted-debug: swift deb-packages boot-packages ## The same with the debug build,
 	@swift build --product dnp-telemetry
 	@mkdir -p .build-deb-debug
 	@package=$$(bash deploy/debian/build .build .build-deb-debug debug); \
+	bash deploy/debian/check "$$package"; \
 	as_root=(); [[ $$(id -u) == 0 ]] || as_root=(sudo); "$${as_root[@]}" Tests/Booted/run "$$package"
 
 .PHONY: lint
