@@ -82,7 +82,7 @@ let package = Package(
         .target(
             name: "EventLedger",
             dependencies: [
-                "TelemetryEvents", "SystemPrimitives",
+                "SystemPrimitives",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
@@ -93,7 +93,7 @@ let package = Package(
             name: "LedgerState",
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "EventLedger",
-                "Journald", "Hashing",
+                "Journald", "Hashing", "TextOutput",
             ],
             swiftSettings: strict
         ),
@@ -155,7 +155,7 @@ let package = Package(
             name: "dnp-telemetry",
             dependencies: [
                 "Collector", "CollectorClient", "EventLedger", "LedgerTools", "LifecycleMetrics", "LogInput",
-                "LogValidation", "TelemetryEvents", "TextOutput",
+                "LogValidation", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
@@ -164,7 +164,11 @@ let package = Package(
         ),
 
         .testTarget(name: "TelemetryEventsTests", dependencies: ["TelemetryEvents"], swiftSettings: strict),
-        .testTarget(name: "PrefetchLifecycleTests", dependencies: ["PrefetchLifecycle"], swiftSettings: strict),
+        .testTarget(
+            name: "PrefetchLifecycleTests",
+            dependencies: ["PrefetchLifecycle", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "MetricsRegistryTests",
             dependencies: ["MetricsRegistry", .product(name: "CoreMetrics", package: "swift-metrics")],
@@ -239,7 +243,11 @@ let package = Package(
         ),
         .testTarget(
             name: "CollectorClientTests",
-            dependencies: ["CollectorClient", "Gzip", "LogInput", "TelemetryEvents", "TestSupport"],
+            dependencies: [
+                "CollectorClient", "Gzip", "LogInput", "TelemetryEvents", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: strict
         ),
         // A test target, since only those may import others as testable in a build for release.
