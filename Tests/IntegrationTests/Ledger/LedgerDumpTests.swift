@@ -81,7 +81,7 @@ struct LedgerDumpTests {
                 _ = try await client.post(EventFactory(prefix: prefix).cycles(0..<1).ndjson).receipt()
             }
             #expect(try await service.terminate() == .code(0))
-            try StateFile.flip(Data("two-0".utf8), in: await service.settings.stateDirectory)
+            try await StateFile.flip(Data("two-0".utf8), in: await service.settings.stateDirectory)
             let dump = try await Command.ledger(service, "dump")
             #expect(dump.status == .code(1))
             #expect(dump.postedLines.count == 8)
@@ -193,8 +193,12 @@ struct VerifyOutput: Decodable {
 /// A file of a stopped service's state directory.
 enum StateFile {
     /// Changes the first byte of every place where a pattern stands; of a page there may be older generations.
-    static func flip(_ pattern: Data, in state: String) throws {
+    ///
+    /// SQLite's log is written back first: where a reader closed last, the pages are still there.
+    static func flip(_ pattern: Data, in state: String) async throws {
         let path = "\(state)/ledger.sqlite"
+        let checkpoint = try await Command.run(["/usr/bin/sqlite3", path, "PRAGMA wal_checkpoint(TRUNCATE)"])
+        guard checkpoint.status == .code(0) else { throw NotFound() }
         var bytes = contents(of: path)
         guard bytes.range(of: pattern) != nil else { throw NotFound() }
         while let range = bytes.range(of: pattern) { bytes[range.lowerBound] ^= 0x20 }

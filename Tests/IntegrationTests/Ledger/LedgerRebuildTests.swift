@@ -74,7 +74,7 @@ struct LedgerRebuildTests {
             #expect(try await service.terminate() == .code(0))
 
             let accounts = [12, 0, 0, 13].map { [UInt8($0)] + [UInt8](repeating: 0, count: 7) }
-            try StateFile.flip(Data(accounts.joined()), in: await service.settings.stateDirectory)
+            try await StateFile.flip(Data(accounts.joined()), in: await service.settings.stateDirectory)
             let found = try await Command.ledger(service, "rebuild")
             #expect(found.status == .code(1))
             #expect(found.text.contains("problem  the checksum of page accounts is wrong"))

@@ -74,7 +74,7 @@ struct LedgerVerifyTests {
             }
             #expect(try await service.terminate() == .code(0))
             let sound = contents(of: "\(state)/ledger.sqlite")
-            try StateFile.flip(Data("two-0".utf8), in: state)
+            try await StateFile.flip(Data("two-0".utf8), in: state)
             let batch = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
             #expect(batch.status == .code(1))
             #expect(try VerifyOutput(batch).failed == ["batches"])
@@ -83,7 +83,7 @@ struct LedgerVerifyTests {
             try sound.write(to: URL(fileURLWithPath: "\(state)/ledger.sqlite"))
             // Accepted 12, duplicates 0, unknown fields 0, in eight bytes each, and 13 reasons.
             let accounts = [12, 0, 0, 13].map { [UInt8($0)] + [UInt8](repeating: 0, count: 7) }
-            try StateFile.flip(Data(accounts.joined()), in: state)
+            try await StateFile.flip(Data(accounts.joined()), in: state)
             let page = try await Command.ledger(service, "verify", "--no-journal")
             #expect(page.status == .code(1))
             #expect(page.text.contains("\n          the checksum of page accounts is wrong\n"))
