@@ -37,6 +37,7 @@ enum JudgementSamples {
         stages.delivered = time("2025-11-15T05:53:02Z")
         var closed = ClosedCycle(
             schedule: 1,
+            installation: 0,
             notificationTime: due,
             outcome: outcome,
             stages: stages,

@@ -262,6 +262,7 @@ extension ClosedCycle {
         let cycle = judgement.cycle
         let account = judgement.account
         schedule = cycle.schedule == 0 ? nil : cycle.schedule
+        installation = cycle.installation
         notificationTime = cycle.due
         outcome = judgement.outcome
         stages = CycleStages()

@@ -60,6 +60,11 @@ public struct LogBinder: Sendable {
         return end()
     }
 
+    /// Continues with the next part of a log that is stored in several files.
+    public mutating func beginPart() {
+        binding.lifetimes.beginPart()
+    }
+
     /// Classifies a line; one seen before in another context is also a repetition if it is older than the previous
     /// line.
     private mutating func novelty(of parsed: ParsedMessage) -> RecentLines.Novelty {
@@ -271,10 +276,14 @@ public struct LogBinder: Sendable {
     /// The pseudonym of the device, or of one of several processes that run on it concurrently.
     private func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
-        guard let cycleIndex, binding.devices[device].cycles[cycleIndex].progress.contains(.concurrent) else {
-            return binding.devices[device].installation
+        let progress = cycleIndex.map { binding.devices[device].cycles[$0].progress } ?? []
+        let source = progress.contains(.withoutSource) ? nil : options.source
+        if let cycleIndex, progress.contains(.concurrent) {
+            let cycle = binding.devices[device].cycles[cycleIndex]
+            return identityKey.process(cycle.process, of: binding.devices[device].name, in: source)
         }
-        return identityKey.process(binding.devices[device].cycles[cycleIndex].process, of: binding.devices[device].name)
+        guard let named = binding.devices[device].installation else { return source }
+        return source.map { identityKey.device(named, in: $0) } ?? named
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {

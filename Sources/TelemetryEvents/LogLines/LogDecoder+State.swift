@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LogDecoder {
-    private static let stateVersion: UInt8 = 2
+    private static let stateVersion: UInt8 = 3
+    /// The last version whose sources were not devices of their own; otherwise the same.
+    private static let versionWithoutSources: UInt8 = 2
     /// The maximum size of the state in bytes; the least recently used devices are left out.
     private static let maximumState = 64 << 10
     private static let hashBytes = 8
@@ -50,7 +52,10 @@ extension LogDecoder {
         do throws(EventRecordError) {
             var reader = RecordReader(start: 0)
             let bytes = state.span
-            guard try reader.byte(bytes) == Self.stateVersion else { throw reader.error("another version") }
+            let version = try reader.byte(bytes)
+            guard version == Self.stateVersion || version == Self.versionWithoutSources else {
+                throw reader.error("another version")
+            }
             let end = state.count - Self.hashBytes
             guard end > 0, bytes.word(at: end) == identityKey.text(bytes, 0..<end) else {
                 throw reader.error("damage, or another key")
@@ -63,6 +68,9 @@ extension LogDecoder {
             binder.recent = try reader.recentLines(bytes)
             while try reader.byte(bytes) == 1 {
                 binder.binding.devices.append(try reader.device(bytes))
+                if version == Self.versionWithoutSources {
+                    binder.binding.devices[binder.binding.devices.count - 1].leaveCyclesWithoutSource()
+                }
                 while try reader.byte(bytes) == 1 {
                     guard binder.binding.streams.count < LogBinding.maximumStreams else {
                         throw reader.error("too many streams")

@@ -65,6 +65,9 @@ public struct LogDecoderOptions: Sendable {
     /// The installation of lines and events without one, if all come from one device; nil to derive it from the device
     /// names in the lines.
     public var installation: Pseudonym?
+    /// The device of lines and events that name none, and what devices of the same name in other sources are told apart
+    /// by (`Pseudonym.init(deviceOf:)`); nil where the source is not a device of its own.
+    public var source: Pseudonym?
     /// Whether to compute event identities; decoding is faster without.
     public var identifies = true
     /// Whether to report the lines of events without a time.

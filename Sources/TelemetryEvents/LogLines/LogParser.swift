@@ -205,7 +205,7 @@ public struct LogParser: Sendable {
             receivedAt: readAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: options.installation
+            installation: options.installation ?? options.source
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
