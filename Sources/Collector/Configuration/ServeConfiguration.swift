@@ -103,10 +103,11 @@ extension ServeConfiguration {
         LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
     }
 
-    /// How the lines of a source are read that is read continuously.
+    /// How the lines of a source are read that is read continuously; each is a device of its own.
     func logOptions(ofSource name: String, _ key: InstallationKey) -> LogDecoderOptions {
         var options = logOptions(isLive: true)
-        if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
+        let device = key.pseudonym(of: Array("device of \(name)".utf8).span)
+        if sourcesAreDevices { options.installation = device } else { options.source = Pseudonym(deviceOf: device) }
         return options
     }
 }

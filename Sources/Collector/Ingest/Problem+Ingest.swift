@@ -20,6 +20,15 @@ extension Problem {
         detail: "Expected an Idempotency-Key of 1 to 256 bytes."
     )
 
+    static func unusableId(header: String, longest: Int) -> Problem {
+        Problem(
+            status: .badRequest,
+            type: "installation-id",
+            title: "Unusable \(header)",
+            detail: "Expected \(header) of 1 to \(longest) bytes; nothing was stored."
+        )
+    }
+
     static let idempotencyKeyReused = Problem(
         status: .unprocessableContent,
         type: "idempotency-key-reused",

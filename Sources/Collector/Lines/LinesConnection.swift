@@ -26,9 +26,10 @@ struct LinesConnection: Sendable {
     func run(
         _ input: NIOAsyncChannelInboundStream<LineInput>,
         _ decoder: LogDecoder,
+        pseudonyms: any Pseudonymising,
         stop: SourceStop
     ) async {
-        var stream = LineStream(decoder)
+        var stream = LineStream(decoder, pseudonyms: pseudonyms)
         var answers = LineAnswers()
         var isEvicted = false
         do throws(IntakeEnded) {

@@ -29,7 +29,7 @@ public struct DecodedEvents: Sendable {
 
     init() {}
 
-    mutating func reject(_ rejection: Rejection) {
+    package mutating func reject(_ rejection: Rejection) {
         rejected += 1
         rejectedByReason[Int(rejection.reason.rawValue)] += 1
         if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }

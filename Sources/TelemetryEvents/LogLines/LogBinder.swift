@@ -5,7 +5,7 @@
 /// Chunks must be bound in parse order. Memory is bounded: when too many events wait for a schedule id, the oldest are
 /// emitted without.
 public struct LogBinder: Sendable {
-    let options: LogDecoderOptions
+    private(set) var options: LogDecoderOptions
     private let pseudonyms: any Pseudonymising
     let identityKey: IdentityKey
 
@@ -59,6 +59,8 @@ public struct LogBinder: Sendable {
         for device in binding.devices.indices { releaseAll(device) }
         return end()
     }
+
+    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
     /// Continues with the next part of a log that is stored in several files.
     public mutating func beginPart() {

@@ -41,6 +41,12 @@ public struct LogDecoder: Sendable {
         binder.bind(parser.parse(bytes, readAt: readAt, carriers: carriers), readAt: readAt)
     }
 
+    /// The installation of the lines and events from here on that name none.
+    public mutating func assign(_ installation: Pseudonym) {
+        parser.assign(installation)
+        binder.assign(installation)
+    }
+
     /// The index in the log, from 0, of the first line whose event is still held; nil if none is.
     public var firstPendingLine: Int? {
         binder.binding.devices.lazy.flatMap(\.held).map(\.line).min()

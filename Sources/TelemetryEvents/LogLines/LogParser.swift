@@ -5,7 +5,7 @@
 /// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
 /// another binds.
 public struct LogParser: Sendable {
-    private let options: LogDecoderOptions
+    private var options: LogDecoderOptions
     private let pseudonyms: any Pseudonymising
     private let identityKey: IdentityKey
 
@@ -40,6 +40,8 @@ public struct LogParser: Sendable {
         unwrapper = LineUnwrapper(wrapper: options.wrapper)
         messages = LogMessageReader(zone: options.zone)
     }
+
+    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
     /// Parses whole lines; each ends with a line feed, except the log's last.
     ///

@@ -18,7 +18,8 @@ struct LineStreamTests {
                 LogDecoderOptions(isLive: true),
                 pseudonyms: FixedPseudonym(),
                 identityKey: EventText.identityKey
-            )
+            ),
+            pseudonyms: FixedPseudonym()
         )
     }
 

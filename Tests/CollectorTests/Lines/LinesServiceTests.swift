@@ -54,6 +54,7 @@ extension OneAtATime {
                         pseudonyms: FixedPseudonym(),
                         identityKey: EventText.identityKey
                     ),
+                    pseudonyms: FixedPseudonym(),
                     table: ConnectionTable(LiveConfiguration(configuration), metrics.atTheLimit, descriptors: 20_000),
                     patience: patience,
                     metrics: metrics,
