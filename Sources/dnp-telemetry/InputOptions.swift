@@ -15,7 +15,8 @@ struct InputFiles: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "All files are parts of one device's log, in their order.",
-            discussion: "Otherwise each file is a device of its own; the rotations of a log (app.log, app.log.1.gz) are one."
+            discussion:
+                "Otherwise each file is a device of its own; the rotations of a log (app.log, app.log.1.gz) are one."
         )
     )
     var join = false

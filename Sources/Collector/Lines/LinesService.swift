@@ -177,7 +177,9 @@ final class LinesService: Service {
             metrics: metrics,
             log: log
         )
-        try? await connection.channel.executeThenClose { input in await client.run(input, decoder, pseudonyms: pseudonyms, stop: stop) }
+        try? await connection.channel.executeThenClose { input in
+            await client.run(input, decoder, pseudonyms: pseudonyms, stop: stop)
+        }
     }
 
     private func accept(_ listener: BoundListener) async throws -> Server {

@@ -55,9 +55,11 @@ struct ValidateTests {
         #expect(judged.counters.dnp_prefetch_executed_total == 3)
         #expect(judged.counters.dnp_prefetch_failure_total["NETWORK"] == 1)
         #expect(judged.counters.dnp_prefetch_failure_total["AUTH"] == 1)
-        #expect(Set(judged.cycles.map { "\($0.file ?? "") \($0.outcome)" }) == [
-            "\(files[0]) used", "\(files[1]) failed", "\(files[2]) failed",
-        ])
+        #expect(
+            Set(judged.cycles.map { "\($0.file ?? "") \($0.outcome)" }) == [
+                "\(files[0]) used", "\(files[1]) failed", "\(files[2]) failed",
+            ]
+        )
         let text = try await Command.telemetry(["validate"] + files)
         for file in files { #expect(text.text.contains(" \(file)\n")) }
         let joined = try JudgedOutput(await Command.telemetry(["validate", "--format", "json", "--join"] + files))
