@@ -78,15 +78,29 @@ extension ViolationTests {
         ),
         Row(
             .duplicateTerminal,
+            "a failure told in two lines before its retry",
+            "in success at 2025-11-15T05:36:48Z and in failure at 2025-11-15T05:36:41Z",
+            broken: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.auth).retried(),
+                TestEvent(.prefetchFailure, 2).reason(.auth).final(), TestEvent(.prefetchSuccess, 8),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+            ],
+            kept: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.auth).retried(),
+                TestEvent(.prefetchFailure, 2).reason(.auth), TestEvent(.prefetchSuccess, 8),
+            ]
+        ),
+        Row(
+            .duplicateTerminal,
             "two reasons",
             "NETWORK was counted",
             broken: [
                 TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
-                TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
+                TestEvent(.prefetchFailure, 2).reason(.auth),
             ],
             kept: [
                 TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
-                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.network),
+                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
                 TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth),
             ]
         ),

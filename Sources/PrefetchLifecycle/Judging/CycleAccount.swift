@@ -14,7 +14,6 @@ struct CycleAccount {
     /// The last execution by the receiver's clock.
     private(set) var lastStarted: Timestamp?
     private(set) var firstSuccess: Timestamp?
-    private(set) var lastSuccess: Timestamp?
     /// The last success before the content was used.
     private(set) var usedSuccess: Timestamp?
     /// The first failure that counts.
@@ -23,7 +22,10 @@ struct CycleAccount {
     private(set) var failureReason: FailureReason?
     /// Whether the last attempt with a result ended in failure.
     private(set) var endsInFailure = false
-    private(set) var contradictsItself = false
+    /// The first success that only a summary tells, or the completion of an attempt whose failure was to be retried.
+    private(set) var impliedSuccess: Timestamp?
+    /// The results of the first attempt with two that exclude each other.
+    private(set) var contradiction: (success: Timestamp?, failure: Timestamp?, reason: FailureReason?)?
     /// The first execution of an attempt without any result or completion.
     private(set) var unfinishedExecution: Timestamp?
     private(set) var expired: Timestamp?
@@ -38,7 +40,9 @@ struct CycleAccount {
     private(set) var hashes: (scheduled: Bool, executed: Bool, cached: Bool, used: Bool) = (false, false, false, false)
 
     private var attempt = Attempt()
+    private var successOfAttempt: Timestamp?
     private var failureOfAttempt: Timestamp?
+    private var completionOfAttempt: Timestamp?
     private var endOfAttempt: Timestamp?
     /// The fetches whose events carry no duration, from execution to result, in microseconds.
     private(set) var durations: [Int64] = []
@@ -72,8 +76,8 @@ struct CycleAccount {
             case .success:
                 attempt.addSuccess(fact)
                 endOfAttempt = endOfAttempt ?? time
+                successOfAttempt = successOfAttempt ?? time
                 firstSuccess = firstSuccess ?? time
-                lastSuccess = time
                 if let used, time.microseconds < used.microseconds + 1_000 { usedSuccess = time }
             case .failure:
                 attempt.addFailure(fact)
@@ -82,6 +86,7 @@ struct CycleAccount {
                 if fact.detail.contains(.expired) { expired = expired ?? time }
             case .completed:
                 attempt.addCompletion(fact)
+                completionOfAttempt = completionOfAttempt ?? time
                 if fact.detail.contains(.unsuccessful) { failureOfAttempt = failureOfAttempt ?? time }
             case .summary:
                 summed = summed ?? time
@@ -91,8 +96,15 @@ struct CycleAccount {
             default: continue
             }
         }
+        if asserted.contains(.fetched), firstSuccess == nil, impliedSuccess == nil {
+            attempt.resolve()
+            completionOfAttempt = completionOfAttempt ?? summed
+        }
         end(&unfinished)
-        if asserted.contains(.fetched), firstSuccess == nil { _ = unfinished.popLast() }
+        if asserted.contains(.fetched), firstSuccess == nil, impliedSuccess == nil {
+            impliedSuccess = summed
+            _ = unfinished.popLast()
+        }
         unfinishedExecution = unfinished.first
     }
 
@@ -110,19 +122,25 @@ struct CycleAccount {
     private mutating func end(_ unfinished: inout [Timestamp]) {
         defer {
             attempt = Attempt()
+            successOfAttempt = nil
             failureOfAttempt = nil
+            completionOfAttempt = nil
             endOfAttempt = nil
         }
-        contradictsItself = contradictsItself || attempt.contradictsItself
+        if attempt.isRetriedWithSuccess { impliedSuccess = impliedSuccess ?? completionOfAttempt }
+        let reason = attempt.failure(hasEnded: true, isClosing: true)
+        if contradiction == nil, attempt.contradictsItself {
+            contradiction = (successOfAttempt, failureOfAttempt, reason)
+        }
         if let lastExecuted, !attempt.hasResult { unfinished.append(lastExecuted) }
         if let lastExecuted, let endOfAttempt, endOfAttempt >= lastExecuted, !attempt.isTimed {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
-        if let reason = attempt.failure(hasEnded: true, isClosing: true) {
+        if let reason {
             failureReason = reason
             failure = failure ?? failureOfAttempt
             endsInFailure = true
-        } else if attempt.hasSuccess {
+        } else if attempt.hasSuccess || attempt.isRetriedWithSuccess {
             endsInFailure = false
         }
     }

@@ -12,6 +12,8 @@ struct Judgement {
     /// The current time of the verdict: the ledger's clock or the latest event time.
     private let known: Timestamp
     private(set) var outcome = CycleOutcome.incomplete
+    /// A scheduling, and the denial before it, where their times are remembered.
+    private var denial: (scheduled: Timestamp, denied: Timestamp)?
     /// The violated rules, by the bit of their raw value.
     private(set) var broken: UInt32 = 0
 
@@ -33,7 +35,7 @@ struct Judgement {
         cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
     }
     fileprivate var success: Timestamp? {
-        account.firstSuccess ?? (account.asserted.contains(.fetched) ? account.summed : nil)
+        account.firstSuccess ?? account.impliedSuccess
     }
     fileprivate var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
     private var window: Timestamp? { cycle.window.time(base: cycle.base) }
@@ -97,7 +99,7 @@ struct Judgement {
         judge(.successWithoutExecuted, !isExecuted && account.firstSuccess != nil)
         judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
         judge(.usedWithoutSuccess, used != nil && success == nil && !isContentOlder)
-        judge(.duplicateTerminal, account.contradictsItself)
+        judge(.duplicateTerminal, account.contradiction != nil)
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }
 
@@ -132,15 +134,10 @@ struct Judgement {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        let isDenied = if let denied = account.denied, let last = account.lastScheduled { last > denied } else { false }
-        judge(.scheduledWhileDenied, isDenied || cycle.flags.contains(.scheduledWhileDenied))
+        if let denied = account.denied, let last = account.lastScheduled, last > denied { denial = (last, denied) }
+        if hasTimes, let installation, denial == nil { denial = self.denial(of: facts, installation) }
+        judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
-        judge(
-            .scheduledWhileDenied,
-            facts.indices.contains { index in
-                scheduledWhileDenied(Fact(rawValue: facts[index]), installation)
-            }
-        )
         guard let executed = account.lastExecuted else { return }
         let isAlone = installation.scheduled <= executed
         judge(
@@ -149,8 +146,18 @@ struct Judgement {
         )
     }
 
-    private func scheduledWhileDenied(_ fact: Fact, _ installation: Installation) -> Bool {
-        fact.stage == .scheduled && installation.isDenied(fact.time(base: cycle.base))
+    /// The first scheduling that follows a denial in the installation.
+    private func denial(
+        of facts: Span<UInt64>,
+        _ installation: Installation
+    ) -> (scheduled: Timestamp, denied: Timestamp)? {
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard fact.stage == .scheduled else { continue }
+            let scheduled = fact.time(base: cycle.base)
+            if let denied = installation.denial(before: scheduled) { return (scheduled, denied) }
+        }
+        return nil
     }
 
     private mutating func judgeTiming() {
@@ -191,7 +198,7 @@ extension Judgement {
         case .staleContentUsed: staleContent
         case .secondActiveTask: "scheduled\(at(account.firstScheduled)) while a task for another time was still waiting"
         case .scheduledWhileDenied:
-            "scheduled\(at(account.lastScheduled)) after notifications were denied\(at(account.denied))"
+            "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
         case .leadBelowMinimum:
             "the task may begin \(account.lead ?? 0) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
@@ -212,10 +219,12 @@ extension Judgement {
     }
 
     private var duplicateTerminal: String {
-        guard let failureReason = account.failureReason, account.firstSuccess == nil else {
-            return "an attempt ended twice: in success\(at(account.lastSuccess)) and in failure\(at(account.failure))"
+        guard let contradiction = account.contradiction else { return "" }
+        guard let reason = contradiction.reason, contradiction.success == nil else {
+            return
+                "an attempt ended twice: in success\(at(contradiction.success)) and in failure\(at(contradiction.failure))"
         }
-        return "an attempt failed twice for different reasons; \(failureReason.name) was counted"
+        return "an attempt failed twice for different reasons; \(reason.name) was counted"
     }
 
     private var staleContent: String {
@@ -229,8 +238,10 @@ extension Judgement {
             return
                 "executed \(late) after its earliest begin at \(window); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
         }
-        if hasTimes, let windowEnd { return "not executed by \(windowEnd), 900 s after its earliest begin" }
-        return "the task missed its window\(at(account.missed))"
+        if hasTimes, account.firstStarted == nil, let windowEnd, known > windowEnd {
+            return "not executed by \(windowEnd), 900 s after its earliest begin"
+        }
+        return "the app reported\(at(account.missed)) that the task missed its window"
     }
 
     private var executedLate: String {
