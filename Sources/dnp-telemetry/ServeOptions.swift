@@ -52,6 +52,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("follow-journal"))
     var followJournal: [String] = []
 
+    @Option(help: .setting("follow-journal-device"))
+    var followJournalDevice: String?
+
     @Flag(inversion: .prefixedNo, help: .setting("stdin"))
     var stdin: Bool?
 
@@ -165,6 +168,7 @@ struct ServeOptions: ParsableArguments {
             ("idle-timeout", idleTimeout),
             ("max-commit-time", maxCommitTime),
             ("log-level", logLevel),
+            ("follow-journal-device", followJournalDevice),
         ]
         let lists: [(String, [String])] = [
             ("listen", listen),

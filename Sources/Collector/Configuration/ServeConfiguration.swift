@@ -70,10 +70,12 @@ package struct ServeConfiguration: Sendable {
     package var maximumScrapes = 100
     /// Whether OpenMetrics and protobuf expose the creation time of counters and histograms.
     package var createdSamples = true
-    /// The files whose lines are followed, as absolute paths.
-    package var followedFiles: [String] = []
+    /// The files whose lines are followed.
+    package var followedFiles: [FollowedFile] = []
     /// The matches of the journal whose entries are read as lines: `FIELD=VALUE`, or `+` for "or"; empty: it is not read.
     package var followedJournal: [String] = []
+    /// The field of the followed journal that names the device of an entry; nil: all entries are of one.
+    package var followedJournalDevice: String?
     /// Whether standard input is read as lines until its end.
     package var readsStandardInput = false
     /// Whether each followed file, and standard input, comes from a single device.
@@ -109,6 +111,19 @@ extension ServeConfiguration {
         let device = key.pseudonym(of: Array("device of \(name)".utf8).span)
         if sourcesAreDevices { options.installation = device } else { options.source = Pseudonym(deviceOf: device) }
         return options
+    }
+}
+
+/// A file whose lines are followed.
+package struct FollowedFile: Hashable, Sendable {
+    /// Its absolute path.
+    package var path: String
+    /// The installation of its lines and events that name none; nil: the file is a device of its own.
+    package var installation: String?
+
+    /// A file that is a device of its own.
+    package init(_ path: String) {
+        self.path = path
     }
 }
 

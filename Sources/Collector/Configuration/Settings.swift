@@ -158,11 +158,8 @@ extension Settings {
             \.followedFiles,
             "file",
             isPath: true,
-            "Log files to follow across rotations."
-        ) { (text) throws(SettingError) in
-            guard text != "-" else { throw SettingError("expected a file, found \"-\"; use stdin for it") }
-            return try path(text)
-        },
+            "Log files to follow across rotations, each a device of its own, or of the one in FILE installation=ID."
+        ) { (text) throws(SettingError) in try followedFile(text) },
         .list(
             "follow-journal",
             \.followedJournal,
@@ -173,6 +170,18 @@ extension Settings {
             if text == "+" { return text }
             guard let equals = text.firstIndex(of: "="), JournalMatchText.isField(text[..<equals]) else {
                 throw SettingError(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
+            }
+            return text
+        },
+        .value(
+            "follow-journal-device",
+            \.followedJournalDevice,
+            "field",
+            standard: "",
+            "Field of the followed journal that names the device of an entry, such as CONTAINER_NAME."
+        ) { (text) throws(SettingError) in
+            guard JournalMatchText.isField(text[...]) else {
+                throw SettingError(expected: "a field of the journal such as CONTAINER_NAME", found: text)
             }
             return text
         },
@@ -205,6 +214,23 @@ extension Settings {
             try SettingText.choice(text, LogWrapper.allCases)
         },
     ]
+
+    /// `FILE` or `FILE installation=ID`.
+    private static func followedFile(_ text: String) throws(SettingError) -> FollowedFile {
+        guard let mark = text.range(of: " installation=") else { return FollowedFile(try followedPath(text)) }
+        var file = FollowedFile(try followedPath(String(text[..<mark.lowerBound])))
+        let id = String(text[mark.upperBound...])
+        guard (1...256).contains(id.utf8.count) else {
+            throw SettingError(expected: "installation=ID with an id of 1 to 256 bytes", found: text)
+        }
+        file.installation = id
+        return file
+    }
+
+    private static func followedPath(_ text: String) throws(SettingError) -> String {
+        guard text != "-" else { throw SettingError("expected a file, found \"-\"; use stdin for it") }
+        return try path(text)
+    }
 }
 
 extension Settings {

@@ -109,8 +109,8 @@ public struct LogParser: Sendable {
         entry.schedule = 0
         entry.line = lineIndex
         entry.fingerprint = fingerprint(of: line, bytes)
-        if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !line.device.isEmpty { nameDevice(line.device, bytes) }
+        if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !entry.message.scheduleId.isEmpty {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
             entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
@@ -123,6 +123,9 @@ public struct LogParser: Sendable {
     private mutating func complete(with carrier: LineCarrier) {
         if entry.stamp == nil { entry.stamp = carrier.stamp }
         if entry.process == 0 { entry.process = carrier.stream }
+        if entry.device == 0, !carrier.device.isEmpty {
+            nameDevice(0..<carrier.device.count, carrier.device.span)
+        }
     }
 
     /// The fingerprint for detecting repeated lines; 0 without a stamp.
@@ -282,12 +285,15 @@ public struct LineCarrier: Hashable, Sendable {
     public var writtenAt: Timestamp
     /// Identifies its stream, for lines without a process id; 0 for none.
     public var stream: UInt64
+    /// The name of its device, for lines that name none; empty for none.
+    public var device: [UInt8]
 
     /// Creates a carrier.
-    public init(end: Int, writtenAt: Timestamp, stream: UInt64) {
+    public init(end: Int, writtenAt: Timestamp, stream: UInt64, device: [UInt8] = []) {
         self.end = end
         self.writtenAt = writtenAt
         self.stream = stream
+        self.device = device
     }
 
     var stamp: LogStamp { LogStamp(wallMicroseconds: writtenAt.microseconds, offsetSeconds: 0) }
