@@ -205,6 +205,33 @@ extension ViolationTests {
         ),
         Row(
             .missedWindow,
+            "submitted again",
+            "executed 900.000001 s after its earliest begin at 2025-11-15T05:58:40Z",
+            broken: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_140).begins(1_320),
+                TestEvent(.prefetchExecuted, 2_220.000_001), TestEvent(.prefetchSuccess, 2_221),
+                TestEvent(.prefetchScheduled, 2_222).begins(1_320),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_140).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ]
+        ),
+        Row(
+            .missedWindow,
+            "submitted again after the window",
+            "not executed by 2025-11-15T05:56:40Z",
+            broken: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_200.5).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_200).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ]
+        ),
+        Row(
+            .missedWindow,
             "never executed",
             "not executed by 2025-11-15T05:56:40Z",
             broken: [TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.pluginStarted, 1_200.001, id: nil)],
@@ -348,6 +375,19 @@ enum AcrossCycles {
             kept: [
                 TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
                 TestEvent(.pluginStarted, 60 + day, id: nil),
+            ]
+        ),
+        ViolationTests.Row(
+            .nextNotScheduled,
+            "a task in the execution's own second",
+            "no task was scheduled after it",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 59.999, id: "b"),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 60, id: "b"),
             ]
         ),
         ViolationTests.Row(

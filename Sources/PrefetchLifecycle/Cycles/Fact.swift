@@ -52,6 +52,8 @@ struct Fact: Comparable, Sendable {
 
     private static let bias: Int64 = 1 << 41
     private static let noLead: Int64 = -1 << 15
+    /// Longer leads are stored as this one, in seconds.
+    static let largestLead = UInt64(Int16.max)
 
     var rawValue: UInt64
 

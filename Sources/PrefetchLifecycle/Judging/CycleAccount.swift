@@ -9,8 +9,16 @@ struct CycleAccount {
     private(set) var lastScheduled: Timestamp?
     private(set) var firstExecuted: Timestamp?
     private(set) var lastExecuted: Timestamp?
-    /// The first execution by the receiver's clock.
-    private(set) var firstStarted: Timestamp?
+    /// The first execution of each submission, by the receiver's clock, minus the submission's earliest begin: the first
+    /// one, and the first later than the window.
+    private(set) var startDelay: Int64?
+    private(set) var lateStart: (started: Timestamp, begin: Timestamp)?
+    /// The earliest begin of the last submission that no execution follows, and of the first whose window was over when
+    /// the next one came.
+    private(set) var waitingBegin: Timestamp?
+    private(set) var skippedBegin: Timestamp?
+    /// The earliest begin of the last submission that was executed; told again, it is not another one.
+    private var executedBegin: Timestamp?
     /// The last execution by the receiver's clock.
     private(set) var lastStarted: Timestamp?
     private(set) var firstSuccess: Timestamp?
@@ -50,8 +58,9 @@ struct CycleAccount {
     /// - Parameters:
     ///   - facts: the facts in event order.
     ///   - base: the base of their times.
+    ///   - window: the earliest begin of all submissions.
     ///   - used: the millisecond in which the content was used.
-    init(_ facts: Span<UInt64>, base: Timestamp, used: Timestamp?) {
+    init(_ facts: Span<UInt64>, base: Timestamp, window: Timestamp?, used: Timestamp?) {
         var unfinished: [Timestamp] = []
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
@@ -64,14 +73,15 @@ struct CycleAccount {
             case .scheduled:
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
+                submit(begin: fact.begin(at: time, window: window), at: time)
                 if let factLead = fact.lead { lead = min(lead ?? factLead, factLead) }
             case .executed:
                 if attempts > 0 { end(&unfinished) }
                 firstExecuted = firstExecuted ?? time
                 lastExecuted = time
                 let started = Timestamp(microseconds: time.microseconds + fact.skew * 1_000_000)
-                firstStarted = firstStarted ?? started
                 lastStarted = started
+                start(at: started)
                 attempts += 1
             case .success:
                 attempt.addSuccess(fact)
@@ -106,6 +116,22 @@ struct CycleAccount {
             _ = unfinished.popLast()
         }
         unfinishedExecution = unfinished.first
+    }
+
+    /// Judges the window of the submission that waits, and takes the next one.
+    private mutating func submit(begin: Timestamp?, at time: Timestamp) {
+        guard let begin, begin != executedBegin else { return }
+        if let waitingBegin, waitingBegin.endOfWindow < time { skippedBegin = skippedBegin ?? waitingBegin }
+        waitingBegin = begin
+    }
+
+    /// Holds an execution against the submission that waits.
+    private mutating func start(at started: Timestamp) {
+        guard let begin = waitingBegin else { return }
+        waitingBegin = nil
+        executedBegin = begin
+        startDelay = startDelay ?? started.microseconds - begin.microseconds
+        if lateStart == nil, started > begin.endOfWindow { lateStart = (started, begin) }
     }
 
     private mutating func add(_ stage: Fact.Stage, _ value: UInt64) {
@@ -143,5 +169,22 @@ struct CycleAccount {
         } else if attempt.hasSuccess || attempt.isRetriedWithSuccess {
             endsInFailure = false
         }
+    }
+}
+
+extension Timestamp {
+    /// The end of the window in which a task that may begin at this time should be executed.
+    var endOfWindow: Timestamp { Timestamp(microseconds: microseconds + LifecycleRules.startWindowMicroseconds) }
+}
+
+extension Fact {
+    /// The earliest begin of a submission; nil where none is known.
+    ///
+    /// A fact keeps it in whole seconds, the cycle has the earliest of all submissions exactly.
+    fileprivate func begin(at time: Timestamp, window: Timestamp?) -> Timestamp? {
+        guard let lead, lead.magnitude < Self.largestLead else { return window }
+        let begin = Timestamp(microseconds: time.microseconds + lead * 1_000_000)
+        guard let window, window >= begin, window.microseconds - begin.microseconds < 1_000_000 else { return begin }
+        return window
     }
 }

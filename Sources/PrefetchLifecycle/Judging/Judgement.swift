@@ -21,7 +21,12 @@ struct Judgement {
         self.cycle = cycle
         self.installation = installation
         self.known = known
-        account = CycleAccount(facts, base: cycle.base, used: cycle.used.time(base: cycle.base))
+        account = CycleAccount(
+            facts,
+            base: cycle.base,
+            window: cycle.window.time(base: cycle.base),
+            used: cycle.used.time(base: cycle.base)
+        )
         outcome = judgedOutcome
         judgeOrder()
         judgeIntegrity()
@@ -38,11 +43,14 @@ struct Judgement {
         account.firstSuccess ?? account.impliedSuccess
     }
     fileprivate var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
-    private var window: Timestamp? { cycle.window.time(base: cycle.base) }
 
-    /// The end of the window in which the task should be executed.
-    private var windowEnd: Timestamp? {
-        window.map { Timestamp(microseconds: $0.microseconds + LifecycleRules.startWindowMicroseconds) }
+    /// The end of the window of a submission that was not executed in it, where it is over.
+    private var missedEnd: Timestamp? {
+        if let skipped = account.skippedBegin { return skipped.endOfWindow }
+        guard account.firstScheduled != nil, let end = account.waitingBegin?.endOfWindow, known > end else {
+            return nil
+        }
+        return end
     }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
@@ -62,18 +70,12 @@ struct Judgement {
         return used.microseconds - success.microseconds
     }
 
-    /// The first execution minus the earliest begin of the task, in microseconds.
-    private var startDelay: Int64? {
-        guard let window, let started = account.firstStarted else { return nil }
-        return started.microseconds - window.microseconds
-    }
-
     /// Calls `body` with each duration that counts at the close, in microseconds.
     func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
         if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
         guard hasTimes else { return }
         for duration in account.durations { body(.fetchDuration, duration) }
-        if let startDelay { body(.startDelay, startDelay) }
+        if let startDelay = account.startDelay { body(.startDelay, startDelay) }
         if let drift { body(.drift, abs(drift)) }
     }
 
@@ -89,7 +91,7 @@ struct Judgement {
         if account.endsInFailure, delivered == nil { return .failed }
         guard account.firstScheduled != nil, account.firstExecuted == nil else { return .incomplete }
         if account.missed != nil { return .missed }
-        guard hasTimes, let end = windowEnd ?? cycle.due else { return .incomplete }
+        guard hasTimes, let end = account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
         return known > end ? .missed : .incomplete
     }
 
@@ -139,7 +141,7 @@ struct Judgement {
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
-        let isAlone = installation.scheduled <= executed
+        let isAlone = installation.scheduled.wholeSeconds < executed.wholeSeconds
         judge(
             .nextNotScheduled,
             isAlone && installation.latest.microseconds > executed.microseconds + LifecycleRules.nextTaskMicroseconds
@@ -173,9 +175,7 @@ struct Judgement {
         if let started = account.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
-        if account.firstScheduled != nil, let windowEnd {
-            judge(.missedWindow, (account.firstStarted ?? known) > windowEnd)
-        }
+        judge(.missedWindow, account.lateStart != nil || missedEnd != nil)
     }
 }
 
@@ -233,14 +233,12 @@ extension Judgement {
     }
 
     private var missedWindow: String {
-        if hasTimes, let window, let executed = account.firstStarted, let windowEnd, executed > windowEnd {
-            let late = seconds(executed.microseconds - window.microseconds)
+        if hasTimes, let (started, begin) = account.lateStart {
+            let late = seconds(started.microseconds - begin.microseconds)
             return
-                "executed \(late) after its earliest begin at \(window); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
+                "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
         }
-        if hasTimes, account.firstStarted == nil, let windowEnd, known > windowEnd {
-            return "not executed by \(windowEnd), 900 s after its earliest begin"
-        }
+        if hasTimes, let missedEnd { return "not executed by \(missedEnd), 900 s after its earliest begin" }
         return "the app reported\(at(account.missed)) that the task missed its window"
     }
 
@@ -289,5 +287,29 @@ extension ClosedCycle {
         contentHashMatches = judgement.contentHashMatches
         scheduleHashMatches = judgement.scheduleHashMatches
         hasAssumedTimes = !judgement.hasTimes
+        if hasAssumedTimes { stages.keepOrderOfLines() }
+    }
+}
+
+extension CycleStages {
+    /// Puts the stages that are kept in milliseconds behind the lines of the same millisecond before them.
+    ///
+    /// Lines without stamps get times a microsecond apart, which only order them.
+    fileprivate mutating func keepOrderOfLines() {
+        let earlier = [scheduled, executed, success, failure].compactMap(\.self).max()
+        func placed(_ kept: Timestamp?) -> Timestamp? {
+            guard let kept, let earlier, kept < earlier, earlier.microseconds - kept.microseconds < 1_000 else {
+                return kept
+            }
+            return earlier
+        }
+        used = placed(used)
+        delivered = placed(delivered)
+    }
+}
+
+extension Timestamp {
+    fileprivate var wholeSeconds: Int64 {
+        microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
     }
 }
