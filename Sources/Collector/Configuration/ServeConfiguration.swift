@@ -109,6 +109,13 @@ extension ServeConfiguration {
         if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
         return options
     }
+
+    /// How the lines of line sockets are read, whose clients are told of each event that is refused.
+    func logOptions(ofLineSockets key: InstallationKey) -> LogDecoderOptions {
+        var options = logOptions(ofSource: "socket of lines", key)
+        options.takesAllJSON = true
+        return options
+    }
 }
 
 /// The share of all connections that one client address may have.

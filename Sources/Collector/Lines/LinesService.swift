@@ -102,7 +102,7 @@ final class LinesService: Service {
             listeners,
             writer: writer,
             decoder: LogDecoder(
-                configuration.logOptions(ofSource: "socket of lines", room.key),
+                configuration.logOptions(ofLineSockets: room.key),
                 pseudonyms: room.key,
                 identityKey: room.identityKey
             ),
