@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypesHTTP1
+internal import TextOutput
 
 /// Refuses heads that break a rule of HTTP/1.1 which the parser leaves to the server, and turns what else may come into
 /// requests of HTTP/1.1.
@@ -64,18 +65,18 @@ struct RequestHeadFields {
     init(_ head: HTTPRequestHead) throws(RequestHeadFault) {
         asksForUpgrade = head.method == .CONNECT
         var hosts = 0
-        var codings: [Substring]?
+        var codings: [String]?
         for (name, value) in head.headers {
             switch name.utf8.count {
             case 4 where name.lowercased() == "host":
                 hosts += 1
-                guard hosts == 1, Self.isHost(value) else { throw .host }
+                guard hosts == 1, Self.isHost(value.trimmed) else { throw .host }
             case 7 where name.lowercased() == "upgrade":
                 asksForUpgrade = true
             case 14 where name.lowercased() == "content-length":
-                guard Int(value) != nil else { throw .contentLength }
+                guard Int(value.trimmed) != nil else { throw .contentLength }
             case 17 where name.lowercased() == "transfer-encoding":
-                codings = (codings ?? []) + value.split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
+                codings = (codings ?? []) + value.split(separator: ",").map(\.trimmed).filter { !$0.isEmpty }
             default: break
             }
         }

@@ -50,7 +50,8 @@ extension JSONEventDecoder {
         } catch {
             guard shape.isEnvelope else { throw error }
             shape.faults.append(JSONFault(error.reason, .events))
-            isCutOff = !scanner.skipRestOfObject(bytes)
+            let brokenAt = scanner.position
+            if !scanner.skipRestOfObject(bytes) { cutAt = brokenAt }
         }
         guard shape.isEnvelope else {
             if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }
@@ -121,7 +122,10 @@ extension JSONEventDecoder {
             scanner.position = start
             guard shape.isEnvelope || (shape.mayBeEnvelope && findEvents(scanner, bytes)) else { throw error }
             shape.isEnvelope = true
-            guard scanner.skipBrokenElement(bytes) else { throw error }
+            guard scanner.skipBrokenElement(bytes) else {
+                scanner.position = start
+                throw error
+            }
             shape.faults.append(JSONFault(error.reason, .events))
         }
     }

@@ -34,8 +34,8 @@ public struct JSONEventDecoder {
     /// The installation of events that have none.
     let installation: Pseudonym?
     var decoded = DecodedEvents()
-    /// Whether the last envelope has no end.
-    var isCutOff = false
+    /// Where the last top-level value is broken, if it is an envelope without an end.
+    var cutAt: Int?
     private let framing: Framing
     /// The index of the current line in a log.
     private var lineIndex = 0
@@ -96,10 +96,10 @@ public struct JSONEventDecoder {
         while let first = scanner.peek(bytes) {
             let start = scanner.position
             if start > lineEnd { lineEnd = scanner.endOfLine(bytes) }
-            isCutOff = false
+            cutAt = nil
             do throws(JSONFault) {
                 try topLevelValue(first, &scanner, bytes, isLine: false)
-                if isCutOff, hidesLines(from: lineEnd, scanner, bytes) { scanner.position = lineEnd }
+                if let cutAt, cutAt <= lineEnd, isBeforeObject(lineEnd, bytes) { scanner.position = lineEnd }
                 if scanner.position <= lineEnd, lineEnd < bytes.count { return lines(&scanner, bytes) }
             } catch {
                 reject(error)
@@ -108,7 +108,7 @@ public struct JSONEventDecoder {
                 } else {
                     scanner.position = start
                     let isWhole = scanner.skipBrokenElement(bytes)
-                    if !isWhole, hidesLines(from: lineEnd, scanner, bytes) {
+                    if !isWhole, scanner.position == bytes.count, isBeforeObject(lineEnd, bytes) {
                         scanner.position = lineEnd
                         return lines(&scanner, bytes)
                     }
@@ -117,10 +117,9 @@ public struct JSONEventDecoder {
         }
     }
 
-    /// Whether an unterminated object has swallowed lines that begin with objects of their own.
-    private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        guard scanner.position == bytes.count, lineEnd + 1 < bytes.count else { return false }
-        return bytes[lineEnd + 1] == UInt8(ascii: "{")
+    /// Whether the next line begins with an object, which an object without an end in this line has swallowed.
+    private func isBeforeObject(_ lineEnd: Int, _ bytes: Span<UInt8>) -> Bool {
+        lineEnd + 1 < bytes.count && bytes[lineEnd + 1] == UInt8(ascii: "{")
     }
 
     private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {

@@ -93,7 +93,7 @@ struct EventTraces {
         }
     }
 
-    /// Reads a string behind its opening quote that is a name if a colon follows, or the line ends in it.
+    /// Reads a string behind its opening quote that is a name if a colon follows, or the line's end.
     private mutating func readName(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) {
         let start = cursor.position
         guard Self.skipString(bytes, &cursor) else {
@@ -107,7 +107,7 @@ struct EventTraces {
         }
         var name = start..<cursor.position - 1
         cursor.skipSpaces(bytes)
-        guard cursor.consume(UInt8(ascii: ":"), bytes) else { return }
+        guard cursor.isAtEnd || cursor.consume(UInt8(ascii: ":"), bytes) else { return }
         cursor.skipSpaces(bytes)
         let isArray = cursor.peek(bytes) == UInt8(ascii: "[")
         guard bytes.firstIndex(of: UInt8(ascii: "\\"), in: name) != nil else {
