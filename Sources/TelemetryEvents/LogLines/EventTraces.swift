@@ -40,6 +40,8 @@ struct EventTraces {
 
     @inline(never)
     private static func areContinuedThere(in bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
+        // Lines of Android often end with a brace, and seldom have a quote.
+        guard bytes.firstIndex(of: UInt8(ascii: "\""), in: line) != nil else { return false }
         var cursor = LineCursor(line)
         if cursor.consume(UInt8(ascii: "\""), bytes) {
             var traces = EventTraces()
