@@ -182,7 +182,7 @@ extension OneAtATime {
             }
         }
 
-        @Test("no refusal of a HEAD request has a body")
+        @Test("a HEAD request for a path without it is refused without a body")
         func headWithoutBody() async throws {
             try await ListeningUnderTest.run { listening in
                 let client = try listening.client()
