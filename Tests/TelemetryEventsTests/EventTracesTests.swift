@@ -9,6 +9,11 @@ struct EventTracesTests {
     private static let event = #"{"event":"prefetch_executed","scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
     private static let untold = #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#
 
+    private static let many = Array(repeating: event, count: 1_000).joined(separator: ",")
+
+    /// An object of 70 KB whose text is begun.
+    private static func long(_ head: String) -> String { "\(head)\(String(repeating: "x", count: 70_000))\"}" }
+
     private static var strict: LogDecoderOptions {
         var options = LogDecoderOptions()
         options.takesAllJSON = true
@@ -65,10 +70,10 @@ struct EventTracesTests {
         (#"5-11-15T05:48:32Z","id":"a"}"#, .notAnObject),
         (#"","scheduleId":"a"}]}"#, .notAnObject),
         (#"  "event": "prefetch_success","#, .notAnObject),
-        (#"{"event":"prefetch_executed","x":"# + String(repeating: "x", count: 70_000) + "\"}", .tooLong),
-        (#"{"reason":""# + String(repeating: "x", count: 70_000) + "\"}", .tooLong),
-        ("[" + Array(repeating: event, count: 1_000).joined(separator: ",") + "]", .tooLong),
-        ("{\"events\":[" + Array(repeating: event, count: 1_000).joined(separator: ",") + "]}", .tooLong),
+        (long(#"{"event":"prefetch_executed","x":""#), .tooLong),
+        (long(#"{"reason":""#), .tooLong),
+        ("[\(many)]", .tooLong),
+        ("{\"events\":[\(many)]}", .tooLong),
     ]
 
     @Test(
@@ -87,7 +92,7 @@ struct EventTracesTests {
     }
 
     /// Lines that other programs write.
-    static let foreign = [
+    static let foreign: [String] = [
         "{}", "{", "}", "[]", "[", "]", "[1,2]", "[{}]", "[{\"a\":1}]", "{\"a\":", "{\"level\":\"in", "\"x\"", "},",
         "]}",
         #"{"level":"info","timestamp":"2025-11-15T05:48:32Z","message":"x"}"#,
@@ -99,8 +104,8 @@ struct EventTracesTests {
         #"INFO sending {"event":"prefetch_success","scheduleId":"a"}"#,
         #"2025-11-15 05:48:00 INFO sending [{"event":"prefetch_success"}]"#,
         #"  "status": 200,"#, #"  "status": 200, "level": "info" }"#,
-        "{" + String(repeating: " ", count: 70_000) + "}",
-        #"{"message":""# + String(repeating: "x", count: 70_000) + "\"}",
+        "{\(String(repeating: " ", count: 70_000))}",
+        long(#"{"message":""#),
     ]
 
     @Test("the JSON of other programs is foreign in a log", arguments: foreign)

@@ -9,8 +9,9 @@ struct JSONEnvelopeTests {
     private static let two = #"{"event":"prefetch_success","scheduleId":"a","timestamp":"2025-11-15T05:48:33Z"}"#
     private static let unknown = #"{"event":"nothing","scheduleId":"a","timestamp":"2025-11-15T05:48:33Z"}"#
 
-    private static func nested(_ open: String, _ close: String, _ depth: Int) -> String {
-        String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)
+    /// A member whose value is nested.
+    private static func member(_ name: String, _ open: String, _ close: String, _ depth: Int) -> String {
+        "\"\(name)\":\(String(repeating: open, count: depth))1\(String(repeating: close, count: depth))"
     }
 
     /// A member of an envelope that is broken, with the reason of its rejection.
@@ -20,12 +21,12 @@ struct JSONEnvelopeTests {
         var testDescription: String { "\(reason.name) \(member.prefix(40))" }
     }
 
-    static let broken = [
-        Broken(member: #""meta":"# + nested(#"{"a":"#, "}", 20), reason: .tooDeep),
-        Broken(member: #""meta":"# + nested("[", "]", 20), reason: .tooDeep),
-        Broken(member: #""meta":"# + nested(#"[{"event":"#, "}]", 500), reason: .tooDeep),
-        Broken(member: #""telemetry":"# + nested(#"{"a":"#, "}", 20), reason: .tooDeep),
-        Broken(member: #""sentAt":"# + nested("[", "]", 20), reason: .tooDeep),
+    static let broken: [Broken] = [
+        Broken(member: member("meta", #"{"a":"#, "}", 20), reason: .tooDeep),
+        Broken(member: member("meta", "[", "]", 20), reason: .tooDeep),
+        Broken(member: member("meta", #"[{"event":"#, "}]", 500), reason: .tooDeep),
+        Broken(member: member("telemetry", #"{"a":"#, "}", 20), reason: .tooDeep),
+        Broken(member: member("sentAt", "[", "]", 20), reason: .tooDeep),
         Broken(member: #""meta":{"a":tru,"b":[{},{}]}"#, reason: .malformedJSON),
         Broken(member: #""meta":01"#, reason: .malformedJSON),
         Broken(member: #""meta":"\ud800""#, reason: .invalidUTF8),
@@ -50,7 +51,7 @@ struct JSONEnvelopeTests {
 
     @Test("each broken field of an envelope is told, whatever else is wrong with its events")
     func everyBrokenFieldIsTold() throws {
-        let deep = #""meta":"# + Self.nested("[", "]", 17)
+        let deep = Self.member("meta", "[", "]", 17)
         let decoded = decode("{\(deep),\"events\":[\(Self.unknown),\(Self.one)],\(deep),\"x\":1}")
         #expect(try canonical(decoded) == [Self.one])
         #expect(
@@ -102,8 +103,8 @@ struct JSONEnvelopeTests {
             #expect(try canonical(decoded) == [Self.one])
             #expect(decoded.rejections == [Rejection(index: 1, reason: .wrongType, field: .events)])
         }
-        let event = decode(event(with: "\"events\":\(value)"))
-        #expect(event.events.count == 1 && event.rejected == 0 && event.unknownFields == 1)
+        let beside = decode(event(with: "\"events\":\(value)"))
+        #expect(beside.events.count == 1 && beside.rejected == 0 && beside.unknownFields == 1)
     }
 
     @Test("an event that is an envelope too loses itself, which is told, and none of its events")
@@ -133,8 +134,8 @@ struct JSONEnvelopeTests {
             #expect(decoded.events.count == 1_002, "\(line.prefix(30))")
             #expect(decoded.rejected == 0)
         }
-        let event = event(with: #""x":"\#(String(repeating: "x", count: 70_000))""#)
-        #expect(decode("\(Self.two)\n\(event)\n", as: .lines).rejections.map(\.reason) == [.tooLong])
+        let long = event(with: #""x":"\#(String(repeating: "x", count: 70_000))""#)
+        #expect(decode("\(Self.two)\n\(long)\n", as: .lines).rejections.map(\.reason) == [.tooLong])
     }
 
     @Test("an envelope without its end hides none of the lines behind it")

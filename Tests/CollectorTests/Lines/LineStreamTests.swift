@@ -87,10 +87,11 @@ struct LineStreamTests {
     )
     func lostEvents(pieceBytes: Int) {
         let taken = EventText.scheduled("a")
-        let lines = [
+        let many = Array(repeating: taken, count: 900).joined(separator: ",")
+        let lines: [String] = [
             "foreign", "[\(taken),\(EventText.scheduled("b")),{}]", "{\"events\":[\(EventText.scheduled("c")),7]}",
             String(taken.dropLast(9)), #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, #"{"a":1}"#,
-            "[" + Array(repeating: taken, count: 900).joined(separator: ",") + "]", EventText.scheduled("d"),
+            "[\(many)]", EventText.scheduled("d"),
         ]
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
         var stream = Self.stream()

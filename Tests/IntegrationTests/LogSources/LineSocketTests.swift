@@ -140,10 +140,10 @@ struct LineSocketTests {
         func event(_ index: Int) -> String {
             #"{"event":"prefetch_scheduled","scheduleId":"lost-\#(index)","timestamp":"2025-11-15T05:48:32Z"}"#
         }
-        let lines = [
+        let lines: [String] = [
             event(0), "[\(event(1)),\(event(2))]", "{\"events\":[\(event(3)),5]}", String(event(4).dropLast(20)),
             #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, #"{"Event":"prefetch_success"}"#,
-            #"{"reason":""# + String(repeating: "x", count: 70_000) + "\"}", "a line of another program", event(5),
+            "{\"reason\":\"\(String(repeating: "x", count: 70_000))\"}", "a line of another program", event(5),
         ]
         try await withTemporaryDirectory { directory in
             let path = "\(directory)/lines.sock"

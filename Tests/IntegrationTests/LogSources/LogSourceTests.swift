@@ -55,10 +55,10 @@ struct LogSourceTests {
     }
 
     /// Lines of events, one of them in an array and one in an envelope, and lines of events that are lost.
-    private static let lossy = [
+    private static let lossy: [String] = [
         event(0), "[\(event(1))]", "{\"sentAt\":\"2025-11-15T06:00:00Z\",\"events\":[\(event(2))]}",
         String(event(3).dropLast(20)), #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#,
-        #"{"reason":""# + String(repeating: "x", count: 70_000) + "\"}",
+        "{\"reason\":\"\(String(repeating: "x", count: 70_000))\"}",
         #"{"level":"info","msg":"of another program"}"#,
         event(4),
     ]

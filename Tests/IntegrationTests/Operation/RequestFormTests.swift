@@ -100,11 +100,11 @@ struct RequestFormTests {
         let requests = [
             post("Content-Type: \(secret)\r\n", "{}"),
             post("Content-Type: text/\(secret); charset=\(secret)\r\n", "{}"),
-            post(type + "Content-Encoding: \(secret)\r\n", "{}"), post(type + "Transfer-Encoding: \(secret)\r\n", "{}"),
+            post("\(type)Content-Encoding: \(secret)\r\n", "{}"), post("\(type)Transfer-Encoding: \(secret)\r\n", "{}"),
             post(type, event), post(type, "{\"\(secret)\":[\(secret)]}"), post(type, "{\"timestamp\":\"\(secret)\"}"),
             post(type, "{\"events\":\"\(secret)\"}"), post("Content-Type: text/plain\r\n", "{\"event\":\"\(secret)"),
-            post(type + "Idempotency-Key: \(String(repeating: secret, count: 20))\r\n", event),
-            post(type + "Authorization: Bearer \(secret)\r\n", secret), post("X-\(secret): \(secret)\r\n", secret),
+            post("\(type)Idempotency-Key: \(String(repeating: secret, count: 20))\r\n", event),
+            post("\(type)Authorization: Bearer \(secret)\r\n", secret), post("X-\(secret): \(secret)\r\n", secret),
             "GET /\(secret)?\(secret)=\(secret) HTTP/1.0\r\nHost: \(secret)\r\n\r\n",
             "GET /metrics?name[]=\(secret) HTTP/1.1\r\nHost: x\r\nAccept: text/plain;escaping=\(secret)\r\n\r\n",
             "GET /metrics HTTP/1.1\r\nHost: \(secret)@\(secret)\r\n\r\n",
@@ -121,8 +121,9 @@ struct RequestFormTests {
                 let answer = try await client.receive { _ in false }
                 #expect(!answer.contains(secret) && !answer.isEmpty, "\(request.prefix(200)): \(answer)")
             }
-            #expect(!(try await service.client.metrics().text.contains(secret)))
-            #expect(!(await service.log.contains(secret)))
+            let page = try await service.client.metrics()
+            let log = await service.log
+            #expect(!page.text.contains(secret) && !log.contains(secret))
         }
     }
 }
