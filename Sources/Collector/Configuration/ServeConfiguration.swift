@@ -112,6 +112,13 @@ extension ServeConfiguration {
         if sourcesAreDevices { options.installation = device } else { options.source = Pseudonym(deviceOf: device) }
         return options
     }
+
+    /// How the lines of line sockets are read, whose clients are told of each event that is refused.
+    func logOptions(ofLineSockets key: InstallationKey) -> LogDecoderOptions {
+        var options = sourcesAreDevices ? logOptions(ofSource: "socket of lines", key) : logOptions(isLive: true)
+        options.takesAllJSON = true
+        return options
+    }
 }
 
 /// A file whose lines are followed.

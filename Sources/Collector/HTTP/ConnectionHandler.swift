@@ -34,6 +34,10 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var timer: (task: Scheduled<Void>, due: NIODeadline)?
     /// To be answered once the responses before it are sent.
     private var pending: Problem?
+    /// The answer to a method that the parser does not know, by the target; nil if there is none better than 400.
+    var unknownMethod: (Substring) -> Problem? = { _ in nil }
+    /// The bytes being parsed, while they begin with the request that is read.
+    private var parsing: ByteBuffer?
     private var isClosed = false
 
     /// - Parameter count: called for each event.
@@ -81,6 +85,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 // MARK: Inbound
 
 extension ConnectionHandler {
+    /// Passes received bytes on to be parsed, unless they are to be discarded.
+    func receive(_ bytes: ByteBuffer, parse: () -> Void) {
+        let isFirst = phases.awaitsBytes
+        guard bytesCame(bytes.readableBytes) else { return }
+        if isFirst { parsing = bytes }
+        parse()
+        parsing = nil
+    }
+
     /// Notes received bytes, before they are parsed; false if they are to be discarded.
     func bytesCame(_ count: Int) -> Bool {
         if phases.isLingering { phases.bytesThrownAway(count, at: .now()) }
@@ -97,6 +110,7 @@ extension ConnectionHandler {
         guard phases.takesBytes, pending == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
+            parsing = nil
             entry?.becomeBusy()
             phases.headCame(
                 isLast: head.headerFields.closesConnection,
@@ -129,7 +143,7 @@ extension ConnectionHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if phases.isLingering || pending != nil { return }
-        guard let problem = Problem(unreadable: error) else { return context.fireErrorCaught(error) }
+        guard let problem = problem(of: error) else { return context.fireErrorCaught(error) }
         guard phases.takesBytes else { return }
         if phases.canRefuse {
             refuse(problem, context)
@@ -138,6 +152,16 @@ extension ConnectionHandler {
         } else {
             pending = problem
         }
+    }
+
+    /// The answer to a request that can't be read; nil if the connection failed.
+    private func problem(of error: any Error) -> Problem? {
+        if case HTTPParserError.invalidMethod = error, let parsing, let line = UnknownMethodLine(parsing),
+            let problem = unknownMethod(line.target)
+        {
+            return problem
+        }
+        return Problem(unreadable: error)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -316,7 +340,7 @@ final class ReceivedBytesHandler: ChannelInboundHandler, RemovableChannelHandler
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.bytesCame(unwrapInboundIn(data).readableBytes) { context.fireChannelRead(data) }
+        connection.receive(unwrapInboundIn(data)) { context.fireChannelRead(data) }
     }
 }
 
@@ -352,7 +376,9 @@ extension Problem {
     /// The answer to an unreadable request; nil if the connection failed.
     fileprivate init?(unreadable error: any Error) {
         switch error {
+        case let fault as RequestHeadFault: self = Problem(fault)
         case HTTPParserError.headerOverflow: self = .headTooLarge
+        case HTTPParserError.invalidVersion: self = .unsupportedVersion
         case is HTTPParserError, is HTTP1TypeConversionError: self = .unreadableRequest
         default: return nil
         }

@@ -34,6 +34,8 @@ struct HTTPListening: Sendable {
     let headers: ServerHeaders
     let answers: HTTPMetrics
     let log: Logger
+    /// The answer to a method that the parser does not know, by the target and what the listener serves.
+    var unknownMethod: @Sendable (Substring, Listener.Services) -> Problem? = { _, _ in nil }
 
     /// Starts to accept: on all listeners, or on none.
     func start(_ sockets: [BoundListener]) async throws -> [Server] {
@@ -69,7 +71,7 @@ struct HTTPListening: Sendable {
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                setUp(channel, http).map { connection in
+                setUp(channel, http, listener.services).map { connection in
                     tasks.run { [log] in await http.handle(value: connection, logger: log) }
                 }
             }
@@ -81,9 +83,14 @@ struct HTTPListening: Sendable {
     }
 
     /// Puts the handlers into the pipeline of a new connection.
-    private func setUp(_ channel: any Channel, _ http: HTTP1Channel) -> EventLoopFuture<HTTP1Channel.Value> {
+    private func setUp(
+        _ channel: any Channel,
+        _ http: HTTP1Channel,
+        _ services: Listener.Services
+    ) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
         let connection = ConnectionHandler(channel, table, live, headers: headers) { answers.count($0) }
+        connection.unknownMethod = { [unknownMethod] in unknownMethod($0, services) }
         do {
             try security.prepare(channel)
             try channel.pipeline.syncOperations.addHandler(ReceivedBytesHandler(connection))
@@ -105,7 +112,7 @@ struct HTTPListening: Sendable {
             logger: log
         )
         do {
-            try HTTP10CompatibilityHandler().add(to: channel)
+            try RequestHeadHandler().add(to: channel)
         } catch {
             return loop.makeFailedFuture(error)
         }
@@ -251,29 +258,5 @@ final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChannelHandler
     func handlerRemoved(context: ChannelHandlerContext) {
         head?.promise?.fail(ChannelError.outputClosed)
         head = nil
-    }
-}
-
-/// Turns HTTP/1.0 requests into HTTP/1.1 requests with `Connection: close` and without `Expect`, which HTTP/1.0 does
-/// not have (RFC 9110, 10.1.1).
-private final class HTTP10CompatibilityHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-
-    /// Adds it before the codec, where the version of a request is still known.
-    func add(to channel: any Channel) throws {
-        let pipeline = channel.pipeline.syncOperations
-        let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-        try pipeline.addHandler(self, position: .before(codec))
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data), head.version != .http1_1 else {
-            return context.fireChannelRead(data)
-        }
-        head.version = .http1_1
-        head.headers.replaceOrAdd(name: "Connection", value: "close")
-        head.headers.remove(name: "Expect")
-        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }

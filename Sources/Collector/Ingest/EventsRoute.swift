@@ -79,7 +79,7 @@ struct EventsRoute: Sendable {
         case "application/json": return .json
         case "application/x-ndjson", "application/ndjson", "application/jsonl": return .ndjson
         case "text/plain": return .log
-        default: throw .unsupportedType(type)
+        default: throw .unsupportedType(isMissing: type.isEmpty)
         }
     }
 

@@ -106,9 +106,7 @@ final class LinesService: Service {
             listeners,
             writer: writer,
             decoder: LogDecoder(
-                configuration.sourcesAreDevices
-                    ? configuration.logOptions(ofSource: "socket of lines", room.key)
-                    : configuration.logOptions(isLive: true),
+                configuration.logOptions(ofLineSockets: room.key),
                 pseudonyms: room.key,
                 identityKey: room.identityKey
             ),

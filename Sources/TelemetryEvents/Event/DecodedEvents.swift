@@ -35,7 +35,7 @@ public struct DecodedEvents: Sendable {
         if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
     }
 
-    /// Appends events found among the lines of a log; their rejections are indexed by line.
+    /// Appends events found among the lines of a log; their rejections are indexed by line from `firstLine`.
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
         identities.append(contentsOf: other.identities)

@@ -66,6 +66,9 @@ public struct LogDecoderOptions: Sendable {
     public var wrapper: LogWrapper?
     /// The time zone of stamps without one.
     public var zone: ZoneOffsets
+    /// Whether each line of JSON is meant as events, unless it is a record of a log; otherwise the JSON of other programs
+    /// is foreign.
+    public var takesAllJSON = false
     /// Whether lines are read while they are written, so that a line without a stamp gets the reading time.
     public var isLive: Bool
     /// The installation of lines and events without one, if all come from one device; nil to derive it from the device

@@ -37,7 +37,7 @@ public struct LogParser: Sendable {
         self.options = options
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
-        unwrapper = LineUnwrapper(wrapper: options.wrapper)
+        unwrapper = LineUnwrapper(wrapper: options.wrapper, takesAllJSON: options.takesAllJSON)
         messages = LogMessageReader(zone: options.zone)
     }
 
@@ -206,7 +206,7 @@ public struct LogParser: Sendable {
     private mutating func decodeEvents(_ bytes: Span<UInt8>, lines: Int, first: Int) {
         let json = JSONEventDecoder.decode(
             bytes,
-            framing: .lines,
+            framing: .logLines,
             receivedAt: readAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
@@ -253,7 +253,7 @@ public struct ParsedLog: Sendable {
     /// The bytes of the messages' texts; redacted except for schedule ids and device names, which only the binder
     /// reads.
     var texts = EventTexts()
-    /// JSON events among the lines, each with the number of messages before them.
+    /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
     /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()

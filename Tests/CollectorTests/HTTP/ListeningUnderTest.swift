@@ -52,6 +52,7 @@ struct ListeningUnderTest: Sendable {
         let sockets = try ListeningSockets.open(
             services.map { Listener(.address(host: "127.0.0.1", port: 0), services: $0) }
         )
+        let served = ServedPaths(metricsPath: "/metrics", hasReload: false)
         let registry = MetricsRegistry(now: { startOfTest })
         let gate = RequestGate()
         let answers = HTTPMetrics(registry, routes: [])
@@ -72,7 +73,8 @@ struct ListeningUnderTest: Sendable {
             security: .none,
             headers: headers,
             answers: answers,
-            log: log
+            log: log,
+            unknownMethod: { target, services in served.unmatched(target.prefix { $0 != "?" }, services) }
         )
         let servers = try await listening.start(sockets)
         let group = ServiceGroup(
