@@ -80,6 +80,8 @@ package struct LedgerRebuild: Sendable {
         guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
+        let estimatedUpTo = loaded.accounts.estimatedUpTo
+        refold.projection.estimatesUpTo = estimatedUpTo == 0 ? nil : Int64(clamping: estimatedUpTo)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
         var whole = refold.projection
         if report.saved != nil {

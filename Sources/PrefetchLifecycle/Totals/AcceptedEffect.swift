@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What an accepted event did to the counters of the lifecycle (docs/metrics.md, What accepted events did).
+///
+/// Every accepted event has exactly one effect, which is known when it is accepted and never changes. Raw values are
+/// stored in checkpoints.
+public enum AcceptedEffect: UInt8, CaseIterable, Sendable {
+    /// It made a counter grow, or it will when its cycle closes.
+    case counted = 0
+    /// It tells of a stage that is counted already.
+    case repeatedStage = 1
+    /// It tells of no stage that a counter counts.
+    case informational = 2
+    /// It belongs to a cycle that was closed before, and counts nothing.
+    case late = 3
+
+    /// The label value.
+    public var name: StaticString {
+        switch self {
+        case .counted: "counted"
+        case .repeatedStage: "repeated_stage"
+        case .informational: "informational"
+        case .late: "late"
+        }
+    }
+}
+
+/// How many accepted events had each effect.
+public struct EffectTally: Hashable, Sendable {
+    private var counts: InlineArray<4, UInt64> = .init(repeating: 0)
+    /// The counted events that made a counter grow when they were accepted. The counters of the others grow later.
+    public internal(set) var countedAtOnce: UInt64 = 0
+    /// By how much client counters made the counters grow.
+    public internal(set) var recovered: UInt64 = 0
+
+    /// No event.
+    public init() {}
+
+    /// The events with one effect.
+    public subscript(effect: AcceptedEffect) -> UInt64 { counts[Int(effect.rawValue)] }
+
+    /// All events.
+    public var total: UInt64 { counts[0] &+ counts[1] &+ counts[2] &+ counts[3] }
+
+    @inline(__always)
+    mutating func add(_ effect: AcceptedEffect) { counts[Int(effect.rawValue)] &+= 1 }
+}
+
+extension EffectTally {
+    public static func == (left: EffectTally, right: EffectTally) -> Bool {
+        AcceptedEffect.allCases.allSatisfy { left[$0] == right[$0] }
+            && (left.countedAtOnce, left.recovered) == (right.countedAtOnce, right.recovered)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for effect in AcceptedEffect.allCases { hasher.combine(self[effect]) }
+        hasher.combine(countedAtOnce)
+        hasher.combine(recovered)
+    }
+}
+
+extension LifecycleFold {
+    /// What the events applied since the last call did. Not part of a checkpoint: whoever counts it takes it after every
+    /// batch.
+    public mutating func takeEffects() -> EffectTally {
+        defer { effects = EffectTally() }
+        return effects
+    }
+
+    /// By how much all counters have grown that events count in, by events or without them.
+    public var increments: UInt64 { groups.increments }
+
+    /// Notes what an event did.
+    ///
+    /// - Parameters:
+    ///   - increments: by how much it made the counters grow.
+    ///   - slot: its cycle; nil where it belongs to none.
+    ///   - wasWaiting: what `isWaiting(_:at:)` said before it was applied.
+    @inline(__always)
+    mutating func note(_ event: borrowing Event, _ increments: UInt64, at slot: Int? = nil, wasWaiting: Bool = false) {
+        if increments > 0 {
+            effects.add(.counted)
+            effects.countedAtOnce &+= 1
+        } else {
+            effects.add(effectWithoutIncrement(event, at: slot, wasWaiting: wasWaiting))
+        }
+    }
+
+    private func effectWithoutIncrement(
+        _ event: borrowing Event,
+        at slot: Int?,
+        wasWaiting: Bool
+    ) -> AcceptedEffect {
+        guard let slot, event.tellsStage else { return .informational }
+        if !wasWaiting, isWaiting(event, at: slot) { return .counted }
+        return cycles[slot].flags.contains(.isReopened) ? .late : .repeatedStage
+    }
+
+    /// Whether a stage like that of the event is known in a cycle and counts only later: a delivery when the cycle closes,
+    /// and a failure without a reason at the end of its attempt.
+    func isWaiting(_ event: borrowing Event, at slot: Int) -> Bool {
+        switch event.kind {
+        case .notificationDelivered: cycles[slot].delivered.isKnown
+        case .prefetchFailure where event.reason == nil && event.willRetry != true: cycles.hasWaitingFailure(at: slot)
+        default: false
+        }
+    }
+}
+
+extension Event {
+    /// Whether it tells of a stage that a counter counts once.
+    fileprivate var tellsStage: Bool {
+        switch kind {
+        case .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired,
+            .prefetchMissed, .contentMissing, .prefetchUsedForNotification, .notificationDelivered,
+            .notificationDrift:
+            true
+        case .prefetchCycleComplete: fetched == true || usedCached == true
+        default: false
+        }
+    }
+}
