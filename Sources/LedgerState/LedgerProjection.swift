@@ -19,6 +19,8 @@ package struct LedgerProjection: Sendable {
     package private(set) var position = LedgerPosition.start
     /// The batch up to which the effects of events are estimated, as in the saved state that a rebuild is compared with.
     package var estimatesUpTo: Int64?
+    /// Whether the loaded state was that of an older version, and lacked what this one saves beside.
+    package private(set) var wasCompleted = false
     private let identityKey: IdentityKey
 
     package init(identityKey: IdentityKey, limits: LifecycleLimits) {
@@ -57,8 +59,10 @@ package struct LedgerProjection: Sendable {
         if readableReceipt == nil { throw .receipt }
     }
 
-    /// Estimates what the events did that an older version accepted (docs/metrics.md, What accepted events did).
+    /// Estimates what the events did that an older version accepted (docs/metrics.md, What accepted events did), and starts
+    /// the other clock that it did not have.
     private mutating func estimateEffects() {
+        fold.restartAgingClock()
         let totals = fold.totals
         accounts.estimateEffects(
             increments: fold.increments,
@@ -132,7 +136,10 @@ extension LedgerProjection {
         guard let saved else { return false }
         position = saved.position
         if let problem { throw problem }
-        if accounts.lacksEffects { estimateEffects() }
+        if accounts.lacksEffects {
+            estimateEffects()
+            wasCompleted = true
+        }
         return true
     }
 

@@ -32,6 +32,8 @@ package struct ProjectionMetrics: Sendable {
     package let checkpointFailures: Counter
     /// Leaps of the system clock.
     package let clockLeaps: Counter
+    /// Whether the system clock is doubted after a leap.
+    package let clockDoubted: Gauge
     /// Batches of which events or receipt could not be read.
     package let unreadableRecords: Counter
 
@@ -76,7 +78,7 @@ package struct ProjectionMetrics: Sendable {
         )
         effects = registry.counter(
             "dnp_telemetry_accepted_effects_total",
-            help: "Events accepted, by what they did to the counters of the lifecycle; their sum is all accepted events.",
+            help: "Events accepted, by what they did to the counters of the lifecycle; together all of them.",
             label: "effect",
             of: AcceptedEffect.self,
             value: { "\($0.name)" }
@@ -113,7 +115,11 @@ package struct ProjectionMetrics: Sendable {
         )
         clockLeaps = registry.counter(
             "dnp_telemetry_clock_leaps_total",
-            help: "Leaps of the system clock, during which no cycle closes."
+            help: "Leaps of the system clock, and starts at a time that does not follow the ledger's last."
+        )
+        clockDoubted = registry.gauge(
+            "dnp_telemetry_clock_doubted",
+            help: "1 while the system clock has leapt and not stood for 15 minutes since, so that no cycle closes."
         )
         unreadableRecords = registry.counter(
             "dnp_telemetry_unreadable_batches_total",

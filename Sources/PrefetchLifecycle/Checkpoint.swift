@@ -48,12 +48,12 @@ extension LifecycleFold {
 
     /// A checkpoint of an older version ends before the clock of the identities, which then begins with the fold's.
     private mutating func restoreAgingClock(_ reader: inout StateReader) throws(StateError) {
-        var now = clock
-        var row = clock
-        if reader.remaining > 0 {
-            now = Timestamp(microseconds: try reader.integer())
-            row = Timestamp(microseconds: try reader.integer())
+        guard reader.remaining > 0 else {
+            if clock.microseconds != 0 { restartAgingClock() }
+            return
         }
+        let now = Timestamp(microseconds: try reader.integer())
+        let row = Timestamp(microseconds: try reader.integer())
         guard row.microseconds != 0 else { return }
         identities.restore(identities.clock.restored(now: now, row: row))
     }

@@ -99,6 +99,10 @@ public struct LifecycleFold: Sendable {
     public var rememberedIdentities: Int { identities.count }
     /// The time of the last batch or tick as its row has it, which a clock that was set back makes earlier than `clock`.
     public var lastRow: Timestamp { identities.clock.row }
+    /// Lets the clock by which identities grow old begin with `clock`, as after a checkpoint of a version that had none.
+    public mutating func restartAgingClock() {
+        identities.restore(identities.clock.restored(now: clock, row: clock))
+    }
     /// The memory of the remembered identities, in bytes.
     public var identityBytes: Int { identities.byteCount }
 

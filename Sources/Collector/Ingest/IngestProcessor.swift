@@ -173,8 +173,10 @@ struct IngestProcessor: CommitProcessor {
 
     /// Whether the clock can be believed that it is that late.
     private mutating func isBelieved(_ now: Int64) -> Bool {
-        switch watch?.look(now: now, monotonic: monotonic()) {
-        case nil, .believed: return true
+        let belief = watch?.look(now: now, monotonic: monotonic()) ?? .believed
+        metrics.clockDoubted.set(belief == .believed ? 0 : 1)
+        switch belief {
+        case .believed: return true
         case .doubted: return false
         case .leapt(let step):
             metrics.clockLeaps.add()

@@ -13,7 +13,7 @@ public enum AcceptedEffect: UInt8, CaseIterable, Sendable {
     case repeatedStage = 1
     /// It tells of no stage that a counter counts.
     case informational = 2
-    /// It belongs to a cycle that was closed before, and counts nothing.
+    /// It sums up a cycle that was closed before, so that it asserts nothing any more.
     case late = 3
 
     /// The label value.
@@ -28,8 +28,11 @@ public enum AcceptedEffect: UInt8, CaseIterable, Sendable {
 }
 
 /// How many accepted events had each effect.
-public struct EffectTally: Hashable, Sendable {
-    private var counts: InlineArray<4, UInt64> = .init(repeating: 0)
+public struct EffectTally: Equatable, Sendable {
+    private var counted: UInt64 = 0
+    private var repeatedStage: UInt64 = 0
+    private var informational: UInt64 = 0
+    private var late: UInt64 = 0
     /// The counted events that made a counter grow when they were accepted. The counters of the others grow later.
     public internal(set) var countedAtOnce: UInt64 = 0
     /// By how much client counters made the counters grow.
@@ -38,26 +41,27 @@ public struct EffectTally: Hashable, Sendable {
     /// No event.
     public init() {}
 
-    /// The events with one effect.
-    public subscript(effect: AcceptedEffect) -> UInt64 { counts[Int(effect.rawValue)] }
-
     /// All events.
-    public var total: UInt64 { counts[0] &+ counts[1] &+ counts[2] &+ counts[3] }
+    public var total: UInt64 { counted &+ repeatedStage &+ informational &+ late }
 
-    @inline(__always)
-    mutating func add(_ effect: AcceptedEffect) { counts[Int(effect.rawValue)] &+= 1 }
-}
-
-extension EffectTally {
-    public static func == (left: EffectTally, right: EffectTally) -> Bool {
-        AcceptedEffect.allCases.allSatisfy { left[$0] == right[$0] }
-            && (left.countedAtOnce, left.recovered) == (right.countedAtOnce, right.recovered)
+    /// The events with one effect.
+    public subscript(effect: AcceptedEffect) -> UInt64 {
+        switch effect {
+        case .counted: counted
+        case .repeatedStage: repeatedStage
+        case .informational: informational
+        case .late: late
+        }
     }
 
-    public func hash(into hasher: inout Hasher) {
-        for effect in AcceptedEffect.allCases { hasher.combine(self[effect]) }
-        hasher.combine(countedAtOnce)
-        hasher.combine(recovered)
+    @inline(__always)
+    mutating func add(_ effect: AcceptedEffect) {
+        switch effect {
+        case .counted: counted &+= 1
+        case .repeatedStage: repeatedStage &+= 1
+        case .informational: informational &+= 1
+        case .late: late &+= 1
+        }
     }
 }
 
@@ -95,7 +99,8 @@ extension LifecycleFold {
     ) -> AcceptedEffect {
         guard let slot, event.tellsStage else { return .informational }
         if !wasWaiting, isWaiting(event, at: slot) { return .counted }
-        return cycles[slot].flags.contains(.isReopened) ? .late : .repeatedStage
+        let isLate = event.kind == .prefetchCycleComplete && cycles[slot].flags.contains(.isReopened)
+        return isLate ? .late : .repeatedStage
     }
 
     /// Whether a stage like that of the event is known in a cycle and counts only later: a delivery when the cycle closes,

@@ -175,8 +175,9 @@ extension Alone {
             // Each success tells how long its fetch took, and no other event does.
             let timed = sums["\(durations)_count"]
             let successes = sums["dnp_prefetch_success_total"]
+            let effects = sums["dnp_telemetry_accepted_effects_total"]
             guard received == accepted + duplicates + rejected, accepted == position, stages == accepted,
-                timed == successes
+                timed == successes, effects == accepted
             else {
                 return """
                     \(kind): received \(received), accepted \(accepted), duplicates \(duplicates), rejected \(rejected), \
