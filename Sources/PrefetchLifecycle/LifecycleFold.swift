@@ -155,7 +155,9 @@ public struct LifecycleFold: Sendable {
     /// Moves the clock without events: closes the cycles that are due and forgets old identities.
     ///
     /// A tick is also what sets the clock back: batches only ever advance it, so after a false clock ahead nothing would
-    /// close until the true one has caught up. Closes at most `closingsPerTick` cycles; `isTickDue(at:)` says whether another tick is needed for the rest.
+    /// close until the true one has caught up.
+    ///
+    /// Closes at most `closingsPerTick` cycles; `isTickDue(at:)` says whether another tick is needed for the rest.
     public mutating func tick(to now: Timestamp) {
         if isAhead(of: now) { setBack(to: now) }
         advance(to: now)
@@ -186,7 +188,7 @@ extension LifecycleFold {
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
         let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
-        var increments = groups.increments(of: named ?? 0) - earlier
+        var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
             var slot = slot(for: event, at: address)
@@ -207,7 +209,7 @@ extension LifecycleFold {
             let counted = groups.tally(of: group) - before
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
-            increments += groups.increments(of: group) - start
+            increments &+= groups.increments(of: group) &- start
             note(event, increments, at: slot, wasWaiting: isWaiting)
             updateInstallation(installation, with: event, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {

@@ -103,71 +103,76 @@ struct ClockLeapTests {
         try pipeline.ledger.close()
     }
 
+    /// Both clocks of a machine, of which someone sets the one.
+    private struct Clocks {
+        let wall = ManualClock()
+        let monotonic = ManualClock()
+
+        /// A watch that has looked at them.
+        var watch: ClockWatch {
+            var watch = ClockWatch(lastRow: nil)
+            _ = watch.look(now: wall.now, monotonic: monotonic.now)
+            return watch
+        }
+
+        /// Lets time pass, in steps that are no leaps to whoever looks between the two clocks.
+        func pass(seconds: Int64) {
+            for start in stride(from: 0, to: seconds, by: 200) {
+                let step = min(200, seconds - start)
+                monotonic.advance(seconds: step)
+                wall.advance(seconds: step)
+            }
+        }
+    }
+
+    private static func pipeline(_ clocks: Clocks) throws -> Pipeline {
+        try Pipeline(
+            in: try TemporaryDirectory(),
+            clock: clocks.wall,
+            tickInterval: .milliseconds(1),
+            watch: clocks.watch,
+            monotonic: clocks.monotonic
+        )
+    }
+
     @Test("a leap ahead closes no cycle before the clock has stood there, and none once it is back")
     func leapClosesNothing() async throws {
-        let directory = try TemporaryDirectory()
-        let (clock, monotonic) = (ManualClock(), ManualClock())
-        let pipeline = try Pipeline(
-            in: directory,
-            clock: clock,
-            tickInterval: .milliseconds(1),
-            watch: ClockWatch(lastRow: nil),
-            monotonic: monotonic
-        )
-        func pass(seconds: Int64) {
-            clock.advance(seconds: seconds)
-            monotonic.advance(seconds: seconds)
-        }
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks)
         _ = try await pipeline.submit(TickTests.pending)
-        await waitUntil("the clock was looked at") { pipeline.page[Self.doubted] == 0 }
-        pass(seconds: 60)
-
-        clock.advance(seconds: 8 * Self.day)
+        clocks.pass(seconds: 60)
+        clocks.wall.advance(seconds: 8 * Self.day)
         await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
         _ = try await pipeline.submit([EventText.event("prefetch_executed", id: "b", second: 60)])
         #expect(pipeline.page.openCycles == 2)
-        clock.advance(seconds: -8 * Self.day)
-        await waitUntil("the clock is believed again, and the ledger's clock is set back") {
+
+        clocks.wall.advance(seconds: -8 * Self.day)
+        await waitUntil("the clock is believed again, and a tick has set the ledger's clock back") {
             pipeline.page[Self.doubted] == 0 && pipeline.ledger.position.batch == 3
         }
         #expect(pipeline.page.openCycles == 2)
         #expect(pipeline.page["dnp_telemetry_clock_leaps_total"] == 1)
 
-        pass(seconds: Self.day + 60)
+        clocks.pass(seconds: Self.day + 600)
         await waitUntil("both cycles close by the true clock") { pipeline.page.openCycles == 0 }
         #expect(pipeline.page[TickTests.failures] == 1)
+        let page = pipeline.page
         let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
-        #expect(rebuilt.fold.openCycles == 0)
-        #expect(
-            rebuilt.fold.totals
-                == (try LedgerProjection.recover(
-                    from: pipeline.ledger.reader,
-                    identityKey: EventText.identityKey,
-                    limits: LifecycleLimits()
-                ).0.fold.totals)
-        )
+        let clock = "dnp_telemetry_clock_leaps_total"
+        #expect(RegistryPage(of: rebuilt).difference(from: page).filter { !$0.hasPrefix(clock) } == [])
         try await pipeline.close()
     }
 
     @Test("a clock that has stood ahead for a quarter of an hour closes what is due")
     func leapThatStandsCloses() async throws {
-        let (clock, monotonic) = (ManualClock(), ManualClock())
-        let pipeline = try Pipeline(
-            in: try TemporaryDirectory(),
-            clock: clock,
-            tickInterval: .milliseconds(1),
-            watch: ClockWatch(lastRow: nil),
-            monotonic: monotonic
-        )
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks)
         _ = try await pipeline.submit(TickTests.pending)
-        clock.advance(seconds: 11)
-        monotonic.advance(seconds: 11)
-        await waitUntil("the clock was looked at") { pipeline.page[Self.doubted] == 0 }
-        clock.advance(seconds: 8 * Self.day)
+        clocks.pass(seconds: 60)
+        clocks.wall.advance(seconds: 8 * Self.day)
         await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
         #expect(pipeline.page.openCycles == 1)
-        clock.advance(seconds: 15 * 60)
-        monotonic.advance(seconds: 15 * 60)
+        clocks.pass(seconds: 15 * 60 + 200)
         await waitUntil("the cycle is closed") { pipeline.page.openCycles == 0 }
         #expect(pipeline.page[Self.doubted] == 0)
         try await pipeline.close()

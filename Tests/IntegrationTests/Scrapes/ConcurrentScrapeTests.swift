@@ -13,7 +13,8 @@ extension Alone {
 
         private static let stages = ["scheduled", "executed", "success", "failure", "used_for_notification"]
             .map { "dnp_prefetch_\($0)_total" }
-        private static let accounts = ["received", "accepted", "duplicate", "rejected"]
+        private static let accounts =
+            ["received", "accepted", "duplicate", "rejected"]
             .map { "dnp_telemetry_events_\($0)_total" } + ["dnp_telemetry_accepted_effects_total"]
         private static let durations = "dnp_prefetch_fetch_duration_seconds"
         private static let path =
