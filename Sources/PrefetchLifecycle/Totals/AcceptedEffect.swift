@@ -108,13 +108,16 @@ extension LifecycleFold {
     func isWaiting(_ event: borrowing Event, at slot: Int) -> Bool {
         switch event.kind {
         case .notificationDelivered: cycles[slot].delivered.isKnown
-        case .prefetchFailure where event.reason == nil && event.willRetry != true: cycles.hasWaitingFailure(at: slot)
+        case .prefetchFailure: event.lacksReason ? cycles.hasWaitingFailure(at: slot) : false
         default: false
         }
     }
 }
 
 extension Event {
+    /// Whether it is a failure that may have to wait for its reason.
+    fileprivate var lacksReason: Bool { reason == nil && willRetry != true }
+
     /// Whether it tells of a stage that a counter counts once.
     fileprivate var tellsStage: Bool {
         switch kind {
