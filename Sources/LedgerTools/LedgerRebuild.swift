@@ -71,6 +71,7 @@ package struct LedgerRebuild: Sendable {
         do throws(LedgerError) {
             let isSaved = try loaded.load(from: reader) { comparison.add(saved: $0, $1) }
             if isSaved { report.saved = loaded.position }
+            if loaded.wasCompleted { loaded.eachCompletedPage { comparison.add(saved: $0, $1) } }
         } catch {
             guard let detail = error.stateDetail else { throw error }
             report.problems.append(detail)
@@ -80,6 +81,8 @@ package struct LedgerRebuild: Sendable {
         guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
+        let estimatedUpTo = loaded.accounts.estimatedUpTo
+        refold.projection.estimatesUpTo = estimatedUpTo == 0 ? nil : Int64(clamping: estimatedUpTo)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
         var whole = refold.projection
         if report.saved != nil {
@@ -264,6 +267,15 @@ private struct LedgerRefold {
 }
 
 extension LedgerProjection {
+    /// Calls `body` with the pages that an older version saved with less in them, as this version saves them.
+    fileprivate func eachCompletedPage(_ body: (StateKey, [UInt8]) -> Void) {
+        body(IngestAccounts.stateKey, accounts.encoded)
+        var loaded = self
+        var delta = loaded.fold.takeChanges()
+        // The totals come first; the others are as they were saved.
+        if let totals = delta.takePage() { body(StateKey("fold/" + totals.key), totals.value) }
+    }
+
     /// Calls `body` with every page of a checkpoint.
     ///
     /// Only for a projection that was not loaded and of which no changes were taken.

@@ -46,13 +46,13 @@ package struct LedgerVerify: Sendable {
             }
             let key = keyCheck()
             let database = try databaseCheck()
-            let (checkpoint, accounts) = try checkpointCheck()
+            let (checkpoint, accounts, effects) = try checkpointCheck()
             let audit = try BatchAudit(reader, from: accounts, progress: progress)
             return LedgerVerdict(
                 ledger: ledger,
                 checks: [
                     key, database, audit.check, checkpoint,
-                    SumsCheck(at: accounts, end: audit.accounts, journal: reached).check,
+                    SumsCheck(at: accounts, effects, end: audit.accounts, journal: reached).check,
                     try positionsCheck(positions, end: audit.end),
                     try journalCheck(journal, reached, progress),
                 ]
@@ -83,17 +83,19 @@ package struct LedgerVerify: Sendable {
         return check
     }
 
-    private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?) {
+    private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?, EffectSums?) {
         var check = LedgerCheck(.checkpoint)
         // Hashes under the key are only compared, so any key can read the state.
         var projection = LedgerProjection(identityKey: IdentityKey(0, 0), limits: LifecycleLimits())
         var pages: UInt64 = 0
         var bytes: UInt64 = 0
+        var effects: EffectSums?
         do throws(LedgerError) {
             let isSaved = try projection.load(from: reader) { _, value in
                 pages += 1
                 bytes += UInt64(value.count)
             }
+            effects = EffectSums(projection)
             check.sentence =
                 isSaved ? "\(pages) pages of \(bytes) bytes, true for \(projection.position)" : "there is none yet"
         } catch {
@@ -103,10 +105,10 @@ package struct LedgerVerify: Sendable {
         check.add("pages", pages)
         check.add("bytes", bytes)
         do throws(LedgerError) {
-            return (check, try SavedAccounts(from: reader))
+            return (check, try SavedAccounts(from: reader), effects)
         } catch {
             _ = try detail(of: error)
-            return (check, nil)
+            return (check, nil, effects)
         }
     }
 

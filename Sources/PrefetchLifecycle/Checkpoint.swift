@@ -15,6 +15,8 @@ extension LifecycleFold {
         value.append(clock.microseconds)
         value.append(latest.microseconds)
         groups.append(to: &value)
+        value.append((identities.clock.now ?? clock).microseconds)
+        value.append(identities.clock.row.microseconds)
         delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
@@ -38,9 +40,22 @@ extension LifecycleFold {
             latest = Timestamp(microseconds: try reader.integer())
             try groups.restore(&reader)
             installations.evicted = groups[0].evictedInstallations
+            try restoreAgingClock(&reader)
         } else {
             throw StateError(key: page.key, problem: "a name that this version does not know")
         }
+    }
+
+    /// A checkpoint of an older version ends before the clock of the identities, which then begins with the fold's.
+    private mutating func restoreAgingClock(_ reader: inout StateReader) throws(StateError) {
+        guard reader.remaining > 0 else {
+            if clock.microseconds != 0 { restartAgingClock() }
+            return
+        }
+        let now = Timestamp(microseconds: try reader.integer())
+        let row = Timestamp(microseconds: try reader.integer())
+        guard row.microseconds != 0 else { return }
+        identities.restore(identities.clock.restored(now: now, row: row))
     }
 }
 

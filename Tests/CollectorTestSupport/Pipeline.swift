@@ -25,12 +25,16 @@ package final class Pipeline: Sendable {
     private let directory: TemporaryDirectory
 
     /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
+    ///
+    /// Without a watch any time of the clock is believed. With one, `monotonic` is the time that no one sets.
     package init(
         in directory: TemporaryDirectory,
         clock: ManualClock = ManualClock(),
         limits: LifecycleLimits = LifecycleLimits(),
         labels: [LifecycleLabel] = [],
         tickInterval: Duration? = nil,
+        watch: ClockWatch? = nil,
+        monotonic: ManualClock = ManualClock(),
         journald: NamespacedJournald? = nil
     ) throws {
         self.clock = clock
@@ -51,7 +55,9 @@ package final class Pipeline: Sendable {
             projection,
             retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
             metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
-            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
+            watch: watch,
+            monotonic: { monotonic.now }
         ) { _ in
             progress?.passed(cursor: output.cursor)
             output.wake()

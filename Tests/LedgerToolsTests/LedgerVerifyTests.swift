@@ -8,6 +8,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import PrefetchLifecycle
 @testable import TextOutput
 
 @Suite("Verifying a ledger")
@@ -100,6 +101,36 @@ struct LedgerVerifyTests {
         let failures = try failures(kept.directory)
         #expect(Set(failures.keys) == [.sums])
         #expect(failures[.sums]?.first == "at the checkpoint, accepted is 11 and the last event has number 12")
+    }
+
+    @Test("ledger verify sees effects and increments that do not add up to accepted events and counters")
+    func wrongEffects() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        var accounts = IngestAccounts()
+        accounts.add(IngestReceipt(), accepted: 12, origin: EventOrigin(.http, .ndjson).rawValue)
+        var tally = EffectTally()
+        tally.add(.counted)
+        accounts.add(tally, of: 1, increments: 5)
+        var changes = StateChanges()
+        changes.put(IngestAccounts.stateKey, accounts.encoded)
+        try kept.overwrite(changes)
+        let failures = try failures(kept.directory)
+        #expect(
+            failures == [
+                .sums: [
+                    "at the checkpoint, accepted 12 is not counted 1 + repeated_stage 0 + informational 0 + late 0",
+                    "at the checkpoint, the lifecycle's counters come to 12, and they grew by event 0 + client_counters 0 "
+                        + "+ later 5",
+                ]
+            ]
+        )
+    }
+
+    @Test("ledger verify finds nothing in a checkpoint of a version that noted no effects")
+    func olderEffects() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.directory.makeCheckpointOlder()
+        #expect(try failures(kept.directory) == [:])
     }
 
     @Test("ledger verify sees a page of the state that cannot be read back")

@@ -29,6 +29,11 @@ struct IngestProcessor: CommitProcessor {
     private var metrics: ProjectionMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
+    private let log: Logger
+    /// Holds ticks up after leaps of the clock; nil where every time is believed.
+    private var watch: ClockWatch?
+    /// Microseconds of a clock that is never set.
+    private let monotonic: @Sendable () -> Int64
     private var nextTickAt: Int64 = 0
     private var wantsTick = false
     private var wantsStep = false
@@ -38,12 +43,17 @@ struct IngestProcessor: CommitProcessor {
         retention: LedgerRetention,
         metrics: ProjectionMetrics,
         log: Logger,
+        watch: ClockWatch? = nil,
+        monotonic: @escaping @Sendable () -> Int64 = { Int64(clamping: LedgerClock.system.monotonic() / 1_000) },
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
         self.projection = projection
         self.retention = retention
         self.metrics = metrics
         self.onCommit = onCommit
+        self.log = log
+        self.watch = watch
+        self.monotonic = monotonic
         failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
         self.metrics.publish(projection)
@@ -156,9 +166,26 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func tick(now: Int64) -> Submission? {
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        wantsTick = projection.fold.isTickDue(at: Timestamp(microseconds: now))
+        wantsTick = isBelieved(now) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
         nextTickAt = wantsTick ? now : now + Self.tickInterval
         return wantsTick ? .tick : nil
+    }
+
+    /// Whether the clock can be believed that it is that late.
+    private mutating func isBelieved(_ now: Int64) -> Bool {
+        let belief = watch?.look(now: now, monotonic: monotonic()) ?? .believed
+        metrics.clockDoubted.set(belief == .believed ? 0 : 1)
+        switch belief {
+        case .believed: return true
+        case .doubted: return false
+        case .leapt(let step):
+            metrics.clockLeaps.add()
+            log.warning(
+                "the system clock leapt; no cycle closes until it has stood for 15 minutes, or is back",
+                metadata: ["seconds": "\(step / 1_000_000)"]
+            )
+            return false
+        }
     }
 
     var hasPendingMaintenance: Bool { wantsStep || wantsTick }

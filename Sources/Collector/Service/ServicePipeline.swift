@@ -44,7 +44,8 @@ struct ServicePipeline {
                 journal: progress,
                 labels: configuration.labels
             ),
-            log: log
+            log: log,
+            watch: ClockWatch(lastRow: storage.projection.lastRow)
         ) { position in
             progress?.committed(position.sequence, at: clock.now())
             progress?.passed(cursor: output.cursor)

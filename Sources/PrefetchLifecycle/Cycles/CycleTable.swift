@@ -122,6 +122,14 @@ extension CycleTable {
         return slot
     }
 
+    /// Lowers closing times that a clock ahead has given to the latest ones that the clock gives now.
+    mutating func limitClosing(_ terms: ClosingTerms) {
+        for slot in 0..<count {
+            let end = self[slot].closing(terms)
+            if self[slot].closesAt > end { update(slot) { $0.closesAt = end } }
+        }
+    }
+
     /// Sets the notification time of a cycle that had none.
     mutating func learn(due: Timestamp, at slot: Int) {
         let isFree = self.slot(installation: self[slot].installation, due: due) == nil

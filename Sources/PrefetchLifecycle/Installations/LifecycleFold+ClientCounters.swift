@@ -63,6 +63,7 @@ extension LifecycleFold {
         groups[group].add(outcome.missing, times: 1)
         for place in 0..<StageTally.count {
             groups[group].recovered[Int(StageTally.stage(place).rawValue)] += outcome.missing[place]
+            effects.recovered &+= outcome.missing[place]
         }
     }
 }

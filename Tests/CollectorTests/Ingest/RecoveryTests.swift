@@ -121,6 +121,8 @@ struct RecoveryTests {
                 let accounts = [page.received, page.accepted ?? 0, page.duplicates ?? 0, page.rejected]
                 try #require(accounts[0] == accounts[1...].reduce(0, +))
                 #expect(page.accepted == page["dnp_telemetry_ledger_sequence"])
+                #expect(page.effectBalance == 0)
+                #expect(page.increments == page.lifecycleCounters)
                 #expect(zip(before, accounts).allSatisfy { $0 <= $1 })
                 before = accounts
             }
