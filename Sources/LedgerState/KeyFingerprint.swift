@@ -37,8 +37,8 @@ package struct KeyFingerprint: Equatable, Sendable {
         try ledger.checkpoint(projection: Self.projection, at: .start, changes: changes, now: now)
     }
 
-    /// The first 16 digits, for messages.
-    fileprivate var digits: String { String(decoding: bytes.prefix(16), as: UTF8.self) }
+    /// The hash as hexadecimal digits.
+    var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension InstallationKey {
@@ -69,8 +69,9 @@ extension InstallationKeyError {
     ) -> InstallationKeyError {
         InstallationKeyError(
             path: directory + "/" + InstallationKey.fileName,
-            problem: "it is another key (fingerprint \(found.digits)) than the one that the ledger beside it was written "
-                + "under (\(expected.digits))"
+            problem:
+                "it is another key (fingerprint \(found.text.prefix(16))) than the one that the ledger beside it was written "
+                + "under (\(expected.text.prefix(16)))"
         )
     }
 }

@@ -32,8 +32,14 @@ struct RecoveredLedger {
         var (ledger, opening) = try EventLedger.open(directory: directory, durability: durability, now: now)
         // Created under the ledger's lock and after the ledger, so that two first starts cannot create two keys, and a
         // ledger that is missing beside a key was lost.
-        let key = try found ?? InstallationKey(directory: directory)
-        try Self.bind(key, to: ledger, directory, now: now, log)
+        let key: InstallationKey
+        do {
+            key = try found ?? InstallationKey(directory: directory)
+            try Self.bind(key, to: ledger, directory, now: now, log)
+        } catch {
+            try? ledger.close()
+            throw error
+        }
         let identityKey = key.identityKey
         let limits = LifecycleLimits()
         var recovered: (LedgerProjection, LedgerProjection.Recovery)
