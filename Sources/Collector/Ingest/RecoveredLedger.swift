@@ -95,8 +95,8 @@ struct RecoveredLedger {
     private static func isUnused(_ directory: String) -> Bool {
         do throws(LedgerError) {
             let reader = try LedgerReader.open(directory: directory)
-            let kept = try KeyFingerprint(in: reader)
-            return try kept == nil && reader.statistics().end.sequence == 0
+            guard try KeyFingerprint(in: reader) == nil else { return false }
+            return try reader.statistics().end.sequence == 0
         } catch .absent {
             return (try? LedgerPresence.find(in: directory)) != .present
         } catch {
