@@ -47,7 +47,9 @@ extension EventLedger {
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
         switch try LedgerInspection.inspect(files, limits: limits) {
-        case .blank: opening = .created
+        case .blank:
+            opening = .created
+            try files.beginCreation()
         case .sound: opening = .opened
         case .damaged(let reason): opening = .setAside(path: try files.setAside(at: now), reason: reason)
         }
@@ -74,6 +76,7 @@ extension EventLedger {
             try MetaTable(database).create(at: now)
         }
         try files.synchronizeDirectory()
+        try files.endCreation()
         let (identity, end) = try connection.transaction(.deferred) { (database) throws(LedgerError) in
             try (MetaTable(database).identity(), lastPosition(in: database))
         }

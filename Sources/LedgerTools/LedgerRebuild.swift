@@ -19,7 +19,7 @@ package struct LedgerRebuild: Sendable {
     /// Opens the ledger of a state directory for reading.
     package init(stateDirectory: String) throws(UnreadableLedger) {
         reader = try LedgerReader.reading(stateDirectory)
-        identityKey = try Self.identityKey(stateDirectory)
+        identityKey = try Self.identityKey(stateDirectory, of: reader)
     }
 
     init(_ reader: LedgerReader, _ identityKey: IdentityKey) {
@@ -27,11 +27,18 @@ package struct LedgerRebuild: Sendable {
         self.identityKey = identityKey
     }
 
-    private static func identityKey(_ directory: String) throws(UnreadableLedger) -> IdentityKey {
-        do throws(InstallationKeyError) {
-            return try InstallationKey(directory: directory, mayCreate: false).identityKey
-        } catch {
+    private static func identityKey(
+        _ directory: String,
+        of reader: LedgerReader
+    ) throws(UnreadableLedger) -> IdentityKey {
+        do {
+            let key = try InstallationKey(directory: directory, mayCreate: false)
+            _ = try key.isKey(of: reader, in: directory)
+            return key.identityKey
+        } catch let error as LedgerError {
             throw UnreadableLedger(error)
+        } catch {
+            throw UnreadableLedger("\(error)")
         }
     }
 
@@ -154,15 +161,15 @@ extension LedgerRebuild {
         now: Int64,
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> RebuildReport {
-        let key = try identityKey(stateDirectory)
         let ledger: EventLedger
         do throws(LedgerError) {
             ledger = try EventLedger.openExisting(directory: stateDirectory, durability: .power)
         } catch {
-            throw UnreadableLedger(error)
+            throw UnreadableLedger(error, in: stateDirectory)
         }
         let outcome = Result { () throws(UnreadableLedger) in
-            try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
+            let key = try identityKey(stateDirectory, of: ledger.reader)
+            return try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
         }
         do throws(LedgerError) {
             try ledger.close()

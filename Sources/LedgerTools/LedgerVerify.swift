@@ -39,7 +39,7 @@ package struct LedgerVerify: Sendable {
     ) throws(UnreadableLedger) -> LedgerVerdict {
         do throws(LedgerError) {
             // Read first, so that everything confirmed by then is in the journal when it is read.
-            let positions = try reader.positions()
+            let positions = try reader.positions().filter { $0.projection != KeyFingerprint.projection }
             let saved = positions.first { $0.projection == JournalProgress.projection }
             let reached = try saved.map { (saved) throws(LedgerError) in
                 JournalProgress.Reached.resuming(saved, pruned: try reader.statistics().pruned)
@@ -64,12 +64,15 @@ package struct LedgerVerify: Sendable {
 
     private func keyCheck() -> LedgerCheck {
         var check = LedgerCheck(.key)
-        do throws(InstallationKeyError) {
-            _ = try InstallationKey(directory: directory, mayCreate: false)
-            check.sentence = "\(InstallationKey.fileName) can be read"
+        do {
+            let isKept = try InstallationKey(directory: directory, mayCreate: false).isKey(of: reader, in: directory)
+            check.sentence =
+                isKept
+                ? "\(InstallationKey.fileName) is the key of this ledger"
+                : "\(InstallationKey.fileName) can be read; the ledger keeps no fingerprint of its key"
         } catch {
             check.sentence = InstallationKey.fileName
-            check.fail(error.description)
+            check.fail("\(error)")
         }
         return check
     }

@@ -55,6 +55,54 @@ struct LedgerVerifyTests {
         try await pipeline.close()
     }
 
+    @Test("ledger verify and rebuild name a key that is not the ledger's")
+    func otherKey() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let own = try #require(try InstallationKey.load(from: kept.path))
+        let ledger = try EventLedger.openExisting(directory: kept.path, durability: .process)
+        try KeyFingerprint(of: own).save(to: ledger, now: startOfTest)
+        try ledger.close()
+        #expect(try failures(kept.directory) == [:])
+        let verdict = try LedgerVerify(stateDirectory: kept.path).verdict(.none)
+        #expect(verdict.text(style: .plain, isBrief: false).contains("installation.key is the key of this ledger"))
+        #expect(!verdict.text(style: .plain, isBrief: false).contains(KeyFingerprint.projection))
+
+        try Files.write([UInt8](1...32), to: kept.directory.file(InstallationKey.fileName))
+        let failures = try failures(kept.directory)
+        #expect(Set(failures.keys) == [.key])
+        #expect(failures[.key]?.first?.contains("it is another key") == true)
+        let error = #expect(throws: UnreadableLedger.self) { _ = try LedgerRebuild(stateDirectory: kept.path) }
+        #expect(error?.description.contains("it is another key") == true)
+        #expect(throws: UnreadableLedger.self) {
+            _ = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest)
+        }
+    }
+
+    @Test(
+        "ledger verify, dump and rebuild say what a start says of a ledger that is empty or missing",
+        arguments: [true, false]
+    )
+    func lostLedger(isEmpty: Bool) async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let path = kept.directory.file("ledger.sqlite")
+        if isEmpty { try Files.write([], to: path) } else { try FileManager.default.removeItem(atPath: path) }
+        guard case .lost(let lost) = try LedgerPresence.find(in: kept.path) else {
+            Issue.record("it does not count as lost")
+            return
+        }
+        #expect(lost.description.contains(isEmpty ? "the file is empty" : "the file is missing"))
+        let commands: [() throws -> Void] = [
+            { _ = try LedgerVerify(stateDirectory: kept.path) },
+            { _ = try LedgerDump(stateDirectory: kept.path, .events(nil), after: 0, limit: 1) },
+            { _ = try LedgerRebuild(stateDirectory: kept.path) },
+            { _ = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest) },
+        ]
+        for command in commands {
+            let error = #expect(throws: UnreadableLedger.self) { try command() }
+            #expect(error?.description == lost.description)
+        }
+    }
+
     @Test("ledger verify names a batch with a changed byte")
     func flippedByte() async throws {
         let kept = try await KeptLedger(Self.batches)

@@ -8,6 +8,7 @@ struct LedgerFiles: Sendable {
 
     var database: String { directory + "/ledger.sqlite" }
     var log: String { database + "-wal" }
+    var lock: String { directory + "/ledger.lock" }
 
     /// The suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -93,15 +94,49 @@ extension LedgerFiles {
     }
 }
 
+// MARK: Creating a ledger
+
+/// A mark stands in the directory from before a new database is made until it is complete, so that a database that is
+/// missing or empty without it was lost (``LedgerPresence``).
+extension LedgerFiles {
+    private var mark: String { directory + "/ledger.new" }
+
+    func isInCreation() throws(LedgerError) -> Bool { try Self.size(of: mark) != nil }
+
+    /// Sets the mark, durably.
+    func beginCreation() throws(LedgerError) {
+        let descriptor = unsafe open(mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "create \(mark)") }
+        _ = Glibc.close(descriptor)
+        try synchronizeDirectory()
+    }
+
+    /// Removes the mark of a database that is complete, durably: should it come back, an empty database would be a new one.
+    func endCreation() throws(LedgerError) {
+        if unsafe unlink(mark) == 0 { try synchronizeDirectory() }
+    }
+
+    /// The names of the files that stay beside a database from its creation on.
+    func traces() throws(LedgerError) -> [String] {
+        var names: [String] = []
+        for path in Self.companions.map({ database + $0 }) + [lock, reserve] where try Self.size(of: path) != nil {
+            names.append(String(path.dropFirst(directory.count + 1)))
+        }
+        return names
+    }
+}
+
 // MARK: Setting a damaged ledger aside
 
 extension LedgerFiles {
     /// Renames the database and its companions to `ledger-corrupt-<stamp>.sqlite` and returns that path.
     ///
     /// The database goes first: should the process end between two renames, the next start sets the lone log aside too,
-    /// whereas a database without its log would look complete. No file is removed or overwritten.
+    /// whereas a database without its log would look complete. No file is removed or overwritten. What follows is a new
+    /// ledger, so its creation begins here.
     func setAside(at now: Int64) throws(LedgerError) -> String {
         let target = try unusedName(at: now)
+        try beginCreation()
         for suffix in [""] + Self.companions {
             guard unsafe rename(database + suffix, target + suffix) != 0 else { continue }
             let code = errno
