@@ -13,6 +13,7 @@ struct RecoveredLedger {
     let key: InstallationKey
     let identityKey: IdentityKey
     let projection: LedgerProjection
+    let recovery: LedgerProjection.Recovery
 
     /// Opens the state directory and recovers the lifecycle's state.
     ///
@@ -53,7 +54,7 @@ struct RecoveredLedger {
             }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
-        let recovery = recovered.1
+        (projection, recovery) = recovered
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
         if !recovery.damagedBatches.isEmpty {
             log.error(
@@ -65,7 +66,6 @@ struct RecoveredLedger {
         self.opening = opening
         self.key = key
         self.identityKey = identityKey
-        projection = recovered.0
     }
 
     /// Folds the whole ledger and drops its checkpoint; nil when batches were deleted or are damaged, too.
