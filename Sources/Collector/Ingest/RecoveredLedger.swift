@@ -54,7 +54,7 @@ struct RecoveredLedger {
             }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
-        (projection, recovery) = recovered
+        let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
         if !recovery.damagedBatches.isEmpty {
             log.error(
@@ -66,6 +66,8 @@ struct RecoveredLedger {
         self.opening = opening
         self.key = key
         self.identityKey = identityKey
+        projection = recovered.0
+        self.recovery = recovery
     }
 
     /// Folds the whole ledger and drops its checkpoint; nil when batches were deleted or are damaged, too.

@@ -30,7 +30,7 @@ struct DeliveryView: Sendable {
 
     /// The number of the reader's current entry; nil when it is not one of the stream, or cannot be read.
     func sequence(in reader: JournalReader) -> UInt64? {
-        guard let sequence = (try? reader.number(of: sequenceField)) ?? nil,
+        guard let sequence = try? reader.number(of: sequenceField),
             (try? reader.hasValue(stream, of: streamField)) == true
         else { return nil }
         return sequence
