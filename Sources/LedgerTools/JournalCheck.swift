@@ -40,16 +40,19 @@ struct JournalCheck {
         }
     }
 
-    /// Reads every entry when some are not found by the index.
+    /// The entries as the delivery confirms them and `journalctl -t` lists them; where numbers are missing there, the
+    /// whole journal is searched for them.
     private static func census(
         of ledger: String,
         upTo confirmed: UInt64,
         in location: JournalLocation,
         _ progress: (LedgerProgress) -> Void
     ) throws(JournalReaderError) -> JournalCensus {
-        let census = try JournalCensus(of: ledger, in: location, usesIndex: true, progress: progress)
+        var census = try JournalCensus(of: ledger, in: location, usesIndex: true, progress: progress)
         guard !census.missing(upTo: confirmed).isEmpty else { return census }
-        return try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
+        let whole = try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
+        census.addUnindexed(of: whole, upTo: confirmed)
+        return census
     }
 
     /// The result where no journal is read.
@@ -79,6 +82,11 @@ struct JournalCheck {
         check.add("confirmed", confirmed)
         check.sentence = "\(census.entries) entries, numbers \(first) to \(last), confirmed up to \(confirmed)"
         if first > 1 { check.sentence += "; older ones are not in the journal any more" }
+        if census.unindexed > 0 {
+            check.add("unindexed", census.unindexed)
+            check.sentence +=
+                "; \(census.unindexed) are in its files and not in their index, so journalctl -t omits them"
+        }
         addMissing(census.missing(upTo: confirmed))
         for range in census.repetitions {
             check.fail("\(Self.text(range)) more than once")
@@ -109,6 +117,8 @@ struct JournalCensus {
     private(set) var entries: UInt64 = 0
     /// The numbers found.
     private(set) var present = SequenceRanges()
+    /// How many of the numbers are in the journal's files and not in their index.
+    private(set) var unindexed: UInt64 = 0
     private var repeated = SequenceRanges()
     /// Whether all numbers fitted into the bounded ranges, which only a very unusual order of entries prevents.
     private(set) var isComplete = true
@@ -121,6 +131,18 @@ struct JournalCensus {
         } else if !repeated.insert(sequence...sequence) {
             isComplete = false
         }
+    }
+
+    /// Adds the missing numbers that a census of every entry has found.
+    mutating func addUnindexed(of whole: JournalCensus, upTo last: UInt64) {
+        for gap in missing(upTo: last) {
+            for range in whole.present.elements where range.overlaps(gap) {
+                let found = range.clamped(to: gap)
+                if !present.insert(found) { isComplete = false }
+                unindexed += found.upperBound - found.lowerBound + 1
+            }
+        }
+        entries += unindexed
     }
 
     /// The numbers found more than once.
@@ -142,8 +164,8 @@ struct JournalCensus {
 extension JournalCensus {
     /// Counts the entries of a ledger.
     ///
-    /// - Parameter usesIndex: whether to look them up in the journal's index. A journald killed while appending can
-    ///   leave an entry readable but not indexed; without the index every entry of the journal is read.
+    /// - Parameter usesIndex: whether to look them up by their identifier in the journal's index. A journald killed while
+    ///   appending can leave an entry readable but not indexed; without the index every entry of the journal is read.
     init(
         of ledger: String,
         in location: JournalLocation,
@@ -152,14 +174,14 @@ extension JournalCensus {
     ) throws(JournalReaderError) {
         let reader = try JournalReader(location, scope: [.localOnly])
         let id = Array(ledger.utf8)
-        if usesIndex { try reader.setMatches([.equal(JournalProgress.ledgerField, id)]) }
+        if usesIndex { try reader.setMatches([.equal(.syslogIdentifier, JournalProgress.identifier)]) }
         try reader.seekToHead()
         var reached = LedgerProgress()
         reached.stage = usesIndex ? "journal" : "journal, every entry"
         while try reader.next() {
             reached.events += 1
             if reached.events.isMultiple(of: 1_024) { progress(reached) }
-            if !usesIndex, try reader.value(of: JournalProgress.ledgerField) != id { continue }
+            guard try reader.hasValue(id, of: JournalProgress.ledgerField) else { continue }
             if let sequence = try reader.number(of: JournalProgress.sequenceField) { note(sequence) }
         }
     }

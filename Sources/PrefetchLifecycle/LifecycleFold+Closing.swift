@@ -57,8 +57,8 @@ extension LifecycleFold {
     public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
         let known = timeOfTick(at: now)
         return due(at: seconds(known)).compactMap { slot in
-            guard let judgement = judgement(of: slot, known: known), judgement.broken != 0 else { return nil }
-            return ClosedCycle(judgement)
+            guard let evaluation = evaluation(of: slot, known: known), evaluation.broken != 0 else { return nil }
+            return ClosedCycle(evaluation)
         }
     }
 
@@ -72,12 +72,12 @@ extension LifecycleFold {
     /// The verdict on a cycle that closes now; nil for a reopened one, which has its verdict.
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
-    private func judgement(of slot: Int, known: Timestamp?) -> Judgement? {
+    private func evaluation(of slot: Int, known: Timestamp?) -> CycleEvaluation? {
         let cycle = cycles[slot]
         guard !cycle.flags.contains(.isReopened) else { return nil }
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
-        return cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
+        return cycles.withFacts(at: slot) { CycleEvaluation(cycle, $0, installation: installation, known: now) }
     }
 
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
@@ -96,11 +96,11 @@ extension LifecycleFold {
         let tally = groups.tally(of: group) - before
         reconcile(tally, atEndOf: cycle, at: last)
         remember(closed: cycle, until: last)
-        let judgement = judgement(of: slot, known: known)
-        observe(tally, judgement, atEndOf: cycle)
-        guard let judgement else { return }
-        groups[group].add(judgement)
-        if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
+        let evaluation = evaluation(of: slot, known: known)
+        observe(tally, evaluation, atEndOf: cycle)
+        guard let evaluation else { return }
+        groups[group].add(evaluation)
+        if keepsClosedCycles { closedCycles.append(ClosedCycle(evaluation)) }
     }
 }
 

@@ -53,6 +53,7 @@ package final class Pipeline: Sendable {
         self.output = output
         let processor = IngestProcessor(
             projection,
+            recovery: recovery,
             retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
             metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },

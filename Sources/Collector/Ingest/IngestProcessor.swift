@@ -38,8 +38,10 @@ struct IngestProcessor: CommitProcessor {
     private var wantsTick = false
     private var wantsStep = false
 
+    /// - Parameter recovery: what the projection was recovered from.
     init(
         _ projection: LedgerProjection,
+        recovery: LedgerProjection.Recovery,
         retention: LedgerRetention,
         metrics: ProjectionMetrics,
         log: Logger,
@@ -56,6 +58,7 @@ struct IngestProcessor: CommitProcessor {
         self.monotonic = monotonic
         failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
+        metrics.unreadableRecords.add(UInt64(recovery.damagedBatches.count))
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
     }

@@ -13,6 +13,7 @@ struct RecoveredLedger {
     let key: InstallationKey
     let identityKey: IdentityKey
     let projection: LedgerProjection
+    let recovery: LedgerProjection.Recovery
 
     /// Opens the state directory and recovers the lifecycle's state.
     ///
@@ -77,6 +78,7 @@ struct RecoveredLedger {
         self.key = key
         self.identityKey = identityKey
         projection = recovered.0
+        self.recovery = recovery
     }
 
     /// The key of the directory; nil where both key and ledger are to be created.

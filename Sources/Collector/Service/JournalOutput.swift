@@ -61,7 +61,7 @@ extension JournalOutput {
                     socket: configuration.journalSocket,
                     log: log
                 )
-            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
+            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress, log: log))
             default: .off
             }
     }

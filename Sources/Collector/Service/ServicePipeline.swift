@@ -37,6 +37,7 @@ struct ServicePipeline {
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
         let processor = IngestProcessor(
             storage.projection,
+            recovery: storage.recovery,
             retention: LedgerRetention(journal: progress, keepSeconds: { live.current.retentionSeconds }),
             metrics: ProjectionMetrics(
                 registry,

@@ -22,6 +22,7 @@ final class DeliveryDriver {
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
     private let markers: DeliveryMarkers
+    private let view: DeliveryView
 
     private var session: DeliverySession
     private var checkpoint: JournalCheckpoint
@@ -38,7 +39,7 @@ final class DeliveryDriver {
     private var journalChanged = false
     /// Sends in a row that found the queue full although poll(2) reported the socket writable.
     private var blockedSends = 0
-    /// Whether the reader's current entry is one of the stream.
+    /// Whether the reader has read an entry of the stream.
     private var hasRead = false
     private var readsSinceOpening = 0
     /// When an entry was last unconfirmed.
@@ -62,6 +63,7 @@ final class DeliveryDriver {
         self.onConfirmed = onConfirmed
         reportedPosition = checkpoint.position
         markers = DeliveryMarkers(identifier: configuration.identifier, random: &random)
+        view = DeliveryView(configuration)
         session = DeliverySession(
             limits: DeliveryLimits(configuration),
             confirmed: checkpoint.position,
@@ -219,7 +221,8 @@ final class DeliveryDriver {
     private func scan() {
         guard let reader, let markerCursor else { return session.failed(now: SystemClock.monotonicNanoseconds()) }
         let scan = JournalScan(
-            configuration: configuration,
+            view: view,
+            limit: configuration.scanLimit,
             markerID: markers.id(attempt: session.attempt),
             cursor: checkpoint.cursor,
             isCancelled: { [control] in control.isPastDeadline }
@@ -227,7 +230,7 @@ final class DeliveryDriver {
         do {
             guard try scan.run(reader, into: &session) else { return }
             try reader.reopen()
-            try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+            try reader.setMatches(view.entries)
             try reader.seek(cursor: markerCursor)
             hasRead = false
             readsSinceOpening = 0
@@ -267,7 +270,7 @@ final class DeliveryDriver {
             while entries < Self.entriesPerTurn, try reader.next() {
                 entries += 1
                 // An unreadable entry counts as not stored: the session finds the gap and sends it again.
-                guard let sequence = try? reader.number(of: configuration.sequenceField) else { continue }
+                guard let sequence = view.sequence(in: reader) else { continue }
                 session.readBack(sequence, now: now)
                 hasRead = true
             }
@@ -300,7 +303,7 @@ final class DeliveryDriver {
         guard session.hasUnconfirmed, let cursor = checkpoint.cursor else { return nil }
         let opened = try JournalReader(configuration.location, scope: .ownEntries)
         _ = try opened.descriptor()
-        try opened.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try opened.setMatches(view.entries)
         hasRead = try opened.seek(cursor: cursor)
         readsSinceOpening = 0
         reader = opened

@@ -39,8 +39,8 @@ public struct JournalDeliveryConfiguration: Sendable {
     public var longestPause = Duration.seconds(30)
     /// The interval at which the checkpoint advances.
     public var cursorInterval = Duration.seconds(1)
-    /// The maximum number of entries of all streams that a scan reads behind the checkpoint, before it continues with
-    /// those of the stream.
+    /// The maximum number of entries of all streams with this identifier that a scan reads behind the checkpoint, before
+    /// it continues with those of the stream.
     public var scanLimit = 4_000_000
     /// How long the journal stays open while there is nothing to deliver.
     public var readerIdleTime = Duration.seconds(2)

@@ -128,14 +128,14 @@ public struct LifecycleTotals: Hashable, Sendable {
 
 extension LifecycleTotals {
     /// Counts a verdict: the outcome, the violations, the integrity checks and the durations.
-    mutating func add(_ judgement: Judgement) {
-        outcomes[Int(judgement.outcome.rawValue)] += 1
-        if judgement.broken != 0 {
-            for kind in ViolationKind.allCases where judgement.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
+    mutating func add(_ evaluation: CycleEvaluation) {
+        outcomes[Int(evaluation.outcome.rawValue)] += 1
+        if evaluation.broken != 0 {
+            for kind in ViolationKind.allCases where evaluation.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
         }
-        addCheck(judgement.contentHashMatches, of: .content, isDue: judgement.used != nil)
-        addCheck(judgement.scheduleHashMatches, of: .schedule, isDue: judgement.account.firstExecuted != nil)
-        addTimes(of: judgement)
+        addCheck(evaluation.contentHashMatches, of: .content, isDue: evaluation.used != nil)
+        addCheck(evaluation.scheduleHashMatches, of: .schedule, isDue: evaluation.account.firstExecuted != nil)
+        addTimes(of: evaluation)
     }
 
     private mutating func addCheck(_ matches: Bool?, of check: IntegrityCheck, isDue: Bool) {
@@ -150,8 +150,8 @@ extension LifecycleTotals {
         }
     }
 
-    private mutating func addTimes(of judgement: Judgement) {
-        judgement.eachTime { measure, length in
+    private mutating func addTimes(of evaluation: CycleEvaluation) {
+        evaluation.eachTime { measure, length in
             switch measure {
             case .contentAge: contentAge.observe(length)
             case .fetchDuration: fetchDuration.observe(length)

@@ -5,7 +5,7 @@ import TelemetryEvents
 /// The verdict on a closed cycle: a pure function of its facts and of its installation.
 ///
 /// `judge...` methods hold one rule per call; the rules are those of docs/lifecycle.md, their limits in `LifecycleRules`.
-struct Judgement {
+struct CycleEvaluation {
     fileprivate let cycle: Cycle
     let account: CycleAccount
     private let installation: Installation?
@@ -179,7 +179,7 @@ struct Judgement {
     }
 }
 
-extension Judgement {
+extension CycleEvaluation {
     /// The violations with their details, in the order of `ViolationKind`.
     var violations: [CycleViolation] {
         ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
@@ -267,26 +267,26 @@ extension Judgement {
 }
 
 extension ClosedCycle {
-    init(_ judgement: Judgement) {
-        let cycle = judgement.cycle
-        let account = judgement.account
+    init(_ evaluation: CycleEvaluation) {
+        let cycle = evaluation.cycle
+        let account = evaluation.account
         schedule = cycle.schedule == 0 ? nil : cycle.schedule
         installation = cycle.installation
         notificationTime = cycle.due
-        outcome = judgement.outcome
+        outcome = evaluation.outcome
         stages = CycleStages()
         stages.scheduled = account.firstScheduled
         stages.executed = account.firstExecuted
-        stages.success = judgement.success
+        stages.success = evaluation.success
         stages.failure = account.failure
-        stages.used = judgement.used
-        stages.delivered = judgement.delivered
+        stages.used = evaluation.used
+        stages.delivered = evaluation.delivered
         failureReason = account.failureReason
-        violations = judgement.violations
+        violations = evaluation.violations
         attempts = account.attempts
-        contentHashMatches = judgement.contentHashMatches
-        scheduleHashMatches = judgement.scheduleHashMatches
-        hasAssumedTimes = !judgement.hasTimes
+        contentHashMatches = evaluation.contentHashMatches
+        scheduleHashMatches = evaluation.scheduleHashMatches
+        hasAssumedTimes = !evaluation.hasTimes
         if hasAssumedTimes { stages.keepOrderOfLines() }
     }
 }
