@@ -6,11 +6,18 @@ internal import NIOCore
 ///
 /// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request
 /// from the accept), for its body from the end of its head, for a response to be taken from its first byte, and for the
-/// next request. No received byte extends a deadline.
+/// next request. No received byte extends a deadline. Within these bounds a body has to arrive and a response to be taken
+/// at a least rate (``TransferPace``): a client too far behind it is closed, and one that is behind it at all is the first
+/// to be evicted where connections wait for a place.
 struct ConnectionPhases: Sendable {
     /// What a client was too slow with.
     enum Phase: String, CaseIterable, Sendable {
         case header, body, response, idle
+    }
+
+    /// What a client can stall.
+    enum Transfer: String, CaseIterable, Sendable {
+        case body, response
     }
 
     /// The time that a client has for each phase.
@@ -19,9 +26,13 @@ struct ConnectionPhases: Sendable {
         var body: TimeAmount
         var response: TimeAmount
         var idle: TimeAmount
+        /// How far a client may be behind the least rate of a body or a response.
+        var transferGrace: TimeAmount
+        /// The least rate of a body or a response.
+        var bytesPerSecond: Int
 
         /// The deadline of a phase that has not begun is never earlier than this from now.
-        var shortest: TimeAmount { min(header, body, response, idle) }
+        var shortest: TimeAmount { min(header, body, response, idle, transferGrace) }
     }
 
     /// What is due at a time.
@@ -30,6 +41,8 @@ struct ConnectionPhases: Sendable {
         case wait(until: NIODeadline)
         /// Answer with the phase that timed out, or that the service stops, and end the connection.
         case refuse(Phase?)
+        /// Answer that no place became free for the request, and end the connection.
+        case shed
         /// Close at once; nil: without a timeout.
         case close(Phase?)
     }
@@ -53,6 +66,8 @@ struct ConnectionPhases: Sendable {
     static let rest = TimeAmount.seconds(2)
     /// How long an idle connection stays open when the service stops: a request may be on its way.
     static let grace = TimeAmount.milliseconds(250)
+    /// A client that is farther than this behind the least rate can be evicted, although a request is under way.
+    static let stall = TimeAmount.seconds(1)
 
     private var reading: Reading
     private var ending = Ending.none
@@ -64,11 +79,20 @@ struct ConnectionPhases: Sendable {
     private var answeringSince: NIODeadline
     private var quietSince: NIODeadline
     private var quiescingSince: NIODeadline?
+    /// Since when the request waits for a place.
+    private var waitingSince: NIODeadline?
+    /// The least rate of the transfers that begin from now on.
+    var bytesPerSecond: Int
+    private var bodyPace: TransferPace
+    private var answerPace: TransferPace
 
     /// A connection accepted now.
-    init(at now: NIODeadline) {
+    init(at now: NIODeadline, bytesPerSecond: Int) {
         reading = .head(since: now)
         (answeringSince, quietSince) = (now, now)
+        self.bytesPerSecond = bytesPerSecond
+        bodyPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        answerPace = bodyPace
     }
 }
 
@@ -86,8 +110,31 @@ extension ConnectionPhases {
     /// - Parameter hasSmallBody: whether the rest of its body is worth waiting for, if it is answered before.
     mutating func headCame(isLast: Bool, hasSmallBody: Bool = false, at now: NIODeadline) {
         reading = .body(since: now, isSmall: hasSmallBody)
+        bodyPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        bodyPace.pause(at: now)
         unanswered += 1
         if isLast { endSoon() }
+    }
+
+    /// The service reads on: from now on it waits for the client.
+    mutating func readBegan(at now: NIODeadline) {
+        bodyPace.resume(at: now)
+    }
+
+    /// Bytes of a body are received. Until the service reads on, it does not wait for more.
+    mutating func bodyCame(_ bytes: Int, at now: NIODeadline) {
+        bodyPace.transferred(bytes, at: now)
+        bodyPace.pause(at: now)
+    }
+
+    /// The request waits for a place: nothing of its body is read.
+    mutating func awaitPlace(at now: NIODeadline) {
+        if waitingSince == nil { waitingSince = now }
+    }
+
+    /// The request has a place.
+    mutating func placeCame() {
+        waitingSince = nil
     }
 
     /// The body of a request is complete.
@@ -102,7 +149,10 @@ extension ConnectionPhases {
     /// - Returns: whether it is the last, to be sent with `Connection: close`.
     @discardableResult
     mutating func answerBegan(at now: NIODeadline) -> Bool {
-        if begun == 0 { answeringSince = now }
+        if begun == 0 {
+            answeringSince = now
+            answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        }
         begun += 1
         guard begun == unanswered else { return false }
         if isQuiescing { endSoon() }
@@ -110,11 +160,21 @@ extension ConnectionPhases {
         return ending != .none
     }
 
+    /// The system has taken bytes of a response; `isAll` if no others wait to be taken.
+    mutating func answerWent(_ bytes: Int, isAll: Bool, at now: NIODeadline) {
+        if isAll {
+            answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        } else {
+            answerPace.transferred(bytes, at: now)
+        }
+    }
+
     /// The system has taken the last byte of a response.
     mutating func answerTaken(at now: NIODeadline) {
         begun = max(0, begun - 1)
         unanswered = max(0, unanswered - 1)
         (answeringSince, quietSince) = (now, now)
+        answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
     }
 
     /// The service stops.
@@ -158,6 +218,20 @@ extension ConnectionPhases {
     /// Whether no request is under way; one whose head is incomplete does not count.
     var isSpare: Bool { isLingering || unanswered == 0 }
 
+    /// Whether a response is being sent.
+    var isAnswering: Bool { begun > 0 }
+
+    /// Until when the client has kept the least rate of what the service waits for; nil if it waits for nothing.
+    func keptRate(at now: NIODeadline) -> NIODeadline? {
+        if begun > 0 { return answerPace.paid(at: now) }
+        return isReadingBody && canRefuse && !bodyPace.isPaused ? bodyPace.paid(at: now) : nil
+    }
+
+    /// Whether the connection can be evicted: no request is under way, or the client stalls it.
+    func isEvictable(at now: NIODeadline) -> Bool {
+        isSpare || keptRate(at: now).map { now - $0 >= Self.stall } ?? false
+    }
+
     /// Whether the next byte is the first of a request.
     var awaitsBytes: Bool { reading == .nothing || !hasSent }
 
@@ -169,7 +243,7 @@ extension ConnectionPhases {
     var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
 
     func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
-        guard let (deadline, verdict) = next(limits) else { return .wait(until: now + limits.shortest) }
+        guard let (deadline, verdict) = next(limits, now) else { return .wait(until: now + limits.shortest) }
         guard now >= deadline else { return .wait(until: min(deadline, now + limits.shortest)) }
         return verdict
     }
@@ -178,16 +252,21 @@ extension ConnectionPhases {
     private func late(_ phase: Phase?) -> Verdict { canRefuse && hasSent ? .refuse(phase) : .close(phase) }
 
     /// The next deadline, and what is due then.
-    private func next(_ limits: Limits) -> (NIODeadline, Verdict)? {
+    private func next(_ limits: Limits, _ now: NIODeadline) -> (NIODeadline, Verdict)? {
         if case .lingering(let close) = ending { return (close.end(limits.body, stop: quiescingSince), .close(nil)) }
         var first: (NIODeadline, Verdict)?
         func consider(_ deadline: NIODeadline, _ verdict: Verdict) {
             if first.map({ deadline < $0.0 }) ?? true { first = (deadline, verdict) }
         }
-        if begun > 0 { consider(answeringSince + limits.response, .close(.response)) }
+        if begun > 0 {
+            consider(answeringSince + limits.response, .close(.response))
+            consider(answerPace.paid(at: now) + limits.transferGrace, .close(.response))
+        }
+        if let waitingSince, canRefuse { consider(waitingSince + limits.header, .shed) }
         switch reading {
         case .body(let since, _):
             consider(since + limits.body, late(.body))
+            if canRefuse { consider(bodyPace.paid(at: now) + limits.transferGrace, late(.body)) }
             if unanswered == 0 { consider(quietSince + Self.rest, .close(nil)) }
         case .head(let since) where unanswered == 0: consider(since + limits.header, late(.header))
         case .nothing where unanswered == 0: consider(quietSince + limits.idle, .close(.idle))
@@ -245,7 +324,9 @@ extension LiveConfiguration {
             header: TimeAmount(current.headerTimeout),
             body: TimeAmount(current.bodyTimeout),
             response: TimeAmount(current.responseTimeout),
-            idle: TimeAmount(current.idleTimeout)
+            idle: TimeAmount(current.idleTimeout),
+            transferGrace: TimeAmount(current.transferGrace),
+            bytesPerSecond: current.minimumTransferRate
         )
     }
 }

@@ -33,6 +33,7 @@ struct HTTPListening: Sendable {
     let security: ConnectionSecurity
     let headers: ServerHeaders
     let answers: HTTPMetrics
+    let served: ServedPaths
     let log: Logger
 
     /// Starts to accept: on all listeners, or on none.
@@ -63,7 +64,7 @@ struct HTTPListening: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
-                    try pipeline.addHandler(AcceptGate(table, isReserved: listener.services == .metrics))
+                    try pipeline.addHandler(AcceptGate(table, beyond: listener.services == .metrics ? .reserve : .lobby))
                     try pipeline.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
@@ -83,8 +84,9 @@ struct HTTPListening: Sendable {
     /// Puts the handlers into the pipeline of a new connection.
     private func setUp(_ channel: any Channel, _ http: HTTP1Channel) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live, headers: headers) { answers.count($0) }
+        let connection = ConnectionHandler(channel, table, live, served, headers: headers) { answers.count($0) }
         do {
+            try table.identifyPeer(of: channel)
             try security.prepare(channel)
             try channel.pipeline.syncOperations.addHandler(ReceivedBytesHandler(connection))
         } catch {

@@ -35,18 +35,25 @@ struct LinesConnection: Sendable {
             var inputs = input.makeAsyncIterator()
             // A read error ends the connection as end of file does.
             while !isEvicted, !stop.isRequested, let input = try? await inputs.next() {
+                let before = entry?.progress
+                var events = 0
                 entry?.becomeBusy()
                 switch input {
                 case .bytes(let buffer):
                     if let piece = stream.take(Array(buffer.readableBytesView), readAt: now) {
+                        events = piece.decoded.events.count
                         try await store(piece, &answers, stop)
                     }
                 case .idle:
-                    if let piece = stream.flush(readAt: now) { try await store(piece, &answers, stop) }
+                    if let piece = stream.flush(readAt: now) {
+                        events = piece.decoded.events.count
+                        try await store(piece, &answers, stop)
+                    }
                 case .eviction:
                     isEvicted = true
                 }
-                if !isEvicted { entry?.becomeIdle(at: .now()) }
+                // Only events are progress: a client that drips bytes, or lines that tell nothing, is as good as silent.
+                if events > 0 { entry?.becomeIdle(at: .now()) } else if let before { entry?.restore(before) }
             }
             // Incomplete and unstored lines were not acknowledged: the client sends them again.
             if isEvicted { return await send(&answers, until: .max, stop) }
