@@ -60,7 +60,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         self.headers = headers
         self.count = count
         entry = table.entry(of: channel)
-        phases = ConnectionPhases(at: .now(), bytesPerSecond: live.phaseLimits.bytesPerSecond)
+        phases = ConnectionPhases(at: .now(), transfer: live.phaseLimits.transfer)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -112,7 +112,7 @@ extension ConnectionHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             let now = NIODeadline.now()
-            entry?.transfer(until: now + ConnectionPhases.stall)
+            entry?.transfer(until: now + phases.transfer.stall)
             phases.headCame(
                 isLast: head.headerFields.closesConnection,
                 hasSmallBody: head.headerFields.declaresSmallBody,
@@ -197,6 +197,7 @@ extension ConnectionHandler {
         case .granted: return true
         case .queued where phases.canRefuse:
             phases.awaitPlace(at: now)
+            entry?.becomeBusy()
             queued = (parts: [], reads: false)
             check(context)
         case .queued, .refused:
@@ -216,7 +217,7 @@ extension ConnectionHandler {
             }
             context.fireChannelRead(part)
         }
-        if phases.isReadingBody { entry?.transfer(until: .now() + ConnectionPhases.stall) }
+        if phases.isReadingBody { entry?.transfer(until: .now() + phases.transfer.stall) }
         context.fireChannelReadComplete()
         if reads { read(context: context) }
     }
@@ -239,9 +240,9 @@ extension ConnectionHandler {
         noteTakenBytes(context, at: now)
         guard phases.isEvictable(at: now) else {
             if let kept = phases.keptRate(at: now) {
-                entry?.transfer(until: kept + ConnectionPhases.stall)
+                entry?.transfer(until: kept + phases.transfer.stall)
             } else if phases.isReadingBody {
-                entry?.transfer(until: now + ConnectionPhases.stall)
+                entry?.transfer(until: now + phases.transfer.stall)
             } else {
                 entry?.becomeBusy()
             }
@@ -292,7 +293,7 @@ extension ConnectionHandler {
     private func beginResponse(_ head: HTTPResponse) -> HTTPResponse {
         let now = NIODeadline.now()
         if !phases.isAnswering { answerBytes = (written: 0, taken: 0) }
-        entry?.transfer(until: now + ConnectionPhases.stall)
+        entry?.transfer(until: now + phases.transfer.stall)
         // The event that quiesces this connection may still be on its way.
         if table.isStopping, !phases.isQuiescing { phases.quiesce(at: now) }
         guard phases.answerBegan(at: now) else { return head }
@@ -382,7 +383,7 @@ extension ConnectionHandler {
     private func check(_ context: ChannelHandlerContext) {
         guard !isClosed else { return }
         let (now, limits) = (NIODeadline.now(), live.phaseLimits)
-        phases.bytesPerSecond = limits.bytesPerSecond
+        phases.transfer = limits.transfer
         noteTakenBytes(context, at: now)
         switch phases.verdict(at: now, limits) {
         case .wait(let until):

@@ -26,13 +26,11 @@ struct ConnectionPhases: Sendable {
         var body: TimeAmount
         var response: TimeAmount
         var idle: TimeAmount
-        /// How far a client may be behind the least rate of a body or a response.
-        var transferGrace: TimeAmount
-        /// The least rate of a body or a response.
-        var bytesPerSecond: Int
+        /// The least rate of a body and a response.
+        var transfer: TransferLimits
 
         /// The deadline of a phase that has not begun is never earlier than this from now.
-        var shortest: TimeAmount { min(header, body, response, idle, transferGrace) }
+        var shortest: TimeAmount { min(header, body, response, idle, transfer.grace) }
     }
 
     /// What is due at a time.
@@ -66,8 +64,6 @@ struct ConnectionPhases: Sendable {
     static let rest = TimeAmount.seconds(2)
     /// How long an idle connection stays open when the service stops: a request may be on its way.
     static let grace = TimeAmount.milliseconds(250)
-    /// A client that is farther than this behind the least rate can be evicted, although a request is under way.
-    static let stall = TimeAmount.seconds(1)
 
     private var reading: Reading
     private var ending = Ending.none
@@ -81,17 +77,17 @@ struct ConnectionPhases: Sendable {
     private var quiescingSince: NIODeadline?
     /// Since when the request waits for a place.
     private var waitingSince: NIODeadline?
-    /// The least rate of the transfers that begin from now on.
-    var bytesPerSecond: Int
+    /// The least rate, of transfers that begin from now on.
+    var transfer: TransferLimits
     private var bodyPace: TransferPace
     private var answerPace: TransferPace
 
     /// A connection accepted now.
-    init(at now: NIODeadline, bytesPerSecond: Int) {
+    init(at now: NIODeadline, transfer: TransferLimits) {
         reading = .head(since: now)
         (answeringSince, quietSince) = (now, now)
-        self.bytesPerSecond = bytesPerSecond
-        bodyPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        self.transfer = transfer
+        bodyPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
         answerPace = bodyPace
     }
 }
@@ -110,7 +106,7 @@ extension ConnectionPhases {
     /// - Parameter hasSmallBody: whether the rest of its body is worth waiting for, if it is answered before.
     mutating func headCame(isLast: Bool, hasSmallBody: Bool = false, at now: NIODeadline) {
         reading = .body(since: now, isSmall: hasSmallBody)
-        bodyPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        bodyPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
         bodyPace.pause(at: now)
         unanswered += 1
         if isLast { endSoon() }
@@ -151,7 +147,7 @@ extension ConnectionPhases {
     mutating func answerBegan(at now: NIODeadline) -> Bool {
         if begun == 0 {
             answeringSince = now
-            answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+            answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
         }
         begun += 1
         guard begun == unanswered else { return false }
@@ -163,7 +159,7 @@ extension ConnectionPhases {
     /// The system has taken bytes of a response; `isAll` if no others wait to be taken.
     mutating func answerWent(_ bytes: Int, isAll: Bool, at now: NIODeadline) {
         if isAll {
-            answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+            answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
         } else {
             answerPace.transferred(bytes, at: now)
         }
@@ -174,7 +170,7 @@ extension ConnectionPhases {
         begun = max(0, begun - 1)
         unanswered = max(0, unanswered - 1)
         (answeringSince, quietSince) = (now, now)
-        answerPace = TransferPace(at: now, bytesPerSecond: bytesPerSecond)
+        answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
     }
 
     /// The service stops.
@@ -229,7 +225,7 @@ extension ConnectionPhases {
 
     /// Whether the connection can be evicted: no request is under way, or the client stalls it.
     func isEvictable(at now: NIODeadline) -> Bool {
-        isSpare || keptRate(at: now).map { now - $0 >= Self.stall } ?? false
+        isSpare || keptRate(at: now).map { now - $0 >= transfer.stall } ?? false
     }
 
     /// Whether the next byte is the first of a request.
@@ -260,13 +256,13 @@ extension ConnectionPhases {
         }
         if begun > 0 {
             consider(answeringSince + limits.response, .close(.response))
-            consider(answerPace.paid(at: now) + limits.transferGrace, .close(.response))
+            consider(answerPace.paid(at: now) + limits.transfer.grace, .close(.response))
         }
         if let waitingSince, canRefuse { consider(waitingSince + limits.header, .shed) }
         switch reading {
         case .body(let since, _):
             consider(since + limits.body, late(.body))
-            if canRefuse { consider(bodyPace.paid(at: now) + limits.transferGrace, late(.body)) }
+            if canRefuse { consider(bodyPace.paid(at: now) + limits.transfer.grace, late(.body)) }
             if unanswered == 0 { consider(quietSince + Self.rest, .close(nil)) }
         case .head(let since) where unanswered == 0: consider(since + limits.header, late(.header))
         case .nothing where unanswered == 0: consider(quietSince + limits.idle, .close(.idle))
@@ -325,8 +321,10 @@ extension LiveConfiguration {
             body: TimeAmount(current.bodyTimeout),
             response: TimeAmount(current.responseTimeout),
             idle: TimeAmount(current.idleTimeout),
-            transferGrace: TimeAmount(current.transferGrace),
-            bytesPerSecond: current.minimumTransferRate
+            transfer: TransferLimits(
+                bytesPerSecond: current.minimumTransferRate,
+                grace: TimeAmount(current.transferGrace)
+            )
         )
     }
 }

@@ -64,7 +64,9 @@ struct HTTPListening: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
-                    try pipeline.addHandler(AcceptGate(table, beyond: listener.services == .metrics ? .reserve : .lobby))
+                    try pipeline.addHandler(
+                        AcceptGate(table, beyond: listener.services == .metrics ? .reserve : .lobby)
+                    )
                     try pipeline.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }

@@ -2,6 +2,16 @@
 
 internal import NIOCore
 
+/// The least rate of a body or a response.
+struct TransferLimits: Hashable, Sendable {
+    var bytesPerSecond: Int
+    /// How far behind the rate a client is closed.
+    var grace: TimeAmount
+
+    /// How far behind the rate it can be evicted where others wait for a place.
+    var stall: TimeAmount { .nanoseconds(grace.nanoseconds / 10) }
+}
+
 /// How far a client is behind the least rate at which it has to send a body, or to read a response. Pure, with the time
 /// as an input.
 ///

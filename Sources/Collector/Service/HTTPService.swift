@@ -49,7 +49,7 @@ struct HTTPService: Service {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: { live.current.maximumScrapes },
+                limits: { ScrapeSlots.Limits(live.current) },
                 createdSamples: configuration.createdSamples
             ),
             paths: paths,
@@ -68,6 +68,7 @@ struct HTTPService: Service {
             security: security,
             headers: headers,
             answers: answers,
+            served: paths,
             log: log
         )
     }
