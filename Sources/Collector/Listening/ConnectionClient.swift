@@ -20,11 +20,13 @@ enum ConnectionClient: Hashable, Sendable {
 
     /// The user who has connected to a Unix socket (SO_PEERCRED, unix(7)); nil for other sockets.
     init?(peerOf descriptor: Int32) {
-        var credentials = ucred(pid: 0, uid: 0, gid: 0)
-        var size = socklen_t(MemoryLayout<ucred>.size)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, credentials.pid > 0
+        // struct ucred, which glibc declares for C with _GNU_SOURCE only.
+        var credentials: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0,
+            credentials.process > 0
         else { return nil }
-        self = .user(credentials.uid)
+        self = .user(credentials.user)
     }
 
     /// Whether the client is on this machine. It may be a reverse proxy that brings all clients.

@@ -72,6 +72,7 @@ struct ListeningUnderTest: Sendable {
             security: .none,
             headers: headers,
             answers: answers,
+            served: ServedPaths(metricsPath: "/metrics", hasReload: false),
             log: log
         )
         let servers = try await listening.start(sockets)
