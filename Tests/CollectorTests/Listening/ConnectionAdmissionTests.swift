@@ -102,7 +102,9 @@ struct ConnectionAdmissionTests {
         #expect(admission.all == 0 && admission.clients == 0)
     }
 
-    @Test("a client on this machine is limited to half of all places without progress, and those with progress are free")
+    @Test(
+        "a client on this machine is limited to half of all places without progress, and those with progress are free"
+    )
     func connectionAdmissionStalled() {
         let limits = ConnectionAdmission.Limits(all: 10, ofClient: .half)
         for local in [ConnectionClient.loopback, .user(1_000)] {
@@ -118,7 +120,9 @@ struct ConnectionAdmissionTests {
         }
     }
 
-    @Test("all addresses of the loopback are one client of the connection limits, and each user of a Unix socket is one")
+    @Test(
+        "all addresses of the loopback are one client of the connection limits, and each user of a Unix socket is one"
+    )
     func connectionClients() throws {
         let client = { (text: String) in try ConnectionClient(SocketAddress(ipAddress: text, port: 1)) }
         #expect(try client("127.0.0.1") == client("127.255.3.4"))
