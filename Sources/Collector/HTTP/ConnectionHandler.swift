@@ -118,7 +118,7 @@ extension ConnectionHandler {
                 hasSmallBody: head.headerFields.declaresSmallBody,
                 at: now
             )
-            guard hasPlace(for: head, context, at: now) else { break }
+            guard queued == nil, takePlace(for: head, context, at: now) else { break }
             if head.headerFields.expectsContinue { sendContinue(head, context) }
         case .body:
             break
@@ -190,14 +190,16 @@ extension ConnectionHandler {
 // MARK: Places
 
 extension ConnectionHandler {
-    /// Whether a request has a place. If not, it is queued or refused, unless it is a scrape or a health check.
-    private func hasPlace(for head: HTTPRequest, _ context: ChannelHandlerContext, at now: NIODeadline) -> Bool {
-        guard !served.isPage(head) else { return true }
+    /// Takes a place for a request. Without one it is queued or refused, unless it is a scrape or a health check.
+    ///
+    /// - Returns: whether the request goes on.
+    private func takePlace(for head: HTTPRequest, _ context: ChannelHandlerContext, at now: NIODeadline) -> Bool {
+        guard let entry, entry.isBeyondLimit, !served.isPage(head) else { return true }
         switch table.claim(context.channel, at: now) {
         case .granted: return true
         case .queued where phases.canRefuse:
             phases.awaitPlace(at: now)
-            entry?.becomeBusy()
+            entry.becomeBusy()
             queued = (parts: [], reads: false)
             check(context)
         case .queued, .refused:
@@ -224,10 +226,13 @@ extension ConnectionHandler {
 
     /// Refuses a request for which there is no place.
     private func shed(_ context: ChannelHandlerContext) {
-        queued = nil
         count(.shed)
-        if phases.canRefuse {
+        if phases.canRefuse || phases.canShed {
             refuse(.noPlace(), lingers: false, context)
+        } else if queued != nil {
+            // Others came behind it, and none of them can be answered.
+            abandonBody(context)
+            context.close(promise: nil)
         } else {
             pending = .noPlace()
         }

@@ -238,6 +238,9 @@ extension ConnectionPhases {
     /// Whether the request that is being read is the next to be answered.
     var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
 
+    /// Whether the request that waits for a place is the only one.
+    var canShed: Bool { waitingSince != nil && begun == 0 && unanswered == 1 && !isLingering }
+
     func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
         guard let (deadline, verdict) = next(limits, now) else { return .wait(until: now + limits.shortest) }
         guard now >= deadline else { return .wait(until: min(deadline, now + limits.shortest)) }
@@ -258,7 +261,7 @@ extension ConnectionPhases {
             consider(answeringSince + limits.response, .close(.response))
             consider(answerPace.paid(at: now) + limits.transfer.grace, .close(.response))
         }
-        if let waitingSince, canRefuse { consider(waitingSince + limits.header, .shed) }
+        if let waitingSince { consider(waitingSince + limits.header, .shed) }
         switch reading {
         case .body(let since, _):
             consider(since + limits.body, late(.body))

@@ -96,7 +96,7 @@ final class ConnectionTable: Sendable {
                 (decision, place) = (.admit, .lobby)
             }
             if decision == .admit {
-                let entry = ConnectionEntry(channel, at: now)
+                let entry = ConnectionEntry(channel, isBeyondLimit: place != .regular, at: now)
                 state.slots[ObjectIdentifier(channel)] = Slot(entry: entry, client: client, place: place)
                 metrics.open.set(state.admission.all)
             }
@@ -310,6 +310,7 @@ extension ConnectionTable {
     ) -> Claim {
         if state.queue.isEmpty, state.admission.promote(from: place, limits) {
             state.slots[id]?.place = .regular
+            state.slots[id]?.entry.takePlace()
             return .granted
         }
         guard place == .lobby, state.admission.enterQueue(limits) else { return .refused }
@@ -335,7 +336,9 @@ extension ConnectionTable {
         while let id = state.queue.first, state.admission.promote(from: .queue, limits) {
             state.queue.removeFirst()
             state.slots[id]?.place = .regular
-            if let entry = state.slots[id]?.entry { promoted.append(entry) }
+            guard let entry = state.slots[id]?.entry else { continue }
+            entry.takePlace()
+            promoted.append(entry)
         }
         return promoted
     }
@@ -357,9 +360,11 @@ final class ConnectionEntry: Sendable {
     private let begun = Atomic(false)
     /// Whether a body or a response is being transferred.
     private let transfers = Atomic(false)
+    private let beyondLimit: Atomic<Bool>
 
-    init(_ channel: any Channel, at now: NIODeadline) {
+    fileprivate init(_ channel: any Channel, isBeyondLimit: Bool, at now: NIODeadline) {
         self.channel = channel
+        beyondLimit = Atomic(isBeyondLimit)
         state = Atomic(now.uptimeNanoseconds)
     }
 
@@ -422,6 +427,13 @@ final class ConnectionEntry: Sendable {
     /// Asks the connection to close; it does unless a request is under way by then that the client does not stall.
     func requestEviction() {
         channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction())
+    }
+
+    /// Whether it is admitted beyond the limit, see ``ConnectionTable/claim(_:at:)``.
+    var isBeyondLimit: Bool { beyondLimit.load(ordering: .relaxed) }
+
+    fileprivate func takePlace() {
+        beyondLimit.store(false, ordering: .relaxed)
     }
 
     fileprivate func grantPlace() {

@@ -315,6 +315,30 @@ extension OneAtATime {
             }
         }
 
+        @Test(
+            "at the connection limit, requests one behind the other wait for a place together, and are answered in order"
+        )
+        func lobbyPipelined() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 1
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try listening.client()
+                busy.send(HTTPText.post("1", headers: "Connection: close\r\n"))
+                await waitUntil("it is at work") { listening.gate.inside == 1 }
+                let health = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+                let waiting = try listening.client()
+                waiting.send(HTTPText.post("12") + health + HTTPText.post("123"))
+                let refused = try listening.client()
+                refused.send(health + HTTPText.post("12"))
+                #expect(HTTPText.statuses(try await refused.receiveAll()) == [200, 503])
+                #expect(listening.gate.inside == 1 && !waiting.hasReceived)
+                listening.gate.open()
+                let answer = try await waiting.receive { $0.contains("size 3") }
+                #expect(HTTPText.statuses(answer) == [200, 200, 200] && answer.contains("size 2"))
+            }
+        }
+
         @Test("one address of the loopback holds half of all connections at most with bodies that it stalls")
         func stalledShare() async throws {
             try await ListeningUnderTest.run {

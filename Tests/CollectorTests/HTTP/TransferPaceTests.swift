@@ -146,9 +146,10 @@ struct TransferPaceTests {
         phases.bytesCame(at: at(0))
         phases.headCame(isLast: false, at: at(0))
         phases.awaitPlace(at: at(1))
+        phases.requestEnded(at: at(2))
         phases.awaitPlace(at: at(5))
         #expect(verdict(phases, at: 10.9) == nil && !phases.isEvictable(at: at(10.9)))
-        #expect(verdict(phases, at: 11) == .shed)
+        #expect(verdict(phases, at: 11) == .shed && phases.canShed)
         phases.placeCame()
         #expect(verdict(phases, at: 11) == nil)
     }
