@@ -294,6 +294,12 @@ extension ConnectionHandler {
         }
     }
 
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        // What the system takes at once is not the client's progress later on.
+        if phases.isAnswering { noteTakenBytes(context, at: .now()) }
+    }
+
     /// The head to send: with `Connection: close` if this response is the last.
     private func beginResponse(_ head: HTTPResponse) -> HTTPResponse {
         let now = NIODeadline.now()
