@@ -408,14 +408,6 @@ final class ConnectionEntry: Sendable {
     /// From when it can be evicted, in nanoseconds of the monotonic clock; the least is evicted first.
     fileprivate var evictableFrom: UInt64 { state.load(ordering: .relaxed) }
 
-    /// What is restored by ``restore(_:)``.
-    var progress: UInt64 { evictableFrom }
-
-    /// Notes that a client that was served has made no progress by that.
-    func restore(_ progress: UInt64) {
-        state.store(progress, ordering: .relaxed)
-    }
-
     /// Marks it as evicted, so that it is not chosen again.
     fileprivate func markEvicted() {
         state.store(Self.evicted, ordering: .relaxed)

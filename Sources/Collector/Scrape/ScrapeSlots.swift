@@ -72,7 +72,8 @@ final class ScrapeSlots: Sendable {
             gauge.set(holders.count)
             return (true, stalled)
         }
-        return isTaken ? (Slot(self, holder), stalled?.connection) : nil
+        guard isTaken else { return nil }
+        return (slot: Slot(self, holder), stalled: stalled?.connection)
     }
 
     /// The one without progress for longest.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import Glibc
 import NIOCore
 import Testing
@@ -132,7 +131,8 @@ struct ConnectionAdmissionTests {
         #expect(try ConnectionClient(SocketAddress(unixDomainSocketPath: "/run/x")) == nil)
 
         var pair: [Int32] = [0, 0]
-        try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        let status = unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+        try #require(status == 0)
         defer { for descriptor in pair { close(descriptor) } }
         #expect(ConnectionClient(peerOf: pair[0]) == .user(getuid()))
         #expect(ConnectionClient(peerOf: -1) == nil)
