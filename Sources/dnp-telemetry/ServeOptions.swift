@@ -109,6 +109,12 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("idle-timeout"))
     var idleTimeout: String?
 
+    @Option(help: .setting("min-transfer-rate"))
+    var minTransferRate: String?
+
+    @Option(help: .setting("transfer-grace"))
+    var transferGrace: String?
+
     @Option(help: .setting("max-commit-time"))
     var maxCommitTime: String?
 
@@ -166,6 +172,8 @@ struct ServeOptions: ParsableArguments {
             ("body-timeout", bodyTimeout),
             ("response-timeout", responseTimeout),
             ("idle-timeout", idleTimeout),
+            ("min-transfer-rate", minTransferRate),
+            ("transfer-grace", transferGrace),
             ("max-commit-time", maxCommitTime),
             ("log-level", logLevel),
             ("follow-journal-device", followJournalDevice),

@@ -54,6 +54,10 @@ package struct ServeConfiguration: Sendable {
     package var responseTimeout = Duration.seconds(60)
     /// Time after which an idle connection is closed.
     package var idleTimeout = Duration.seconds(75)
+    /// The bytes a second at which a client must send a body and read a response.
+    package var minimumTransferRate = 1 << 10
+    /// How far a client may fall behind ``minimumTransferRate``.
+    package var transferGrace = Duration.seconds(10)
     /// The bytes that may wait for the ledger; more get 503.
     package var maximumBacklog = 64 << 20
     /// The commit time above which new events get 503 until commits are faster.
@@ -136,7 +140,7 @@ package struct FollowedFile: Hashable, Sendable {
 
 /// The share of all connections that one client address may have.
 package enum ConnectionShare: Hashable, Sendable {
-    /// Half of them; all of them on the loopback.
+    /// Half of them; for a client on this machine half of them without progress.
     case half
     /// A fixed number, also on the loopback.
     case count(Int)

@@ -278,7 +278,7 @@ extension Settings {
             "count",
             standard: "half",
             isHotReloadable: true,
-            "Connections of one client address served at once: half of all (any number on the loopback), a number or off.",
+            "Connections of one client address served at once: half of all (on this machine half of them stalled), a number or off.",
             SettingText.share
         ),
         .count(
@@ -335,12 +335,25 @@ extension Setting {
 }
 
 extension Settings {
-    /// Timeouts.
+    /// Timeouts, and the least rate within them.
     private static let times: [Setting] = [
         .time("header-timeout", \.headerTimeout, standard: "10s", "Time limit for receiving a request's head."),
         .time("body-timeout", \.bodyTimeout, standard: "1m", "Time limit for receiving a request's body."),
         .time("response-timeout", \.responseTimeout, standard: "1m", "Time limit for sending a response."),
         .time("idle-timeout", \.idleTimeout, standard: "75s", "Time after which an idle connection is closed."),
+        .size(
+            "min-transfer-rate",
+            \.minimumTransferRate,
+            standard: "1KiB",
+            1...1 << 30,
+            "Bytes a second at which a client must send a body and read a response, at least."
+        ),
+        .time(
+            "transfer-grace",
+            \.transferGrace,
+            standard: "10s",
+            "How far a client may fall behind min-transfer-rate before its connection is closed."
+        ),
         .time(
             "max-commit-time",
             \.maximumCommitTime,

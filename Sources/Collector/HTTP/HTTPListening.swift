@@ -33,9 +33,8 @@ struct HTTPListening: Sendable {
     let security: ConnectionSecurity
     let headers: ServerHeaders
     let answers: HTTPMetrics
+    let served: ServedPaths
     let log: Logger
-    /// The answer to a method that the parser does not know, by the target and what the listener serves.
-    var unknownMethod: @Sendable (Substring, Listener.Services) -> Problem? = { _, _ in nil }
 
     /// Starts to accept: on all listeners, or on none.
     func start(_ sockets: [BoundListener]) async throws -> [Server] {
@@ -65,7 +64,9 @@ struct HTTPListening: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
-                    try pipeline.addHandler(AcceptGate(table, isReserved: listener.services == .metrics))
+                    try pipeline.addHandler(
+                        AcceptGate(table, beyond: listener.services == .metrics ? .reserve : .lobby)
+                    )
                     try pipeline.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
@@ -89,9 +90,10 @@ struct HTTPListening: Sendable {
         _ services: Listener.Services
     ) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live, headers: headers) { answers.count($0) }
-        connection.unknownMethod = { [unknownMethod] in unknownMethod($0, services) }
+        let connection = ConnectionHandler(channel, table, live, served, headers: headers) { answers.count($0) }
+        connection.unknownMethod = { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) }
         do {
+            try table.identifyPeer(of: channel)
             try security.prepare(channel)
             try channel.pipeline.syncOperations.addHandler(ReceivedBytesHandler(connection))
         } catch {

@@ -45,6 +45,12 @@ struct ServedPaths: Sendable {
         return .methodNotAllowed(pages.contains(path) ? "GET, HEAD" : "POST")
     }
 
+    /// Whether a request is a scrape or a health check, which places are held back for.
+    func isPage(_ request: HTTPRequest) -> Bool {
+        guard request.method == .get || request.method == .head, let path = request.path else { return false }
+        return pages.contains { path == $0 || path.hasPrefix($0 + "?") }
+    }
+
     func notFound(_ services: Listener.Services) -> Problem {
         let paths = all.filter { serves($0, services) }
         return Problem(

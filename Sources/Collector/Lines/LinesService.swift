@@ -112,7 +112,13 @@ final class LinesService: Service {
             ),
             pseudonyms: room.key,
             // Each connection has one descriptor to read and one to answer.
-            table: ConnectionTable(live, metrics.atTheLimit, descriptors: descriptors / 2),
+            table: ConnectionTable(
+                live,
+                metrics.atTheLimit,
+                descriptors: descriptors / 2,
+                // Many quiet clients of one user are normal here; at the limit they are evicted first.
+                limitsClients: false
+            ),
             patience: configuration.responseTimeout,
             metrics: metrics,
             log: log,
@@ -188,7 +194,7 @@ final class LinesService: Service {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        AcceptGate(table, isReserved: false),
+                        AcceptGate(table, beyond: .none),
                         AcceptBackoffHandler(shouldForwardIOErrorCaught: false)
                     )
                 }
@@ -206,6 +212,7 @@ final class LinesService: Service {
         return try await bootstrap.bind(listener.descriptor, serverBackPressureStrategy: strategy) { channel in
             channel.eventLoop.makeCompletedFuture {
                 do {
+                    try table.identifyPeer(of: channel)
                     return try Self.connection(over: channel, strategy)
                 } catch {
                     // Nothing else closes it, and its place in the table would stay taken.

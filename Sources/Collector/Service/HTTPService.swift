@@ -49,7 +49,7 @@ struct HTTPService: Service {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: { live.current.maximumScrapes },
+                limits: { ScrapeSlots.Limits(live.current) },
                 createdSamples: configuration.createdSamples
             ),
             paths: paths,
@@ -68,8 +68,8 @@ struct HTTPService: Service {
             security: security,
             headers: headers,
             answers: answers,
-            log: log,
-            unknownMethod: { target, services in paths.unmatched(target.prefix { $0 != "?" }, services) }
+            served: paths,
+            log: log
         )
     }
 

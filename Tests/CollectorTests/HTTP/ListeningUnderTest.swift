@@ -73,8 +73,8 @@ struct ListeningUnderTest: Sendable {
             security: .none,
             headers: headers,
             answers: answers,
-            log: log,
-            unknownMethod: { target, services in served.unmatched(target.prefix { $0 != "?" }, services) }
+            served: served,
+            log: log
         )
         let servers = try await listening.start(sockets)
         let group = ServiceGroup(

@@ -282,6 +282,28 @@ extension OneAtATime {
         }
 
         @Test(
+            "the line socket at its connection limit serves a new client behind those that drip bytes, or lines that tell nothing",
+            arguments: ["x", "x\n", #"{"event":"nothing"}"# + "\n"]
+        )
+        func linesLimitDrip(piece: String) async throws {
+            let running = try running(connections: 4)
+            let drippers = try (0..<4).map { _ in try running.client() }
+            await waitUntil("all places are held") { open(running) == 4 }
+            let client = try running.client()
+            #expect(client.offer(Array(OneAtATime.LinesServiceTests.lines(0..<1).utf8)[...]) > 0)
+            await waitUntil("it is served") {
+                for dripper in drippers {
+                    _ = dripper.offer(Array(piece.utf8)[...])
+                    dripper.receive()
+                }
+                client.receive()
+                return client.durable == 1
+            }
+            #expect(evicted(running) ?? 0 >= 1)
+            try await running.end()
+        }
+
+        @Test(
             "the line socket at its connection limit does not wait for a client that takes no answers and is to make room"
         )
         func linesLimitUnread() async throws {
