@@ -58,6 +58,9 @@ package struct LedgerProjection: Sendable {
         return (cycles.count, records)
     }
 
+    /// The most bytes that the next checkpoint takes, without the few of accounts and sources; cheap.
+    package var checkpointBytes: Int { fold.checkpointBytes }
+
     /// The changes since the last call, for a checkpoint; cheap, see `LifecycleFold`.
     ///
     /// - Parameter position: the end of the ledger, which lies behind a damaged last batch.
@@ -65,7 +68,8 @@ package struct LedgerProjection: Sendable {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
-        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
+        let bytes = checkpointBytes + small.bytes
+        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges(), bytes: bytes)
     }
 
     /// Restores a page of a checkpoint; pages come in the order of their keys, before any batch is applied.

@@ -54,6 +54,9 @@ struct RememberedIdentities: Sendable {
         return evicted
     }
 
+    /// The most bytes that the pages of the next checkpoint take.
+    var checkpointBytes: Int { generations.reduce(0) { $0 + $1.checkpointBytes } }
+
     mutating func takeChanges(into delta: inout StateDelta) {
         for generation in forgotten { delta.delete(prefix: IdentityPage.prefix(generation: generation)) }
         forgotten.removeAll()
@@ -109,6 +112,11 @@ struct IdentityGeneration: Sendable {
             lastPage.removeAll(keepingCapacity: true)
             isLastPageSaved = true
         }
+    }
+
+    /// The full pages that no checkpoint holds yet, and the last page.
+    var checkpointBytes: Int {
+        (filledPages.count * Self.pageCapacity + lastPage.count + 1) * MemoryLayout<UInt64>.size
     }
 
     /// The pages that changed since the last call.

@@ -75,6 +75,12 @@ struct InstallationTable: Sendable {
 extension InstallationTable {
     static let prefix = "installations/"
 
+    /// The largest size of an encoded installation: 157 bytes, and 232 with client counters.
+    static let installationBytes = 389
+
+    /// The most bytes that all pages of a checkpoint take.
+    var checkpointBytes: Int { count * Self.installationBytes }
+
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
