@@ -163,11 +163,18 @@ extension OneAtATime {
             try await again.close()
         }
 
-        @Test("a disk that others have filled is refused to events, closes cycles in what is left, and is told")
+        @Test(
+            "a ledger that its open cycles have filled refuses events until time closes them, in the room that is left"
+        )
         func openCyclesFillTheDisk() async throws {
             let disk = try SmallDisk(megabytes: 12)
             let clock = ManualClock()
-            let pipeline = try Pipeline(in: disk.directory, clock: clock, tickInterval: .milliseconds(20), keepSeconds: 0)
+            let pipeline = try Pipeline(
+                in: disk.directory,
+                clock: clock,
+                tickInterval: .milliseconds(20),
+                keepSeconds: 0
+            )
             var cycles = 0
             var isFull = false
             while !isFull {
