@@ -259,7 +259,7 @@ struct FullDiskTests {
         var sent = EventBatch()
         var number = 0
         var refusedSince: ContinuousClock.Instant?
-        while refusedSince.map({ .now - $0 < .seconds(2) }) ?? true {
+        while refusedSince.map({ ContinuousClock.now - $0 < .seconds(2) }) ?? true {
             let factory = EventFactory(prefix: "\(round)-\(number)-\(padding)")
             let batch = eventsPerCycle == 1 ? factory.schedules(0..<400) : factory.cycles(0..<100)
             let answer = try await client.post(batch.ndjson, key: "\(round)-\(number)")
@@ -269,7 +269,7 @@ struct FullDiskTests {
                 refusedSince = nil
             } else {
                 #expect(try answer.problem().type == "urn:dnp-telemetry:problem:ledger-full")
-                refusedSince = refusedSince ?? .now
+                refusedSince = refusedSince ?? ContinuousClock.now
             }
         }
         return sent
