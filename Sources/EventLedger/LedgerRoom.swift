@@ -83,6 +83,14 @@ public struct LedgerRoom: Sendable, Equatable {
     /// Whether upkeep should hurry: less room than an eighth of the file system, of which at most 64 MiB count.
     public var isShort: Bool { roomForEvents < min(totalBytes / 8, 64 << 20) }
 
+    /// How often to halve the limits of the state, so that it takes about a third of the file system at most: by as much
+    /// as that is smaller than 4 GiB.
+    public var stateHalvings: Int {
+        var halvings = 0
+        while halvings < 15, totalBytes << halvings < 4 << 30 { halvings += 1 }
+        return halvings
+    }
+
     /// The free pages that stay in the database: those of the next checkpoint, and at most 16 MiB for batches to come.
     var keptFreeBytes: Int64 {
         checkpointShare + (reserveBytes + stepBytes < reserveTarget ? 0 : min(Self.keptFreeBytes, totalBytes / 16))

@@ -18,6 +18,8 @@ package struct LedgerProjection: Sendable {
     package private(set) var sources = SourcePositions()
     package private(set) var position = LedgerPosition.start
     private let identityKey: IdentityKey
+    /// As the last checkpoint has it.
+    private var savedHalvings = 0
 
     package init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
@@ -34,6 +36,7 @@ package struct LedgerProjection: Sendable {
         let receipt = readableReceipt ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
         if let read = receipt.position { sources.note(read, batch: position.batch) }
+        if let halvings = LimitsRow.halvings(origin: batch.origin) { fold.halveLimits(halvings) }
         if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
         } else {
@@ -68,6 +71,10 @@ package struct LedgerProjection: Sendable {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
+        if fold.halvings != savedHalvings {
+            small.put(LimitsRow.stateKey, [UInt8(fold.halvings)])
+            savedHalvings = fold.halvings
+        }
         let bytes = checkpointBytes + small.bytes
         return ProjectionChanges(at: position, small: small, fold: fold.takeChanges(), bytes: bytes)
     }
@@ -79,6 +86,10 @@ package struct LedgerProjection: Sendable {
             return
         }
         if sources.restore(key, value) { return }
+        if key == LimitsRow.stateKey, value.count == 1 {
+            savedHalvings = Int(value[0])
+            return fold.halveLimits(savedHalvings)
+        }
         let name = String(decoding: key.bytes, as: UTF8.self)
         guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
         do throws(StateError) {

@@ -77,6 +77,14 @@ struct LedgerRoomTests {
         #expect(room.roomForEvents == before - 5 * Self.megabyte)
     }
 
+    @Test(
+        "the limits of the state are halved once for each halving of 4 GiB",
+        arguments: [(12, 9), (64, 6), (256, 4), (1_024, 2), (4_095, 1), (4_096, 0), (1 << 20, 0)]
+    )
+    func halvings(total: Int64, halvings: Int) {
+        #expect(room(of: total, available: 1).stateHalvings == halvings)
+    }
+
     @Test("of absurd sizes nothing overflows")
     func absurd() {
         var room = LedgerRoom(totalBytes: .max, availableBytes: .max / 4)

@@ -41,6 +41,8 @@ struct IngestProcessor: CommitProcessor {
     private var wantsStep = false
     private var roomAt: Int64 = 0
     private var isShortOfRoom = false
+    /// The limits of the state that suit the disk.
+    private var halvings = 0
 
     init(
         _ projection: LedgerProjection,
@@ -66,7 +68,7 @@ struct IngestProcessor: CommitProcessor {
         switch submission {
         case .events(let decoded, _, _): cost(of: decoded)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
-        case .tick: 64
+        case .tick, .limits: 64
         }
     }
 
@@ -77,6 +79,8 @@ struct IngestProcessor: CommitProcessor {
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
         switch submission {
         case .tick: tickBatch(receivedAt)
+        case .limits(let halvings):
+            .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation(duplicates: 0))
         case .events(let decoded, let origin, let batch):
             eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
         case .reading(let decoded, let origin, let lines, let position):
@@ -182,10 +186,13 @@ struct IngestProcessor: CommitProcessor {
         } catch {
             metrics.retentionFailures.add()
         }
-        isShortOfRoom = ledger.room?.isShort ?? false
+        guard let room = ledger.room else { return }
+        isShortOfRoom = room.isShort
+        halvings = room.stateHalvings
     }
 
     mutating func tick(now: Int64) -> Submission? {
+        if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
         wantsTick = projection.fold.isTickDue(at: Timestamp(microseconds: now))
         nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)

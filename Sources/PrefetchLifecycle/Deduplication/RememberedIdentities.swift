@@ -8,7 +8,7 @@ import TelemetryEvents
 /// evicted early and counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
-    private let limit: Int
+    private var limit: Int
     private var generations: [IdentityGeneration]
     private var forgotten: [UInt32] = []
 
@@ -16,6 +16,11 @@ struct RememberedIdentities: Sendable {
         self.window = window
         self.limit = limit
         generations = []
+    }
+
+    /// Changes the limit, from the next generation on.
+    mutating func limit(to limit: Int) {
+        self.limit = max(limit, 1)
     }
 
     var count: Int { generations.reduce(0) { $0 + $1.count } }

@@ -4,7 +4,7 @@ import TelemetryEvents
 
 /// The known installations, in pages of 256. Past the limit a new one evicts the one that was added first.
 struct InstallationTable: Sendable {
-    private let limit: Int
+    private var limit: Int
     private var pages: [[Installation]] = []
     private var index = SlotIndex()
     private var isDirty: [Bool] = []
@@ -15,6 +15,11 @@ struct InstallationTable: Sendable {
     private(set) var count = 0
 
     init(limit: Int) {
+        self.limit = min(max(limit, 1), SlotIndex.slotLimit)
+    }
+
+    /// Changes the limit. Installations beyond it stay; each new one takes the place of an old one.
+    mutating func limit(to limit: Int) {
         self.limit = min(max(limit, 1), SlotIndex.slotLimit)
     }
 

@@ -165,43 +165,37 @@ extension OneAtATime {
         }
 
         @Test(
-            "a ledger that its open cycles have filled refuses events until time closes them, in the room that is left"
+            "cycles that stay open for a day never fill a small disk: old ones are closed early, and a rebuild agrees"
         )
-        func openCyclesFillTheDisk() async throws {
+        func openCyclesAreBounded() async throws {
             let disk = try SmallDisk(megabytes: 12)
             let clock = ManualClock()
             let pipeline = try Pipeline(
                 in: disk.directory,
                 clock: clock,
-                tickInterval: .milliseconds(20),
-                keepSeconds: 0
+                tickInterval: .milliseconds(5),
+                keepSeconds: 7 * 86_400
             )
-            var cycles = 0
-            var refusals = 0
-            while refusals < 50 {
+            await waitUntil("the limits suit the disk") { pipeline.ledger.position.batch == 1 }
+            let setting = Setting(megabytes: 12, eventsPerCycle: 1, journal: .off)
+            let sender = Sender(pipeline, setting)
+            for _ in 0..<100 {
                 clock.advance(seconds: 1)
-                let lines = (0..<100).map { EventText.scheduled("cycle-\(cycles + $0)") }
-                do throws(SubmissionError) {
-                    _ = try await pipeline.submit(lines)
-                    cycles += 100
-                    refusals = 0
-                } catch {
-                    guard case .failed(.full) = error else { throw error }
-                    refusals += 1
-                    try await Task.sleep(for: .milliseconds(10))
-                }
+                try await sender.send(1)
             }
-            #expect(pipeline.page.openCycles == cycles)
-            #expect(cycles > 15_000, "open cycles alone fill the disk")
-            clock.advance(seconds: 48 * 3_600)
-            await waitUntil("time closes the cycles, and their room returns") {
-                clock.advance(seconds: 1)
-                return pipeline.page.openCycles == 0 && (pipeline.ledger.room?.roomForEvents ?? 0) > 4 << 20
-            }
-            let more = (0..<100).map { EventText.scheduled("more-\($0)") }
-            #expect(try await pipeline.submit(more) == .counted(accepted: 100, duplicates: 0))
-            #expect(pipeline.page.accepted ?? 0 >= cycles + 100)
+            let open = try #require(pipeline.page.openCycles)
+            #expect(open <= LifecycleLimits().openCycles >> 9)
+            #expect(pipeline.page["dnp_telemetry_evicted_cycles_total"] == 10_000 - open)
+            #expect(pipeline.page.scheduled == 10_000)
+
+            let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
+            #expect(RegistryPage(of: rebuilt).difference(from: pipeline.page) == [])
             try await pipeline.close()
+            let again = try Pipeline(in: disk.directory, clock: clock)
+            #expect(again.page.openCycles == open)
+            _ = try await again.submit([EventText.scheduled("one more")])
+            #expect(again.page.openCycles == open)
+            try await again.close()
         }
     }
 }
