@@ -14,6 +14,12 @@ final class RoomKeeper: Sendable {
         var room: LedgerRoom?
         /// Whether the reserve could not take what seemed to be available, as with a quota: nothing is available then.
         var isDenied = false
+
+        mutating func change(_ body: (inout LedgerRoom) -> Void) {
+            guard var room else { return }
+            body(&room)
+            self.room = room
+        }
     }
 
     init(files: LedgerFiles, connection: LedgerConnection) {
@@ -74,7 +80,7 @@ final class RoomKeeper: Sendable {
     private func draw() -> Bool {
         let step = measured.withLock { $0.room?.stepBytes } ?? LedgerReserve.openingBytes
         let (hasDrawn, rest) = reserve.withLock { ($0.release(step), $0.bytes) }
-        measured.withLock { $0.room?.reserveBytes = rest }
+        measured.withLock { $0.change { $0.reserveBytes = rest } }
         return hasDrawn
     }
 
@@ -101,14 +107,14 @@ final class RoomKeeper: Sendable {
             return (before, $0.bytes)
         }
         measured.withLock {
-            $0.room?.reserveBytes = held
+            $0.change { $0.reserveBytes = held }
             $0.isDenied = held < target && available > target - before
         }
     }
 
     /// Holds back what a checkpoint needs that has grown or shrunk since the last measurement.
     func expect(checkpointBytes: Int64) {
-        measured.withLock { $0.room?.checkpointBytes = checkpointBytes }
+        measured.withLock { $0.change { $0.checkpointBytes = checkpointBytes } }
     }
 
     private func measure(checkpointBytes: Int64) throws(LedgerError) -> LedgerRoom? {
@@ -119,7 +125,8 @@ final class RoomKeeper: Sendable {
         room.reserveBytes = reserve.withLock { $0.bytes }
         room.freeBytes = pages.free
         room.logBytes = try LedgerFiles.size(of: files.log) ?? 0
-        room.growthBytes = max(0, pages.database - (try LedgerFiles.size(of: files.database) ?? 0))
+        let databaseBytes = try LedgerFiles.size(of: files.database) ?? 0
+        room.growthBytes = max(0, pages.database - databaseBytes)
         room.checkpointBytes = checkpointBytes
         let measurement = room
         measured.withLock { $0.room = measurement }
