@@ -71,7 +71,8 @@ extension EventLedger {
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
         let isNew = try LedgerFiles.size(of: files.database) == 0
-        let connection = try connect(to: files, setUp: limits.writerSetUp(durability, isNew: isNew))
+        let fitted = files.space.map { limits.fitted(toTotal: $0.total) } ?? limits
+        let connection = try connect(to: files, setUp: fitted.writerSetUp(durability, isNew: isNew))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }
@@ -81,7 +82,7 @@ extension EventLedger {
             try (MetaTable(database).identity(), lastPosition(in: database))
         }
         let reader = try LedgerReader(files: files, limits: limits)
-        return EventLedger(connection: connection, reader: reader, identity: identity, end: end, lock: lock)
+        return try EventLedger(connection: connection, reader: reader, identity: identity, end: end, lock: lock)
     }
 
     /// Opens the writing connection.

@@ -22,6 +22,8 @@ package struct LedgerProjection: Sendable {
     /// Whether the loaded state was that of an older version, and lacked what this one saves beside.
     package private(set) var wasCompleted = false
     private let identityKey: IdentityKey
+    /// As the last checkpoint has it.
+    private var savedHalvings = 0
 
     package init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
@@ -46,6 +48,7 @@ package struct LedgerProjection: Sendable {
             accounts.add(fold.takeEffects(), of: UInt64(batch.count), increments: fold.increments &- increments)
             if position.batch == estimatesUpTo { estimateEffects() }
         }
+        if let halvings = LimitsRow.halvings(origin: batch.origin) { fold.halveLimits(halvings) }
         if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
         } else {
@@ -82,6 +85,9 @@ package struct LedgerProjection: Sendable {
         return (cycles.count, records)
     }
 
+    /// The most bytes that the next checkpoint takes, without the few of accounts and sources; cheap.
+    package var checkpointBytes: Int { fold.checkpointBytes }
+
     /// The changes since the last call, for a checkpoint; cheap, see `LifecycleFold`.
     ///
     /// - Parameter position: the end of the ledger, which lies behind a damaged last batch.
@@ -89,7 +95,12 @@ package struct LedgerProjection: Sendable {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
-        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
+        if fold.halvings != savedHalvings {
+            small.put(LimitsRow.stateKey, [UInt8(fold.halvings)])
+            savedHalvings = fold.halvings
+        }
+        let bytes = checkpointBytes + small.bytes
+        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges(), bytes: bytes)
     }
 
     /// Restores a page of a checkpoint; pages come in the order of their keys, before any batch is applied.
@@ -99,6 +110,10 @@ package struct LedgerProjection: Sendable {
             return
         }
         if sources.restore(key, value) { return }
+        if key == LimitsRow.stateKey, value.count == 1 {
+            savedHalvings = Int(value[0])
+            return fold.halveLimits(savedHalvings)
+        }
         let name = String(decoding: key.bytes, as: UTF8.self)
         guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
         do throws(StateError) {

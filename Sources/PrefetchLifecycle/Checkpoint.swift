@@ -5,6 +5,19 @@ import TelemetryEvents
 extension LifecycleFold {
     private static let totalsKey = "totals"
 
+    /// The size of the totals of one group, about twice what they take.
+    private static let groupBytes = 4_096
+
+    /// By how much an event may raise ``checkpointBytes``: a cycle, an installation and two identities.
+    public static let checkpointBytesPerEvent = CyclePage.shortCycleBytes + InstallationTable.installationBytes + 16
+
+    /// The most bytes that the pages of the next checkpoint take: all cycles and installations, because any event may
+    /// change any page, and the identities that no checkpoint holds yet. O(1).
+    public var checkpointBytes: Int {
+        cycles.checkpointBytes + installations.checkpointBytes + identities.checkpointBytes
+            + totalsByGroup.count * Self.groupBytes
+    }
+
     /// Takes the state that changed since the last call, for a checkpoint; the whole state the first time.
     ///
     /// O(changed pages): pages are retained, and copied one by one only where the fold changes them before they are

@@ -43,6 +43,8 @@ public struct LifecycleFold: Sendable {
     public internal(set) var clock = Timestamp(microseconds: 0)
     /// What the events did since the last `takeEffects()`.
     var effects = EffectTally()
+    /// How often the limits of the state are halved, because its disk is small.
+    public private(set) var halvings = 0
 
     let key: IdentityKey
     let limits: LifecycleLimits
@@ -90,6 +92,19 @@ public struct LifecycleFold: Sendable {
         cycles = CycleTable(key: key)
         installations = InstallationTable(limit: limits.installations)
     }
+
+    /// Halves the limits of the state from here on: `halvings` times those of cycles and installations, and three times
+    /// less those of identities, which take less space and keep events from being counted twice.
+    ///
+    /// The ledger records it, because what is evicted depends on it. State beyond the new limits is evicted one by one.
+    public mutating func halveLimits(_ halvings: Int) {
+        self.halvings = min(max(halvings, 0), Self.maximumHalvings)
+        installations.limit(to: limits.installations >> self.halvings)
+        identities.limit(to: limits.identities >> max(0, self.halvings - 3))
+    }
+
+    /// The most that limits are halved.
+    public static let maximumHalvings = 15
 
     /// The number of open cycles.
     public var openCycles: Int { cycles.count }
@@ -306,7 +321,7 @@ extension LifecycleFold {
     }
 
     private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
-        if cycles.count >= min(limits.openCycles, SlotIndex.slotLimit), cycles.count > 0 {
+        if cycles.count >= min(limits.openCycles >> halvings, SlotIndex.slotLimit), cycles.count > 0 {
             evict(evictionCandidate)
         }
         let slot = cycles.open(address, base: base)

@@ -181,6 +181,13 @@ LEDGER = [
         query("min(dnp_telemetry_ledger_available_bytes{$S})", "available"),
     ),
     lines(
+        "Ledger room",
+        units.BytesIEC,
+        "What events may still take before the ledger refuses them, and what it holds back for its own upkeep.",
+        query("min(dnp_telemetry_ledger_room_bytes{$S})", "room for events"),
+        query("max(dnp_telemetry_ledger_held_back_bytes{$S})", "held back"),
+    ),
+    lines(
         "Commit queue, requests",
         units.Short,
         "Requests that wait for a commit. Above the limit the service answers 503.",

@@ -17,6 +17,13 @@ struct IngestProcessor: CommitProcessor {
 
     /// How often the fold is asked whether time alone closes a cycle, in microseconds.
     private static let tickInterval: Int64 = 10_000_000
+    /// The same while the ledger is short of room, in which each closed cycle leaves some.
+    private static let hurriedTickInterval: Int64 = 1_000_000
+    /// How often the ledger's room is measured, in microseconds.
+    private static let roomInterval: Int64 = 100_000
+
+    /// By how much an event may make the next checkpoint larger.
+    static var stateBytesPerEvent: Int { LifecycleFold.checkpointBytesPerEvent }
 
     /// How many duplicates a stored batch left out.
     struct Preparation {
@@ -37,6 +44,10 @@ struct IngestProcessor: CommitProcessor {
     private var nextTickAt: Int64 = 0
     private var wantsTick = false
     private var wantsStep = false
+    private var roomAt: Int64 = 0
+    private var isShortOfRoom = false
+    /// The limits of the state that suit the disk.
+    private var halvings = 0
 
     /// - Parameter recovery: what the projection was recovered from.
     init(
@@ -70,7 +81,7 @@ struct IngestProcessor: CommitProcessor {
         switch submission {
         case .events(let decoded, _, _): cost(of: decoded)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
-        case .tick: 64
+        case .tick, .limits: 64
         }
     }
 
@@ -81,6 +92,8 @@ struct IngestProcessor: CommitProcessor {
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
         switch submission {
         case .tick: tickBatch(receivedAt)
+        case .limits(let halvings):
+            .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation(duplicates: 0))
         case .events(let decoded, let origin, let batch):
             eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
         case .reading(let decoded, let origin, let lines, let position):
@@ -158,19 +171,44 @@ struct IngestProcessor: CommitProcessor {
     }
 
     mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        if let step = checkpoints.next(at: position, now: now) { _ = take(step, ledger, at: position, now: now) }
+        keepRoom(ledger, now: now)
+        let isHurried = isShortOfRoom && retention.isAhead(of: checkpoints.last)
+        if let step = checkpoints.next(at: position, now: now, isHurried: isHurried) {
+            _ = take(step, ledger, at: position, now: now)
+        }
+        let lifecycle = checkpoints.last
         do throws(LedgerError) {
-            if try retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
+            if try retention.apply(ledger, lifecycle: lifecycle, isShort: isShortOfRoom, now: now) {
+                metrics.publish(projection)
+            }
         } catch {
             metrics.retentionFailures.add()
         }
-        wantsStep = checkpoints.wantsStep(at: position, now: now)
+        wantsStep = checkpoints.wantsStep(at: position, now: now, isHurried: isHurried)
+    }
+
+    /// Holds back what the next checkpoint needs by now, and from time to time measures what is left.
+    private mutating func keepRoom(_ ledger: EventLedger, now: Int64) {
+        let bytes = checkpoints.pendingBytes(state: projection.checkpointBytes)
+        guard now >= roomAt || now < roomAt - 2 * Self.roomInterval else {
+            return ledger.expectCheckpoint(of: bytes)
+        }
+        roomAt = now + Self.roomInterval
+        do throws(LedgerError) {
+            try ledger.keepRoom(checkpointBytes: bytes)
+        } catch {
+            metrics.retentionFailures.add()
+        }
+        guard let room = ledger.room else { return }
+        isShortOfRoom = room.isShort
+        halvings = room.stateHalvings
     }
 
     mutating func tick(now: Int64) -> Submission? {
+        if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
         wantsTick = isBelieved(now) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
-        nextTickAt = wantsTick ? now : now + Self.tickInterval
+        nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)
         return wantsTick ? .tick : nil
     }
 

@@ -30,6 +30,7 @@ struct ServicePipeline {
         let configuration = live.current
         let clock = LedgerClock.system
         let ledger = storage.ledger
+        try ledger.keepRoom(checkpointBytes: storage.projection.checkpointBytes)
         registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
         let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
@@ -78,7 +79,10 @@ struct ServicePipeline {
             help: "1, with the version of this build as a label.",
             labels: ["version"]
         ).with(BuildVersion.current).set(1)
-        registry.collector("ledger") { [writer] in ledgerMetrics.collect(try writer.ledger.reader.statistics()) }
+        registry.collector("ledger") { [writer] in
+            if let room = writer.ledger.room { ledgerMetrics.collect(room) }
+            ledgerMetrics.collect(try writer.ledger.reader.statistics())
+        }
         registry.onCollect { [writer, output, progress] in
             ledgerMetrics.collect(writer.statistics)
             if let journal, let progress {

@@ -42,13 +42,19 @@ struct LedgerFiles: Sendable {
         return Int64(status.st_size)
     }
 
-    /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
-    var availableBytes: Int64? {
+    /// The size of the directory's file system, and what unprivileged processes may still take of it; nil when unknown.
+    var space: (total: Int64, available: Int64)? {
         var status = statvfs()
         guard unsafe statvfs(directory, &status) == 0 else { return nil }
-        let (bytes, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return overflows ? .max : Int64(clamping: bytes)
+        func bytes(_ blocks: UInt64) -> Int64 {
+            let (bytes, overflows) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return overflows ? .max : Int64(clamping: bytes)
+        }
+        return (bytes(UInt64(status.f_blocks)), bytes(UInt64(status.f_bavail)))
     }
+
+    /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
+    var availableBytes: Int64? { space?.available }
 
     /// Makes renames in the directory durable.
     func synchronizeDirectory() throws(LedgerError) {
@@ -61,36 +67,24 @@ struct LedgerFiles: Sendable {
 
 // MARK: The reserve
 
-/// Beside a closed ledger, a file of zeros reserves the space of the write-ahead log's index, which SQLite
-/// creates before it can read the database. So a ledger can be opened and served on a full disk.
 extension LedgerFiles {
-    private var reserve: String { directory + "/ledger.reserve" }
+    var reserve: String { directory + "/ledger.reserve" }
 
-    /// The size of the index of an empty log: no more, so that on a full disk each can replace the other every time.
-    private static var reservedBytes: off_t { 32 << 10 }
-
-    /// Releases the reserve for the ledger that `body` opens, and allocates it again when `body` throws.
+    /// Gives the reserve's space to the ledger that `body` opens, a part of it at first and the rest where that is too
+    /// little, and takes it back when `body` throws. So a ledger can be opened and served on a full disk.
     func withReserve<Result>(_ body: () throws(LedgerError) -> Result) throws(LedgerError) -> Result {
-        let hadReserve = releaseReserve()
-        do {
-            return try body()
-        } catch {
-            if hadReserve { makeReserve() }
-            throw error
+        var reserve = LedgerReserve(path: reserve)
+        let held = reserve.bytes
+        _ = reserve.release(LedgerReserve.openingBytes)
+        while true {
+            do throws(LedgerError) {
+                return try body()
+            } catch {
+                if case .full = error, reserve.release(.max) { continue }
+                if held > 0 { reserve.resize(to: held, available: .max) }
+                throw error
+            }
         }
-    }
-
-    /// - Returns: whether there was a reserve.
-    private func releaseReserve() -> Bool {
-        unsafe unlink(reserve) == 0
-    }
-
-    /// Allocates the space that a closed ledger has freed, if it is still free.
-    func makeReserve() {
-        let descriptor = unsafe open(reserve, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { _ = Glibc.close(descriptor) }
-        if posix_fallocate(descriptor, 0, Self.reservedBytes) != 0 { _ = releaseReserve() }
     }
 }
 

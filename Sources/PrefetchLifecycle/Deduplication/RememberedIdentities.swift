@@ -9,9 +9,9 @@ import TelemetryEvents
 /// whatever the clock says. Past the limit the oldest generation, an eighth of the limit, is evicted early and counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
-    private let limit: Int
+    private var limit: Int
     /// The newest identities that no clock makes old.
-    private let keptByOrder: Int
+    private var keptByOrder: Int
     /// The time by which identities grow old.
     private(set) var clock: AgingClock
     private var generations: [IdentityGeneration]
@@ -23,6 +23,12 @@ struct RememberedIdentities: Sendable {
         keptByOrder = limit / 80
         clock = AgingClock(longestStep: window / 7)
         generations = []
+    }
+
+    /// Changes the limit, from the next generation on.
+    mutating func limit(to limit: Int) {
+        self.limit = max(limit, 1)
+        keptByOrder = self.limit / 80
     }
 
     var count: Int { generations.reduce(0) { $0 + $1.count } }
@@ -67,6 +73,9 @@ struct RememberedIdentities: Sendable {
 
     /// Restores the clock of a checkpoint.
     mutating func restore(_ clock: AgingClock) { self.clock = clock }
+
+    /// The most bytes that the pages of the next checkpoint take.
+    var checkpointBytes: Int { generations.reduce(0) { $0 + $1.checkpointBytes } }
 
     mutating func takeChanges(into delta: inout StateDelta) {
         for generation in forgotten { delta.delete(prefix: IdentityPage.prefix(generation: generation)) }
@@ -156,6 +165,11 @@ struct IdentityGeneration: Sendable {
             lastPage.removeAll(keepingCapacity: true)
             isLastPageSaved = true
         }
+    }
+
+    /// The full pages that no checkpoint holds yet, and the last page.
+    var checkpointBytes: Int {
+        (filledPages.count * Self.pageCapacity + lastPage.count + 1) * MemoryLayout<UInt64>.size
     }
 
     /// The pages that changed since the last call.

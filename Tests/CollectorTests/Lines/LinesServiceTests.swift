@@ -320,7 +320,7 @@ extension OneAtATime {
             await client.send(Self.lines(0..<10))
             await client.expectDurable(10)
             let filler = disk.directory.file("filler")
-            try Files.write([UInt8](repeating: 1, count: 600_000), to: filler)
+            try Files.write([UInt8](repeating: 1, count: 420_000), to: filler)
             let bytes = Array(Self.lines(10..<6_000).utf8)
             var rest = bytes[...]
             await waitUntil("the disk is full") {
