@@ -10,7 +10,7 @@ extension EventLedger {
 
     /// The last number that may stand in the journal under the newest life's id when the journal is compared: this
     /// ledger has sent none after it since.
-    public var comparable: UInt64 { identity.withLock { $0.comparable } }
+    public var comparable: UInt64 { identity.withLock { max($0.comparable, $0.current.after.sequence) } }
 
     /// How many times the mark of what was acknowledged could not be written.
     public var markFailures: UInt64 { mark?.failures ?? 0 }

@@ -21,9 +21,11 @@ final class DeliveryDriver {
     private let source: any JournalSource
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
+    private let onCompared: @Sendable (JournalComparison) throws -> JournalStreams?
     private let markers: DeliveryMarkers
 
     private var session: DeliverySession
+    private var streams: JournalStreams
     private var checkpoint: JournalCheckpoint
     private var checkpointTime: UInt64 = 0
     private var buffer: JournalEntryBuffer
@@ -52,6 +54,7 @@ final class DeliveryDriver {
         _ checkpoint: JournalCheckpoint,
         _ source: any JournalSource,
         _ control: DeliveryControl,
+        _ onCompared: @escaping @Sendable (JournalComparison) throws -> JournalStreams?,
         _ onConfirmed: @escaping @Sendable (UInt64) -> Void
     ) {
         var random = SystemRandomNumberGenerator()
@@ -59,22 +62,18 @@ final class DeliveryDriver {
         self.checkpoint = checkpoint
         self.source = source
         self.control = control
+        self.onCompared = onCompared
         self.onConfirmed = onConfirmed
+        streams = configuration.streams
         reportedPosition = checkpoint.position
         markers = DeliveryMarkers(identifier: configuration.identifier, random: &random)
         session = DeliverySession(
             limits: DeliveryLimits(configuration),
             confirmed: checkpoint.position,
+            given: configuration.given,
             seed: random.next()
         )
-        buffer = JournalEntryBuffer(
-            constant: [
-                (configuration.streamField, configuration.stream), (.syslogIdentifier, configuration.identifier),
-            ],
-            sequenceField: configuration.sequenceField,
-            maximumEntryBytes: configuration.maximumEntryBytes,
-            maximumBytes: min(configuration.windowBytes, 1 << 20)
-        )
+        buffer = JournalEntryBuffer(configuration, configuration.streams)
     }
 
     /// Runs until the writer is asked to stop.
@@ -220,14 +219,19 @@ final class DeliveryDriver {
         guard let reader, let markerCursor else { return session.failed(now: SystemClock.monotonicNanoseconds()) }
         let scan = JournalScan(
             configuration: configuration,
+            streams: streams,
             markerID: markers.id(attempt: session.attempt),
             cursor: checkpoint.cursor,
             isCancelled: { [control] in control.isPastDeadline }
         )
         do {
-            guard try scan.run(reader, into: &session) else { return }
+            guard let comparison = try scan.run(reader, into: &session) else { return }
+            if let streams = try onCompared(comparison), streams != self.streams {
+                self.streams = streams
+                buffer = JournalEntryBuffer(configuration, streams)
+            }
             try reader.reopen()
-            try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+            try select(reader)
             try reader.seek(cursor: markerCursor)
             hasRead = false
             readsSinceOpening = 0
@@ -240,6 +244,12 @@ final class DeliveryDriver {
         } catch {
             fail(error)
         }
+    }
+
+    /// Restricts a reader to the names that unconfirmed entries can have.
+    private func select(_ reader: JournalReader) throws(JournalReaderError) {
+        let first = streams.index(of: session.confirmed &+ 1)
+        try reader.setMatches(streams.matches(configuration.streamField, from: first))
     }
 
     // MARK: Streaming
@@ -300,7 +310,7 @@ final class DeliveryDriver {
         guard session.hasUnconfirmed, let cursor = checkpoint.cursor else { return nil }
         let opened = try JournalReader(configuration.location, scope: .ownEntries)
         _ = try opened.descriptor()
-        try opened.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try select(opened)
         hasRead = try opened.seek(cursor: cursor)
         readsSinceOpening = 0
         reader = opened

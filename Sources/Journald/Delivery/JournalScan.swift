@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds out which entries of a stream above the confirmed position are stored in the journal.
+///
+/// What stands under the stream's names and is not its own is left to the comparison.
 struct JournalScan {
     /// How often files may appear or disappear during a scan before it is given up for now.
     private static let maximumAttempts = 5
@@ -8,6 +10,7 @@ struct JournalScan {
     private static let entriesPerCheck = 1_024
 
     let configuration: JournalDeliveryConfiguration
+    let streams: JournalStreams
     /// The id of the markers of the synchronisation that this scan belongs to.
     let markerID: [UInt8]
     /// A cursor behind which every unconfirmed entry is stored; nil when none is known.
@@ -17,8 +20,9 @@ struct JournalScan {
 
     /// Passes the number of every stored entry to the session, and starts over when files came or went meanwhile.
     ///
-    /// - Returns: Whether the scan was finished.
-    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> Bool {
+    /// - Returns: What is not the stream's own; nil when the scan was not finished.
+    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> JournalComparison? {
+        var sorter = StreamSorter(streams, given: session.given)
         var attempts = 0
         repeat {
             guard attempts < Self.maximumAttempts else { throw JournalScanError.unsteady }
@@ -26,24 +30,28 @@ struct JournalScan {
             // Reopening finds files that appeared before; process() reports those that appear from here on.
             try reader.reopen()
             try reader.process()
-            guard try scan(reader, &session) else { return false }
+            guard try scan(reader, &session, &sorter) else { return nil }
         } while try reader.process() == .filesChanged
-        return true
+        return sorter.comparison
     }
 
-    private func scan(_ reader: JournalReader, _ session: inout DeliverySession) throws(JournalReaderError) -> Bool {
+    private func scan(
+        _ reader: JournalReader,
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
+    ) throws(JournalReaderError) -> Bool {
         if let cursor {
             try reader.setMatches([])
             if try reader.seek(cursor: cursor) {
-                switch try scanAll(reader, &session) {
+                switch try scanAll(reader, &session, &sorter) {
                 case .marker: return true
                 case .cancelled: return false
-                case .end: return try scanStream(reader, &session, toHead: true)
+                case .end: return try scanStream(reader, &session, &sorter, toHead: true)
                 case .limit: break
                 }
             }
         }
-        return try scanStream(reader, &session, toHead: false)
+        return try scanStream(reader, &session, &sorter, toHead: false)
     }
 
     private enum ScanEnd {
@@ -61,9 +69,9 @@ struct JournalScan {
     /// readable and missing in the index.
     private func scanAll(
         _ reader: JournalReader,
-        _ session: inout DeliverySession
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
     ) throws(JournalReaderError) -> ScanEnd {
-        let stream = Array(configuration.stream.utf8)
         var entries = 0
         while try reader.next() {
             entries += 1
@@ -72,7 +80,9 @@ struct JournalScan {
                 if entries >= configuration.scanLimit { return .limit }
             }
             if let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil {
-                if (try? reader.hasValue(stream, of: configuration.streamField)) == true {
+                if let part = sorter.part(of: reader, configuration.streamField, isSelected: false),
+                    sorter.admits(sequence, of: part)
+                {
                     session.found(sequence)
                 }
             } else if DeliveryMarkers.isLast(reader, id: markerID) {
@@ -90,9 +100,10 @@ struct JournalScan {
     private func scanStream(
         _ reader: JournalReader,
         _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter,
         toHead: Bool
     ) throws(JournalReaderError) -> Bool {
-        try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try reader.setMatches(streams.matches(configuration.streamField))
         try reader.seekToTail()
         var entries = 0
         // No writer sends an entry before all those a window below it are confirmed.
@@ -100,7 +111,10 @@ struct JournalScan {
         while try reader.previous() {
             entries += 1
             if entries.isMultiple(of: Self.entriesPerCheck), isCancelled() { return false }
-            guard let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil else { continue }
+            guard let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil,
+                let part = sorter.part(of: reader, configuration.streamField, isSelected: true),
+                sorter.admits(sequence, of: part)
+            else { continue }
             session.found(sequence)
             if !toHead, !isBelow, sequence <= low { break }
         }
