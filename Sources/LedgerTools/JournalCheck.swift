@@ -90,10 +90,10 @@ struct JournalCheck {
 
     /// What stands in the journal under a life's id and is not the ledger's: it was lost with the end of that life.
     private mutating func addHistory(_ census: JournalCensus) {
-        for (index, life) in lives.enumerated() {
-            guard let history = census.history[life.id], index + 1 < lives.count else { continue }
-            let next = lives[index + 1]
-            check.add("history", history.entries)
+        guard !census.history.isEmpty else { return }
+        check.add("history", census.history.values.reduce(0) { $0 + $1.entries })
+        for (life, next) in zip(lives, lives.dropFirst()) {
+            guard let history = census.history[life.id] else { continue }
             check.sentence +=
                 "; \(history.entries) entries of life \(life.id), up to number \(history.last), are not the ledger's"
             if history.last > next.acknowledged.sequence {

@@ -5,7 +5,7 @@ internal import GRDB
 /// The table `life`, one row a life of the ledger, in their order.
 struct LifeTable {
     /// The maximum number of lives; the oldest but the first are forgotten.
-    static let maximumLives: Int64 = 1_000
+    static let maximumLives: Int64 = 256
 
     let database: Database
 
