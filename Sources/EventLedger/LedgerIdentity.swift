@@ -126,7 +126,10 @@ struct LedgerIdentity: Sendable {
     func store(in database: Database, isMarked: Bool) throws(LedgerError) {
         let table = LifeTable(database)
         for life in lives[storedLives...] { try table.put(life) }
-        try MetaTable(database).setWitnesses(comparable: isCompared ? nil : comparable, isMarked: isMarkStored || isMarked)
+        try MetaTable(database).setWitnesses(
+            comparable: isCompared ? nil : comparable,
+            isMarked: isMarkStored || isMarked
+        )
     }
 
     /// Records that the transaction of ``store(in:isMarked:)`` is committed.

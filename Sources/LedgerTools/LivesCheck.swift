@@ -45,8 +45,8 @@ struct LivesCheck {
         case .unreadable: check.fail("ledger.mark is cut or its checksum is wrong")
         case .read(let life, let position):
             guard let index = lives.lastIndex(where: { $0.id == life }) else {
-                if position != .start { check.fail("ledger.mark is of life \(PlainText.line(life)), which this ledger has not") }
-                return
+                guard position != .start else { return }
+                return check.fail("ledger.mark is of life \(PlainText.line(life)), which this ledger has not had")
             }
             let known = index + 1 < lives.count ? lives[index + 1].acknowledged : end
             let isCovered = position.batch <= known.batch && position.sequence <= known.sequence

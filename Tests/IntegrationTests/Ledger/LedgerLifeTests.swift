@@ -125,6 +125,10 @@ struct LedgerLifeTests {
                 let batch = EventFactory(prefix: "log-\(number)").cycles(0..<100)
                 try await send(batch, to: service)
                 sent += batch.count
+                guard number == 0 else { continue }
+                // Write the log back, so that the database is a ledger without it.
+                #expect(try await service.terminate() == .code(0))
+                try await service.start()
             }
             await service.kill()
             switch damage {
