@@ -18,11 +18,13 @@ final class LedgerMark: Sendable {
         case read(life: String, position: LedgerPosition)
     }
 
-    /// The magic, the id of the life, batch, sequence, and the checksum of these.
+    /// The magic, the id of the life, batch and sequence, and the checksum of these.
     private static let bytes = 64
-    private static let checksummedBytes = 56
-    private static let lifeBytes = 32
     private static let magic = Array("DNPMARK1".utf8)
+    private static let lifeBytes = 32
+    private static let positionOffset = 40
+    private static let positionBytes = 16
+    private static let checksumOffset = 56
     /// The space that the file takes in any case, so that no write of it can lack space later.
     private static let reservedBytes: off_t = 4_096
     /// How often a mark that a service is just writing is read again.
@@ -30,10 +32,36 @@ final class LedgerMark: Sendable {
 
     private struct State {
         var descriptor: Int32 = -1
-        var record: [UInt8]
-        var checksummed: [UInt8]
+        var record = LedgerMark.magic + [UInt8](repeating: 0, count: LedgerMark.bytes - LedgerMark.magic.count)
+        var position = [UInt8](repeating: 0, count: LedgerMark.positionBytes)
+        /// The life in the record, and the checksum of magic and life, which seeds that of the position.
+        var life = ""
+        var seed: UInt64 = 0
         var failures: UInt64 = 0
         var isWritten = false
+
+        /// Encodes in place, because each commit does it.
+        mutating func encode(life: String, _ position: LedgerPosition) {
+            if life != self.life {
+                self.life = life
+                let text = Array(life.utf8.prefix(LedgerMark.lifeBytes))
+                let padded = text + [UInt8](repeating: 0, count: LedgerMark.lifeBytes - text.count)
+                record.replaceSubrange(LedgerMark.magic.count..<LedgerMark.positionOffset, with: padded)
+                seed = LedgerMark.seed(of: record)
+            }
+            for index in 0..<8 {
+                let shift = 8 * UInt64(index)
+                self.position[index] = UInt8(truncatingIfNeeded: UInt64(bitPattern: position.batch) >> shift)
+                self.position[8 + index] = UInt8(truncatingIfNeeded: position.sequence >> shift)
+            }
+            let checksum = XXH64.hash(self.position, seed: seed)
+            for index in 0..<LedgerMark.positionBytes {
+                record[LedgerMark.positionOffset + index] = self.position[index]
+            }
+            for index in 0..<8 {
+                record[LedgerMark.checksumOffset + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt64(index)))
+            }
+        }
     }
 
     private let path: String
@@ -41,12 +69,7 @@ final class LedgerMark: Sendable {
 
     init(_ files: LedgerFiles) {
         path = files.mark
-        state = Mutex(
-            State(
-                record: [UInt8](repeating: 0, count: Self.bytes),
-                checksummed: Self.magic + [UInt8](repeating: 0, count: Self.checksummedBytes - Self.magic.count)
-            )
-        )
+        state = Mutex(State())
     }
 
     deinit {
@@ -71,19 +94,7 @@ final class LedgerMark: Sendable {
                 state.failures += 1
                 return false
             }
-            var offset = Self.magic.count
-            for byte in life.utf8.prefix(Self.lifeBytes) {
-                state.checksummed[offset] = byte
-                offset += 1
-            }
-            while offset < Self.magic.count + Self.lifeBytes {
-                state.checksummed[offset] = 0
-                offset += 1
-            }
-            Self.put(UInt64(bitPattern: position.batch), at: offset, into: &state.checksummed)
-            Self.put(position.sequence, at: offset + 8, into: &state.checksummed)
-            for index in 0..<Self.checksummedBytes { state.record[index] = state.checksummed[index] }
-            Self.put(XXH64.hash(state.checksummed, seed: 0), at: Self.checksummedBytes, into: &state.record)
+            state.encode(life: life, position)
             let descriptor = state.descriptor
             let count = unsafe state.record.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
             guard count == Self.bytes else {
@@ -101,10 +112,6 @@ final class LedgerMark: Sendable {
         // Where the file system cannot reserve, the write itself tells.
         _ = posix_fallocate(descriptor, 0, Self.reservedBytes)
         return true
-    }
-
-    private static func put(_ value: UInt64, at offset: Int, into bytes: inout [UInt8]) {
-        for index in 0..<8 { bytes[offset + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
     }
 
     // MARK: Reading
@@ -129,19 +136,21 @@ final class LedgerMark: Sendable {
     }
 
     private static func decode(_ record: [UInt8]) -> Reading? {
-        let checksummed = Array(record[..<checksummedBytes])
+        let position = Array(record[positionOffset..<checksumOffset])
         guard record.starts(with: magic),
-            number(at: checksummedBytes, of: record) == XXH64.hash(checksummed, seed: 0)
+            number(at: checksumOffset, of: record) == XXH64.hash(position, seed: seed(of: record))
         else { return nil }
-        let start = magic.count
-        let life = record[start..<start + lifeBytes].prefix { $0 != 0 }
         return .read(
-            life: String(decoding: life, as: UTF8.self),
+            life: String(decoding: record[magic.count..<positionOffset].prefix { $0 != 0 }, as: UTF8.self),
             position: LedgerPosition(
-                batch: Int64(bitPattern: number(at: start + lifeBytes, of: record)),
-                sequence: number(at: start + lifeBytes + 8, of: record)
+                batch: Int64(bitPattern: number(at: 0, of: position)),
+                sequence: number(at: 8, of: position)
             )
         )
+    }
+
+    private static func seed(of record: [UInt8]) -> UInt64 {
+        XXH64.hash(Array(record[..<positionOffset]), seed: 0)
     }
 
     private static func number(at offset: Int, of bytes: [UInt8]) -> UInt64 {
