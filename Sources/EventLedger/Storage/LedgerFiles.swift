@@ -9,7 +9,7 @@ struct LedgerFiles: Sendable {
     var database: String { directory + "/ledger.sqlite" }
     var log: String { database + "-wal" }
     /// Outside the database and its log (``LedgerMark``).
-    var mark: String { directory + "/ledger.mark" }
+    var markFile: String { directory + "/ledger.mark" }
 
     /// The suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]

@@ -68,7 +68,7 @@ final class LedgerMark: Sendable {
     private let state: Mutex<State>
 
     init(_ files: LedgerFiles) {
-        path = files.mark
+        path = files.markFile
         state = Mutex(State())
     }
 
@@ -118,17 +118,17 @@ final class LedgerMark: Sendable {
 
     /// Reads the mark, also beside a service that writes it.
     static func read(_ files: LedgerFiles) throws(LedgerError) -> Reading {
-        let descriptor = unsafe Glibc.open(files.mark, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             let code = errno
             if code == ENOENT { return .absent }
-            throw LedgerError(errno: code, doing: "open \(files.mark)")
+            throw LedgerError(errno: code, doing: "open \(files.markFile)")
         }
         defer { _ = Glibc.close(descriptor) }
         for _ in 0..<maximumAttempts {
             var record = [UInt8](repeating: 0, count: bytes)
             let count = unsafe record.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
-            guard count >= 0 else { throw LedgerError(errno: errno, doing: "read \(files.mark)") }
+            guard count >= 0 else { throw LedgerError(errno: errno, doing: "read \(files.markFile)") }
             guard count == bytes else { return .unreadable }
             if let reading = decode(record) { return reading }
         }
