@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Synchronization
+
 /// What identifies the ledger's numbers (docs/ledger.md#lives).
 extension EventLedger {
     /// All lives of the ledger, the newest last; there is at least one.
