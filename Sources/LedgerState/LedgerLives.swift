@@ -3,7 +3,7 @@
 package import EventLedger
 package import Journald
 
-extension JournalStreams {
+extension StreamNames {
     /// The names of a ledger's entries in the journal: its lives from the one that the next number belongs to, and the
     /// one before, which may turn out to have given more numbers than was known.
     ///

@@ -27,13 +27,13 @@ struct LedgerLivesTests {
             Self.life(4, "d", after: 30),
         ]
         func names(_ confirmed: UInt64) -> [String] {
-            JournalStreams(lives, after: confirmed).parts.map { "\($0.name)\($0.after)" }
+            StreamNames(lives, after: confirmed).parts.map { "\($0.name)\($0.after)" }
         }
         #expect(names(0) == ["a0", "b10", "c10", "d30"])
         #expect(names(9) == ["a0", "b10", "c10", "d30"])
         #expect(names(10) == ["b10", "c10", "d30"])
         #expect(names(30) == ["c10", "d30"])
         #expect(names(99) == ["c10", "d30"])
-        #expect(JournalStreams([lives[0]], after: 5).parts.map(\.name) == ["a"])
+        #expect(StreamNames([lives[0]], after: 5).parts.map(\.name) == ["a"])
     }
 }

@@ -29,10 +29,10 @@ struct JournalWitness: Sendable {
     }
 
     /// The names of the ledger's entries.
-    var streams: JournalStreams { JournalStreams(ledger.lives, after: confirmed) }
+    var streams: StreamNames { StreamNames(ledger.lives, after: confirmed) }
 
     /// Takes note of a comparison; returns the names of the entries that are sent from now on.
-    func compare(_ comparison: JournalComparison) throws(LedgerError) -> JournalStreams {
+    func compare(_ comparison: JournalComparison) throws(LedgerError) -> StreamNames {
         let lives = ledger.lives
         for life in lives.dropLast() {
             guard let shown = comparison.strays[life.id],

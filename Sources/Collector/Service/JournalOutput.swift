@@ -103,8 +103,8 @@ extension JournalOutput {
                     key: key,
                     log: log
                 ),
-                onCompared: { try witness.compare($0) },
-                onConfirmed: { progress.confirmed($0) }
+                onConfirmed: { progress.confirmed($0) },
+                onCompared: { try witness.compare($0) }
             )
         )
     }

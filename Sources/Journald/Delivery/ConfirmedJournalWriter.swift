@@ -19,17 +19,17 @@ public final class ConfirmedJournalWriter: Sendable {
     ///   - configuration: Names and limits.
     ///   - checkpoint: Where to resume, as ``checkpoint`` or ``stop(within:)`` gave it; it may be old.
     ///   - source: Gives the entries.
+    ///   - onConfirmed: Called on the writer's thread with the number up to which the journal holds all entries,
+    ///     whenever it has grown, by any number of entries. It should return soon.
     ///   - onCompared: Called on the writer's thread after each scan of the journal, before anything is sent. It returns
     ///     the names of the stream from now on, nil for those so far: where the newest name has numbers that the writer
     ///     never gave, its own need another. When it throws, the writer synchronises again after a pause.
-    ///   - onConfirmed: Called on the writer's thread with the number up to which the journal holds all entries,
-    ///     whenever it has grown, by any number of entries. It should return soon.
     public init(
         _ configuration: JournalDeliveryConfiguration,
         from checkpoint: JournalCheckpoint,
         source: any JournalSource,
-        onCompared: @escaping @Sendable (JournalComparison) throws -> JournalStreams? = { _ in nil },
-        onConfirmed: @escaping @Sendable (UInt64) -> Void = { _ in }
+        onConfirmed: @escaping @Sendable (UInt64) -> Void = { _ in },
+        onCompared: @escaping @Sendable (JournalComparison) throws -> StreamNames? = { _ in nil }
     ) throws(JournalWriterError) {
         let names =
             [("identifier", configuration.identifier)] + configuration.streams.parts.map { ("stream", $0.name) }

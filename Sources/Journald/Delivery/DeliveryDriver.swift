@@ -21,11 +21,11 @@ final class DeliveryDriver {
     private let source: any JournalSource
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
-    private let onCompared: @Sendable (JournalComparison) throws -> JournalStreams?
+    private let onCompared: @Sendable (JournalComparison) throws -> StreamNames?
     private let markers: DeliveryMarkers
 
     private var session: DeliverySession
-    private var streams: JournalStreams
+    private var streams: StreamNames
     private var checkpoint: JournalCheckpoint
     private var checkpointTime: UInt64 = 0
     private var buffer: JournalEntryBuffer
@@ -54,7 +54,7 @@ final class DeliveryDriver {
         _ checkpoint: JournalCheckpoint,
         _ source: any JournalSource,
         _ control: DeliveryControl,
-        _ onCompared: @escaping @Sendable (JournalComparison) throws -> JournalStreams?,
+        _ onCompared: @escaping @Sendable (JournalComparison) throws -> StreamNames?,
         _ onConfirmed: @escaping @Sendable (UInt64) -> Void
     ) {
         var random = SystemRandomNumberGenerator()

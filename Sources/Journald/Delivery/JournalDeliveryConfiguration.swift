@@ -9,7 +9,7 @@ public struct JournalDeliveryConfiguration: Sendable {
     /// The field that holds the stream's name.
     public var streamField: JournalField
     /// The stream's names, which no other writer may use.
-    public var streams: JournalStreams
+    public var streams: StreamNames
     /// The last number that the journal may hold under the stream's newest name when the writer starts; all where it is
     /// not known.
     public var given = UInt64.max
@@ -61,7 +61,7 @@ public struct JournalDeliveryConfiguration: Sendable {
     ) {
         self.identifier = identifier
         self.streamField = streamField
-        streams = JournalStreams(stream)
+        streams = StreamNames(stream)
         self.sequenceField = sequenceField
         self.location = location
         self.socketPath = socketPath ?? location.socketPath

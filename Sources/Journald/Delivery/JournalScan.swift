@@ -10,7 +10,7 @@ struct JournalScan {
     private static let entriesPerCheck = 1_024
 
     let configuration: JournalDeliveryConfiguration
-    let streams: JournalStreams
+    let streams: StreamNames
     /// The id of the markers of the synchronisation that this scan belongs to.
     let markerID: [UInt8]
     /// A cursor behind which every unconfirmed entry is stored; nil when none is known.

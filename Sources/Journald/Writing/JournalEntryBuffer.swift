@@ -45,7 +45,7 @@ public struct JournalEntryBuffer: Sendable {
     /// An empty buffer for the entries of a stream, each of which names it by its number.
     init(
         _ configuration: JournalDeliveryConfiguration,
-        _ streams: JournalStreams
+        _ streams: StreamNames
     ) {
         prefixes = streams.parts.map { part in
             let constant: [(JournalField, String)] = [

@@ -4,7 +4,7 @@
 ///
 /// A stream whose numbers could be given twice continues under another name and keeps counting. What stands under a
 /// former name after that point is history: it confirms nothing.
-public struct JournalStreams: Hashable, Sendable {
+public struct StreamNames: Hashable, Sendable {
     /// A name and the numbers that it is for.
     public struct Part: Hashable, Sendable {
         /// The value of the stream's field.
@@ -57,13 +57,13 @@ public struct JournalComparison: Hashable, Sendable {
 
 /// Sorts the entries of a scan: the writer's own, and history.
 struct StreamSorter {
-    let streams: JournalStreams
+    let streams: StreamNames
     /// The last number that the newest part may have by right.
     let given: UInt64
     private let names: [[UInt8]]
     private var greatest: [UInt64]
 
-    init(_ streams: JournalStreams, given: UInt64) {
+    init(_ streams: StreamNames, given: UInt64) {
         self.streams = streams
         self.given = given
         names = streams.parts.map { Array($0.name.utf8) }

@@ -6,9 +6,9 @@ import Testing
 @testable import Journald
 
 @Suite("Names of a stream")
-struct JournalStreamsTests {
-    static let streams: JournalStreams = {
-        var streams = JournalStreams("a")
+struct StreamNamesTests {
+    static let streams: StreamNames = {
+        var streams = StreamNames("a")
         streams.proceed(as: "b", after: 10)
         streams.proceed(as: "c", after: 10)
         streams.proceed(as: "d", after: 20)
@@ -21,7 +21,7 @@ struct JournalStreamsTests {
         #expect((11...20).allSatisfy { Self.streams.index(of: $0) == 2 }, "b has no numbers")
         #expect(Self.streams.index(of: 21) == 3 && Self.streams.index(of: .max) == 3)
         #expect((0..<4).map(Self.streams.last) == [10, 10, 20, .max])
-        #expect(JournalStreams("only").index(of: .max) == 0)
+        #expect(StreamNames("only").index(of: .max) == 0)
     }
 
     @Test("what stands under a name beyond its own numbers is not admitted and is reported")
@@ -72,7 +72,7 @@ extension OneAtATime {
             init(failures: Int) { state.withLock { $0.failures = failures } }
 
             /// The name "fork" for what follows the last number given by right, after some failures.
-            func compare(_ comparison: JournalComparison) throws -> JournalStreams? {
+            func compare(_ comparison: JournalComparison) throws -> StreamNames? {
                 let fails = state.withLock { state in
                     state.comparisons.append(comparison)
                     state.failures -= 1
@@ -82,7 +82,7 @@ extension OneAtATime {
                 guard let name = TestDelivery.configuration("").streams.parts.first?.name,
                     comparison.strays[name] != nil
                 else { return nil }
-                var streams = JournalStreams(name)
+                var streams = StreamNames(name)
                 streams.proceed(as: "fork", after: comparison.given)
                 return streams
             }
