@@ -6,7 +6,7 @@ internal import Synchronization
 /// The durable, ordered record of accepted events, in an SQLite database with a write-ahead log.
 ///
 /// Its unit is the batch. Batches have contiguous ids and events contiguous sequence numbers, both from 1, and no number
-/// is ever used twice. Projections keep their state and their position here too, so that both change together. One
+/// is used twice in a life of the ledger (``LedgerLife``). Projections keep their state and their position here too, so that both change together. One
 /// process works on a directory at a time; within it, any thread may call, and writers take turns. All calls block
 /// for as long as the disk takes.
 public final class EventLedger: Sendable {
@@ -31,7 +31,10 @@ public final class EventLedger: Sendable {
     /// When the ledger was created, in microseconds since 1970 UTC.
     public let createdAt: Int64
 
-    private let connection: LedgerConnection
+    let connection: LedgerConnection
+    let identity: Mutex<LedgerIdentity>
+    /// Nil where the ledger is opened for maintenance, which acknowledges nothing.
+    let mark: LedgerMark?
     private let end: Mutex<LedgerPosition>
     private let lock: Mutex<DirectoryLock?>
     private let upkeep = Mutex<[String: StateUpkeep]>([:])
@@ -45,7 +48,8 @@ public final class EventLedger: Sendable {
     init(
         connection: LedgerConnection,
         reader: LedgerReader,
-        identity: (id: String, createdAt: Int64),
+        identity: LedgerIdentity,
+        mark: LedgerMark?,
         end: LedgerPosition,
         lock: DirectoryLock
     ) throws(LedgerError) {
@@ -53,6 +57,8 @@ public final class EventLedger: Sendable {
         self.reader = reader
         id = identity.id
         createdAt = identity.createdAt
+        self.identity = Mutex(identity)
+        self.mark = mark
         self.end = Mutex(end)
         self.lock = Mutex(lock)
         keeper = RoomKeeper(files: reader.files, connection: connection)
@@ -112,7 +118,10 @@ public final class EventLedger: Sendable {
     private func insert(_ batches: [LedgerBatch]) throws(LedgerError) -> LedgerPosition {
         try connection.access { (database) throws(LedgerError) in
             let start = position
+            let isMarked = mark?.isWritten ?? false
+            let unstored = identity.withLock { $0.isStored(isMarked: isMarked) ? nil : $0 }
             let end = try LedgerConnection.transaction(.immediate, in: database) { (database) throws(LedgerError) in
+                try unstored?.store(in: database, isMarked: isMarked)
                 let table = BatchTable(database)
                 var end = start
                 for batch in batches {
@@ -126,6 +135,11 @@ public final class EventLedger: Sendable {
                 return end
             }
             self.end.withLock { $0 = end }
+            let life = identity.withLock { identity in
+                if unstored != nil { identity.stored(isMarked: isMarked) }
+                return identity.current.id
+            }
+            mark?.write(life: life, end)
             return end
         }
     }

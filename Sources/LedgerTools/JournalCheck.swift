@@ -9,29 +9,32 @@ struct JournalCheck {
     private(set) var check = LedgerCheck(.journal)
     private let confirmed: UInt64
     private let skipped: UInt64
+    private let lives: [LedgerLife]
 
     /// - Parameters:
     ///   - reader: the ledger.
-    ///   - ledger: its id.
+    ///   - lives: its lives.
     ///   - reached: the journal's position before it is read here.
     ///   - location: the journal to read.
     init(
         of reader: LedgerReader,
-        id ledger: String,
+        _ lives: [LedgerLife],
         _ reached: JournalProgress.Reached?,
         in location: JournalLocation,
         progress: (LedgerProgress) -> Void
     ) throws(LedgerError) {
         confirmed = reached?.position.sequence ?? 0
         skipped = reached?.skipped ?? 0
+        self.lives = lives
         let census: JournalCensus
         do throws(JournalReaderError) {
-            census = try Self.census(of: ledger, upTo: confirmed, in: location, progress)
+            census = try Self.census(of: lives, upTo: confirmed, in: location, progress)
         } catch {
             skip("\(error)")
             return
         }
         judge(census, location)
+        addHistory(census)
         let end = try reader.statistics().end.sequence
         if let last = census.present.last, last > end {
             check.fail(
@@ -43,14 +46,14 @@ struct JournalCheck {
     /// The entries as the delivery confirms them and `journalctl -t` lists them; where numbers are missing there, the
     /// whole journal is searched for them.
     private static func census(
-        of ledger: String,
+        of lives: [LedgerLife],
         upTo confirmed: UInt64,
         in location: JournalLocation,
         _ progress: (LedgerProgress) -> Void
     ) throws(JournalReaderError) -> JournalCensus {
-        var census = try JournalCensus(of: ledger, in: location, usesIndex: true, progress: progress)
+        var census = try JournalCensus(of: lives, in: location, usesIndex: true, progress: progress)
         guard !census.missing(upTo: confirmed).isEmpty else { return census }
-        let whole = try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
+        let whole = try JournalCensus(of: lives, in: location, usesIndex: false, progress: progress)
         census.addUnindexed(of: whole, upTo: confirmed)
         return census
     }
@@ -93,6 +96,23 @@ struct JournalCheck {
         }
     }
 
+    /// What stands in the journal under a life's id and is not the ledger's: it was lost with the end of that life.
+    private mutating func addHistory(_ census: JournalCensus) {
+        guard !census.history.isEmpty else { return }
+        check.add("history", census.history.values.reduce(0) { $0 + $1.entries })
+        for (life, next) in zip(lives, lives.dropFirst()) {
+            guard let history = census.history[life.id] else { continue }
+            check.sentence +=
+                "; \(history.entries) entries of life \(life.id), up to number \(history.last), are not the ledger's"
+            if history.last > next.acknowledged.sequence {
+                check.fail(
+                    "the journal holds numbers up to \(history.last) of life \(life.id), of which the ledger knows "
+                        + "up to \(max(next.acknowledged.sequence, next.after.sequence)): the next start counts what is missing"
+                )
+            }
+        }
+    }
+
     /// Skipped events are missing legitimately; their number is known, but not which they are.
     private mutating func addMissing(_ missing: [ClosedRange<UInt64>]) {
         let count = missing.reduce(0) { $0 + $1.upperBound - $1.lowerBound + 1 }
@@ -120,6 +140,8 @@ struct JournalCensus {
     /// How many of the numbers are in the journal's files and not in their index.
     private(set) var unindexed: UInt64 = 0
     private var repeated = SequenceRanges()
+    /// The entries under a former life's id whose numbers are behind that life, and the last number of each.
+    private(set) var history: [String: (entries: UInt64, last: UInt64)] = [:]
     /// Whether all numbers fitted into the bounded ranges, which only a very unusual order of entries prevents.
     private(set) var isComplete = true
 
@@ -164,16 +186,18 @@ struct JournalCensus {
 extension JournalCensus {
     /// Counts the entries of a ledger.
     ///
-    /// - Parameter usesIndex: whether to look them up by their identifier in the journal's index. A journald killed while
-    ///   appending can leave an entry readable but not indexed; without the index every entry of the journal is read.
+    /// - Parameters:
+    ///   - lives: the lives of the ledger.
+    ///   - usesIndex: whether to look them up by their identifier in the journal's index. A journald killed while
+    ///     appending can leave an entry readable but not indexed; without the index every entry of the journal is read.
     init(
-        of ledger: String,
+        of lives: [LedgerLife],
         in location: JournalLocation,
         usesIndex: Bool,
         progress: (LedgerProgress) -> Void
     ) throws(JournalReaderError) {
         let reader = try JournalReader(location, scope: [.localOnly])
-        let id = Array(ledger.utf8)
+        let ids = lives.map { Array($0.id.utf8) }
         if usesIndex { try reader.setMatches([.equal(.syslogIdentifier, JournalProgress.identifier)]) }
         try reader.seekToHead()
         var reached = LedgerProgress()
@@ -181,8 +205,15 @@ extension JournalCensus {
         while try reader.next() {
             reached.events += 1
             if reached.events.isMultiple(of: 1_024) { progress(reached) }
-            guard try reader.hasValue(id, of: JournalProgress.ledgerField) else { continue }
-            if let sequence = try reader.number(of: JournalProgress.sequenceField) { note(sequence) }
+            guard let id = try reader.value(of: JournalProgress.ledgerField), let index = ids.lastIndex(of: id),
+                let sequence = try reader.number(of: JournalProgress.sequenceField)
+            else { continue }
+            if index + 1 < lives.count, sequence > lives[index + 1].after.sequence {
+                let known = history[lives[index].id] ?? (0, 0)
+                history[lives[index].id] = (known.entries + 1, max(known.last, sequence))
+            } else {
+                note(sequence)
+            }
         }
     }
 }

@@ -38,7 +38,9 @@ package struct LedgerVerify: Sendable {
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> LedgerVerdict {
         do throws(LedgerError) {
-            // Read first, so that everything confirmed by then is in the journal when it is read.
+            // Read first, so that everything acknowledged by then is in the ledger when it is read, and everything
+            // confirmed in the journal.
+            let acknowledged = try reader.acknowledged()
             let positions = try reader.positions().filter { $0.projection != KeyFingerprint.projection }
             let saved = positions.first { $0.projection == JournalProgress.projection }
             let reached = try saved.map { (saved) throws(LedgerError) in
@@ -46,15 +48,17 @@ package struct LedgerVerify: Sendable {
             }
             let key = keyCheck()
             let database = try databaseCheck()
+            let lives = try reader.lives()
+            let livesCheck = LivesCheck(lives, acknowledged, end: try reader.statistics().end).check
             let (checkpoint, accounts, effects) = try checkpointCheck()
             let audit = try BatchAudit(reader, from: accounts, progress: progress)
             return LedgerVerdict(
                 ledger: ledger,
                 checks: [
-                    key, database, audit.check, checkpoint,
+                    key, database, livesCheck, audit.check, checkpoint,
                     SumsCheck(at: accounts, effects, end: audit.accounts, journal: reached).check,
                     try positionsCheck(positions, end: audit.end),
-                    try journalCheck(journal, reached, progress),
+                    try journalCheck(journal, lives, reached, progress),
                 ]
             )
         } catch {
@@ -150,6 +154,7 @@ package struct LedgerVerify: Sendable {
 
     private func journalCheck(
         _ journal: Journal,
+        _ lives: [LedgerLife],
         _ reached: JournalProgress.Reached?,
         _ progress: (LedgerProgress) -> Void
     ) throws(LedgerError) -> LedgerCheck {
@@ -160,6 +165,6 @@ package struct LedgerVerify: Sendable {
         case .directory(let path): location = .directory(path)
         }
         guard reached != nil else { return JournalCheck.skipped("nothing of this ledger was ever journaled") }
-        return try JournalCheck(of: reader, id: ledger, reached, in: location, progress: progress).check
+        return try JournalCheck(of: reader, lives, reached, in: location, progress: progress).check
     }
 }

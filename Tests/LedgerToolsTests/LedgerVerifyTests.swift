@@ -225,10 +225,59 @@ struct LedgerVerifyTests {
         let text = verdict.text(style: .plain)
         #expect(text.contains("\nFAILED  batches    3 batches with 8 events, numbers 1 to 12\n"))
         #expect(text.contains("\n          batch 2: checksum "))
-        #expect(text.hasSuffix("\nunsound: 1 of 7 checks failed, 1 skipped\n"))
+        #expect(text.hasSuffix("\nunsound: 1 of 8 checks failed, 1 skipped\n"))
         #expect(verdict.text(style: .plain, isBrief: true).hasPrefix("FAILED  batches "))
         let object = try JSONSerialization.jsonObject(with: Data(verdict.json())) as? [String: Any]
         #expect(object?["verdict"] as? String == "unsound")
         #expect((object?["checks"] as? [[String: Any]])?.map { $0["result"] as? String }.contains("failed") == true)
+    }
+}
+
+@Suite("Verifying a ledger's lives")
+struct LivesVerifyTests {
+    private func verdict(_ kept: KeptLedger) throws -> LedgerCheck {
+        let checks = try LedgerVerify(stateDirectory: kept.path).verdict(.none).checks
+        return try #require(checks.first { $0.name == .lives })
+    }
+
+    private static let batches = [
+        [EventText.scheduled("id-0"), EventText.scheduled("id-1")], [EventText.scheduled("id-2")],
+    ]
+
+    @Test("ledger verify says how many events are missing when the mark is ahead, before and after the next start")
+    func markAhead() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        #expect(try verdict(kept).sentence == "one life")
+        try kept.execute("DELETE FROM batch WHERE id >= 2", "DELETE FROM position")
+        let before = try verdict(kept)
+        #expect(
+            before.findings == [
+                "1 acknowledged events are missing: the ledger ends at batch 1, sequence 2, and its mark shows batch 3, "
+                    + "sequence 3"
+            ]
+        )
+        try EventLedger.open(directory: kept.path, durability: .process, now: startOfTest).ledger.close()
+        let after = try verdict(kept)
+        #expect(after.sentence.hasPrefix("2 lives; the newest, "))
+        #expect(after.sentence.hasSuffix(", began after number 2"))
+        #expect(after.findings.count == 1)
+        #expect(after.findings.first?.hasPrefix("1 acknowledged events are missing: numbers 3 to 3 of life ") == true)
+        #expect(after.findings.first?.hasSuffix(", as the mark showed") == true)
+    }
+
+    @Test("ledger verify names a mark that is missing or of another ledger", arguments: [true, false])
+    func foreignMark(isMissing: Bool) async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let mark = kept.directory.file("ledger.mark")
+        try FileManager.default.removeItem(atPath: mark)
+        if !isMissing {
+            let other = try await KeptLedger(Self.batches)
+            try FileManager.default.copyItem(atPath: other.directory.file("ledger.mark"), toPath: mark)
+        }
+        let check = try verdict(kept)
+        #expect(check.result == .failed)
+        #expect(
+            check.findings.first?.hasPrefix(isMissing ? "ledger.mark is missing" : "ledger.mark is of life ") == true
+        )
     }
 }

@@ -231,6 +231,12 @@ LEDGER = [
         "max(dnp_telemetry_ledger_set_aside{$S})",
     ).thresholds(NONE_IS_GOOD),
     number(
+        "Missing events",
+        units.Short,
+        "Acknowledged events that the ledger has lost, as its mark or the journal showed, since the start of the ledger.",
+        "sum(dnp_telemetry_ledger_missing_events_total{$S})",
+    ).thresholds(NONE_IS_GOOD),
+    number(
         "Unreadable batches",
         units.Short,
         "Batches of the ledger that could not be read since the process started.",

@@ -65,6 +65,9 @@ struct RecoveredLedger {
             }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
+        if let life = ledger.renewal {
+            log.log(level: life.reason == .unmarked ? .warning : .error, "\(life) (docs/ledger.md, lives)")
+        }
         let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
         if !recovery.damagedBatches.isEmpty {

@@ -74,6 +74,7 @@ struct ServicePipeline {
         ProcessCollector.add(to: registry)
         SwiftRuntimeCollector.add(to: registry)
         let journal = progress.map { _ in JournalMetrics(registry) }
+        let lives = LedgerLifeMetrics(registry)
         registry.gauge(
             "dnp_telemetry_build_info",
             help: "1, with the version of this build as a label.",
@@ -85,6 +86,7 @@ struct ServicePipeline {
         }
         registry.onCollect { [writer, output, progress] in
             ledgerMetrics.collect(writer.statistics)
+            lives.collect(writer.ledger)
             if let journal, let progress {
                 journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
             }

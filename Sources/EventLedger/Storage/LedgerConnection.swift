@@ -90,6 +90,19 @@ final class LedgerConnection: Sendable {
         return try outcome.get()
     }
 
+    /// Runs `body`, whose commits survive a power failure whatever the connection was prepared for.
+    static func durably<R>(in database: Database, _ body: () throws(LedgerError) -> R) throws(LedgerError) -> R {
+        let level = try LedgerSchema.integer("PRAGMA synchronous", in: database)
+        guard level < fullySynchronous else { return try body() }
+        try LedgerStatement("PRAGMA synchronous = \(fullySynchronous)", in: database).run()
+        let result = Result { () throws(LedgerError) -> R in try body() }
+        try LedgerStatement("PRAGMA synchronous = \(level)", in: database).run()
+        return try result.get()
+    }
+
+    /// `FULL`: every commit waits for the disk.
+    private static let fullySynchronous: Int64 = 2
+
     /// Cuts free pages off the end of the file.
     ///
     /// - Parameters:

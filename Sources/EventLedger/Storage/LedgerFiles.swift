@@ -9,6 +9,8 @@ struct LedgerFiles: Sendable {
     var database: String { directory + "/ledger.sqlite" }
     var log: String { database + "-wal" }
     var lock: String { directory + "/ledger.lock" }
+    /// Outside the database and its log (``LedgerMark``).
+    var markFile: String { directory + "/ledger.mark" }
 
     /// The suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]

@@ -21,8 +21,9 @@ final class DeliveryDriver {
     private let source: any JournalSource
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
+    private let onCompared: @Sendable (JournalComparison) throws -> StreamNames?
     private let markers: DeliveryMarkers
-    private let view: DeliveryView
+    private var view: DeliveryView
 
     private var session: DeliverySession
     private var checkpoint: JournalCheckpoint
@@ -53,6 +54,7 @@ final class DeliveryDriver {
         _ checkpoint: JournalCheckpoint,
         _ source: any JournalSource,
         _ control: DeliveryControl,
+        _ onCompared: @escaping @Sendable (JournalComparison) throws -> StreamNames?,
         _ onConfirmed: @escaping @Sendable (UInt64) -> Void
     ) {
         var random = SystemRandomNumberGenerator()
@@ -60,6 +62,7 @@ final class DeliveryDriver {
         self.checkpoint = checkpoint
         self.source = source
         self.control = control
+        self.onCompared = onCompared
         self.onConfirmed = onConfirmed
         reportedPosition = checkpoint.position
         markers = DeliveryMarkers(identifier: configuration.identifier, random: &random)
@@ -67,16 +70,10 @@ final class DeliveryDriver {
         session = DeliverySession(
             limits: DeliveryLimits(configuration),
             confirmed: checkpoint.position,
+            given: configuration.given,
             seed: random.next()
         )
-        buffer = JournalEntryBuffer(
-            constant: [
-                (configuration.streamField, configuration.stream), (.syslogIdentifier, configuration.identifier),
-            ],
-            sequenceField: configuration.sequenceField,
-            maximumEntryBytes: configuration.maximumEntryBytes,
-            maximumBytes: min(configuration.windowBytes, 1 << 20)
-        )
+        buffer = JournalEntryBuffer(configuration, configuration.streams)
     }
 
     /// Runs until the writer is asked to stop.
@@ -228,7 +225,11 @@ final class DeliveryDriver {
             isCancelled: { [control] in control.isPastDeadline }
         )
         do {
-            guard try scan.run(reader, into: &session) else { return }
+            guard let comparison = try scan.run(reader, into: &session) else { return }
+            if let streams = try onCompared(comparison), streams != view.streams {
+                view.streams = streams
+                buffer = JournalEntryBuffer(configuration, streams)
+            }
             try reader.reopen()
             try reader.setMatches(view.entries)
             try reader.seek(cursor: markerCursor)

@@ -11,28 +11,39 @@ struct DeliveryView: Sendable {
     let entries: [JournalMatch]
     /// Selects the same, and the markers.
     let entriesAndMarkers: [JournalMatch]
-    /// Selects the entries that both indexes have, that of the identifier and that of the stream.
-    let entriesOfStream: [JournalMatch]
+    let streamField: JournalField
+    /// The names of the stream.
+    var streams: StreamNames {
+        didSet { names = Self.names(of: streams) }
+    }
 
-    private let stream: [UInt8]
-    private let streamField: JournalField
     private let sequenceField: JournalField
+    private var names: [[UInt8]]
 
     init(_ configuration: JournalDeliveryConfiguration) {
-        stream = Array(configuration.stream.utf8)
         streamField = configuration.streamField
         sequenceField = configuration.sequenceField
+        streams = configuration.streams
+        names = Self.names(of: configuration.streams)
         entries = [.equal(.syslogIdentifier, configuration.identifier)]
         entriesAndMarkers =
             entries + [.equal(.syslogIdentifier, DeliveryMarkers.identifier(of: configuration.identifier))]
-        entriesOfStream = entries + [.equal(streamField, stream)]
     }
 
-    /// The number of the reader's current entry; nil when it is not one of the stream, or cannot be read.
+    private static func names(of streams: StreamNames) -> [[UInt8]] { streams.parts.map { Array($0.name.utf8) } }
+
+    /// Selects the entries that both indexes have, that of the identifier and that of the stream.
+    var entriesOfStream: [JournalMatch] { entries + streams.matches(streamField) }
+
+    /// The number of the reader's current entry, of whatever stream; nil when it has none, or cannot be read.
+    func number(in reader: JournalReader) -> UInt64? { (try? reader.number(of: sequenceField)) ?? nil }
+
+    /// The number of the reader's current entry; nil when it is not one of the stream under the name that is the number's,
+    /// or cannot be read.
     func sequence(in reader: JournalReader) -> UInt64? {
-        guard let sequence = try? reader.number(of: sequenceField),
-            (try? reader.hasValue(stream, of: streamField)) == true
+        guard let number = number(in: reader),
+            (try? reader.hasValue(names[streams.index(of: number)], of: streamField)) == true
         else { return nil }
-        return sequence
+        return number
     }
 }

@@ -4,6 +4,8 @@
 ///
 /// Stored means that readers find the entry by its identifier, as `journalctl -t` does. A journald that is killed while it
 /// appends an entry can leave it in the file and missing in the index, where only those find it who read every entry.
+///
+/// What stands under the stream's names and is not its own is left to the comparison.
 struct JournalScan {
     /// How often files may appear or disappear during a scan before it is given up for now.
     private static let maximumAttempts = 5
@@ -22,8 +24,9 @@ struct JournalScan {
 
     /// Passes the number of every stored entry to the session, and starts over when files came or went meanwhile.
     ///
-    /// - Returns: Whether the scan was finished.
-    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> Bool {
+    /// - Returns: What is not the stream's own; nil when the scan was not finished.
+    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> JournalComparison? {
+        var sorter = StreamSorter(view.streams, given: session.given)
         var attempts = 0
         repeat {
             guard attempts < Self.maximumAttempts else { throw JournalScanError.unsteady }
@@ -31,24 +34,28 @@ struct JournalScan {
             // Reopening finds files that appeared before; process() reports those that appear from here on.
             try reader.reopen()
             try reader.process()
-            guard try scan(reader, &session) else { return false }
+            guard try scan(reader, &session, &sorter) else { return nil }
         } while try reader.process() == .filesChanged
-        return true
+        return sorter.comparison
     }
 
-    private func scan(_ reader: JournalReader, _ session: inout DeliverySession) throws(JournalReaderError) -> Bool {
+    private func scan(
+        _ reader: JournalReader,
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
+    ) throws(JournalReaderError) -> Bool {
         if let cursor {
             try reader.setMatches(view.entriesAndMarkers)
             if try reader.seek(cursor: cursor) {
-                switch try scanAll(reader, &session) {
+                switch try scanAll(reader, &session, &sorter) {
                 case .marker: return true
                 case .cancelled: return false
-                case .end: return try scanStream(reader, &session, toHead: true)
+                case .end: return try scanStream(reader, &session, &sorter, toHead: true)
                 case .limit: break
                 }
             }
         }
-        return try scanStream(reader, &session, toHead: false)
+        return try scanStream(reader, &session, &sorter, toHead: false)
     }
 
     private enum ScanEnd {
@@ -63,7 +70,8 @@ struct JournalScan {
     /// Reads the entries of the identifier behind the checkpoint, of all streams, up to the last marker.
     private func scanAll(
         _ reader: JournalReader,
-        _ session: inout DeliverySession
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
     ) throws(JournalReaderError) -> ScanEnd {
         var entries = 0
         while try reader.next() {
@@ -72,8 +80,12 @@ struct JournalScan {
                 if isCancelled() { return .cancelled }
                 if entries >= limit { return .limit }
             }
-            if let sequence = view.sequence(in: reader) {
-                session.found(sequence)
+            if let sequence = view.number(in: reader) {
+                if let part = sorter.part(of: reader, view.streamField, isSelected: false),
+                    sorter.admits(sequence, of: part)
+                {
+                    session.found(sequence)
+                }
             } else if DeliveryMarkers.isLast(reader, id: markerID) {
                 return .marker
             }
@@ -91,6 +103,7 @@ struct JournalScan {
     private func scanStream(
         _ reader: JournalReader,
         _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter,
         toHead: Bool
     ) throws(JournalReaderError) -> Bool {
         try reader.setMatches(view.entriesOfStream)
@@ -101,7 +114,10 @@ struct JournalScan {
         while try reader.previous() {
             entries += 1
             if entries.isMultiple(of: Self.entriesPerCheck), isCancelled() { return false }
-            guard let sequence = view.sequence(in: reader) else { continue }
+            guard let sequence = view.number(in: reader),
+                let part = sorter.part(of: reader, view.streamField, isSelected: true),
+                sorter.admits(sequence, of: part)
+            else { continue }
             session.found(sequence)
             if !toHead, !isBelow, sequence <= low { break }
         }
