@@ -81,7 +81,7 @@ extension EventLedger {
             mark: LedgerMark(files)
         )
         try ledger.compare(with: before, now: now)
-        try files.synchronizeDirectory()
+        if before == .absent { try files.synchronizeDirectory() }
         return ledger
     }
 

@@ -145,9 +145,10 @@ struct LivesTests {
     func lostDatabase(isDeleted: Bool) throws {
         try fill()
         let database = image.path + "/ledger.sqlite"
+        // With its log, the first page would be restored from there.
+        try FileBytes.remove(database + "-wal")
         if isDeleted {
             try FileBytes.remove(database)
-            try FileBytes.remove(database + "-wal")
         } else {
             try FileBytes.write([UInt8](repeating: 0xA5, count: 100), to: database)
         }
