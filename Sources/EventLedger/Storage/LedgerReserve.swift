@@ -28,7 +28,7 @@ struct LedgerReserve: Sendable {
     mutating func release(_ count: Int64) -> Bool {
         guard bytes > 0 else { return false }
         let rest = bytes - count
-        guard rest > 0, unsafe truncate(path, rest) == 0 else {
+        guard rest > 0, unsafe truncate(path, off_t(rest)) == 0 else {
             _ = unsafe unlink(path)
             bytes = 0
             return true
@@ -62,11 +62,11 @@ struct LedgerReserve: Sendable {
         defer { _ = Glibc.close(descriptor) }
         var target = target
         while target > bytes {
-            if posix_fallocate(descriptor, bytes, target - bytes) == 0 {
+            if posix_fallocate(descriptor, off_t(bytes), off_t(target - bytes)) == 0 {
                 bytes = target
                 return
             }
-            _ = ftruncate(descriptor, bytes)
+            _ = ftruncate(descriptor, off_t(bytes))
             let half = (target - bytes) / 2
             guard half >= Self.minimumBytes else { break }
             target = bytes + half
