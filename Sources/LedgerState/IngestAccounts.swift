@@ -11,6 +11,7 @@ package struct IngestAccounts: Equatable, Sendable {
     package private(set) var accepted: UInt64 = 0
     package private(set) var duplicates: UInt64 = 0
     package private(set) var unknownFields: UInt64 = 0
+    package private(set) var altered = AlteredTexts()
     /// By the raw value of `RejectionReason`.
     package private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// By the raw value of `LineResult`.
@@ -25,6 +26,7 @@ package struct IngestAccounts: Equatable, Sendable {
         accepted += count
         duplicates += receipt.duplicates
         unknownFields += receipt.unknownFields
+        altered += receipt.altered
         for reason in rejected.indices { rejected[reason] += receipt.rejected[reason] }
         for result in lines.indices { lines[result] += receipt.lines[result] }
     }
@@ -33,12 +35,17 @@ package struct IngestAccounts: Equatable, Sendable {
 
     /// In the list of origins, the lines have the numbers above those of origins.
     private static let linesOrigin = UInt64(UInt16.max) + 1
+    /// And the altered texts those above the lines'.
+    private static let alteredOrigin = linesOrigin + 256
 
     package var encoded: [UInt8] {
         var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
         for (result, count) in lines.enumerated() where count > 0 {
             words += [Self.linesOrigin + UInt64(result), count]
+        }
+        for field in ShapedField.allCases where altered[field] > 0 {
+            words += [Self.alteredOrigin + UInt64(field.rawValue), altered[field]]
         }
         for (origin, count) in received.sorted(by: { $0.key < $1.key }) { words += [UInt64(origin), count] }
         return LittleEndianWords.bytes(words)
@@ -64,6 +71,10 @@ extension IngestAccounts {
                 received[origin] = count
             } else if origin - Self.linesOrigin < UInt64(lines.count) {
                 lines[Int(origin - Self.linesOrigin)] = count
+            } else if origin >= Self.alteredOrigin, let code = UInt8(exactly: origin - Self.alteredOrigin),
+                let field = ShapedField(rawValue: code)
+            {
+                altered[field] = count
             }
         }
     }
@@ -76,9 +87,12 @@ extension IngestAccounts {
 package struct IngestReceipt: Equatable, Sendable {
     /// The version of what follows the batch identities in a receipt with lines or a source.
     private static let linesVersion: UInt64 = 1
+    /// The same with the altered texts before the lines.
+    private static let alteredVersion: UInt64 = 2
 
     package var duplicates: UInt64 = 0
     package var unknownFields: UInt64 = 0
+    package var altered = AlteredTexts()
     /// By the raw value of `RejectionReason`.
     package var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     package var batchIdentities: [UInt64] = []
@@ -93,16 +107,23 @@ package struct IngestReceipt: Equatable, Sendable {
     package var isEmpty: Bool { self == IngestReceipt() }
 
     /// Eight bytes each, little-endian: duplicates, unknown fields, the count of reasons and each reason's rejections,
-    /// the count of batch identities and these; then, where there are any, a version, the lines by result, and the
-    /// source with its position, padded to a multiple of eight bytes.
+    /// the count of batch identities and these; then, where there are any, a version, the count of fields and each
+    /// field's altered texts (version 2), the lines by result, and the source with its position, padded to a multiple of
+    /// eight bytes.
     package var encoded: [UInt8] {
         if isEmpty { return [] }
         var words = [duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
         words.append(UInt64(batchIdentities.count))
         words += batchIdentities
-        guard position != nil || lines.contains(where: { $0 > 0 }) else { return LittleEndianWords.bytes(words) }
-        words.append(Self.linesVersion)
+        guard position != nil || lines.contains(where: { $0 > 0 }) || !altered.isEmpty else {
+            return LittleEndianWords.bytes(words)
+        }
+        words.append(altered.isEmpty ? Self.linesVersion : Self.alteredVersion)
+        if !altered.isEmpty {
+            words.append(UInt64(ShapedField.allCases.count))
+            words += ShapedField.allCases.map { altered[$0] }
+        }
         words += lines
         guard let position else { return LittleEndianWords.bytes(words) }
         words += [position.source, UInt64(position.bytes.count)]
@@ -135,7 +156,16 @@ extension IngestReceipt {
         batchIdentities = Array(words.prefix(Int(identities)))
         words = words.dropFirst(Int(identities))
         if words.isEmpty { return }
-        guard words.removeFirst() == Self.linesVersion, words.count >= lines.count else { return nil }
+        switch words.removeFirst() {
+        case Self.linesVersion: break
+        case Self.alteredVersion:
+            guard let fields = words.popFirst(), fields <= UInt64(ShapedField.allCases.count),
+                words.count >= Int(fields)
+            else { return nil }
+            for field in ShapedField.allCases.prefix(Int(fields)) { altered[field] = words.removeFirst() }
+        default: return nil
+        }
+        guard words.count >= lines.count else { return nil }
         for result in lines.indices { lines[result] = words.removeFirst() }
         if words.isEmpty { return }
         guard words.count >= 2 else { return nil }

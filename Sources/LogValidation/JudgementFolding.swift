@@ -28,7 +28,11 @@ struct JudgementFolding {
         listedCycles: Int = JudgementOptions.listedCycles
     ) {
         self.listedCycles = listedCycles
-        detail = options.detail
+        if case .testRun(let scheduleId?) = options.detail {
+            detail = .testRun(scheduleId: pseudonyms.shaped(identifier: scheduleId))
+        } else {
+            detail = options.detail
+        }
         key = pseudonyms.identityKey
         unbound = LogBinder(options.lines, pseudonyms: pseudonyms, identityKey: key)
         binder = unbound
