@@ -163,7 +163,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "TelemetryEventsTests", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .testTarget(
+            name: "TelemetryEventsTests",
+            dependencies: ["TelemetryEvents", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "PrefetchLifecycleTests",
             dependencies: ["PrefetchLifecycle", "TelemetryEvents"],

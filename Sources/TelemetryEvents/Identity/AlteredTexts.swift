@@ -54,6 +54,7 @@ public struct AlteredTexts: Hashable, Sendable {
                 counts = [UInt64](repeating: 0, count: ShapedField.allCases.count)
             }
             counts[Int(field.rawValue)] = newValue
+            if newValue == 0, counts.allSatisfy({ $0 == 0 }) { counts = [] }
         }
     }
 

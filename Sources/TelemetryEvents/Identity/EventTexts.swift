@@ -8,7 +8,7 @@
 /// | error | its domain and code, or its leading identifier; never a sentence |
 /// | versions, model | unchanged if of their shape (`VersionShape`, `ModelShape`); else nothing |
 /// | platform | a known one; else `other` |
-/// | hashes | `h` and 42 bits, enough to compare them |
+/// | hashes | MD5 in lower case; of others `h` and 42 bits, enough to compare them |
 struct EventTexts: Sendable {
     /// The bytes that the event's text ranges refer to.
     private(set) var bytes: [UInt8]
@@ -54,7 +54,9 @@ struct EventTexts: Sendable {
     mutating func append(littleEndian first: UInt64, _ second: UInt64) -> Event.Text {
         let start = bytes.count
         for word in [first, second] {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: word >> shift)) }
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
         }
         return start..<bytes.count
     }
@@ -113,7 +115,8 @@ struct EventTexts: Sendable {
     private func endsName(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x09, UInt8(ascii: " "), UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "("),
-            UInt8(ascii: "["): true
+            UInt8(ascii: "["):
+            true
         default: false
         }
     }
@@ -148,19 +151,34 @@ struct EventTexts: Sendable {
         }
     }
 
-    /// The form that `fingerprint(of:)` gives a hash.
+    /// The form of a fingerprint in the place of its hash.
     static func isFingerprint(_ text: Event.Text, in bytes: Span<UInt8>) -> Bool {
         text.count == 12 && bytes[text.lowerBound] == UInt8(ascii: "h") && isLowercaseHex(text.dropFirst(), in: bytes)
     }
 
-    static func isHex(_ text: Event.Text, in bytes: Span<UInt8>) -> Bool {
-        for index in text where !bytes[index].isHexDigit { return false }
+    /// Whether a hash is already in the form that `shaped(hash:)` gives the plugin's own.
+    static func isLowercaseMD5(_ text: Event.Text, in bytes: Span<UInt8>) -> Bool {
+        text.count == 32 && isLowercaseHex(text, in: bytes)
+    }
+
+    /// Converts hexadecimal digits to lower case in place; false if there is anything else.
+    mutating func lowercaseHex(_ text: Event.Text) -> Bool {
+        for index in text {
+            guard bytes[index].isHexDigit else { return false }
+            bytes[index] = bytes[index].lowercasedASCII
+        }
         return true
     }
 
-    /// `h` and what the fold compares of a hash. Hashes of contents and tokens of devices look alike, so neither leaves.
-    mutating func fingerprint(of hash: Event.Text) -> Event.Text {
-        let value = HashFingerprint(hash, in: bytes.span).value
+    /// A hash in the form that leaves the decoder: MD5, the plugin's own, as it is, and of a longer one its fingerprint
+    /// behind an `h`, since a device's push token has the length of SHA-256. Digits of another length may be few enough to
+    /// be guessed, so their fingerprint is keyed.
+    mutating func shaped(hash: Event.Text, _ key: IdentityKey) -> Event.Text {
+        if hash.count == 32 { return hash }
+        let value =
+            Self.hasLengthOfHash(hash)
+            ? HashFingerprint(hash, in: bytes.span).value
+            : key.text(bytes.span, hash) % HashFingerprint.values
         let start = bytes.count
         bytes.append(UInt8(ascii: "h"))
         bytes.appendHex(value)

@@ -121,7 +121,9 @@ struct VersionShape {
             if count >= 3 { longComponents += 1 }
             components += 1
             cursor.position += count
-            guard cursor.byte(bytes) == UInt8(ascii: "."), TextClass.isDigit(cursor.byte(bytes, ahead: 1)) else { break }
+            guard cursor.byte(bytes) == UInt8(ascii: "."), TextClass.isDigit(cursor.byte(bytes, ahead: 1)) else {
+                break
+            }
             cursor.position += 1
         }
         guard !TextClass.isLetterOrDigit(cursor.byte(bytes)) else { return nil }
@@ -149,7 +151,8 @@ struct VersionShape {
         // A single letter is a name of Android's, `v` before a number, or a kind of build.
         guard letters == 1 || Self.words.contains(bytes, word) else { return hashName(bytes, length) }
         guard letters < length else { return .word }
-        return cursor.digits(bytes, from: letters) == length - letters && length - letters <= 4 ? .build : nil
+        let digits = cursor.digits(bytes, from: letters)
+        return digits == length - letters && digits <= 4 ? .build : hashName(bytes, length)
     }
 
     /// A build's name that begins with digits: `21A360` as Apple's are, or a short hash.

@@ -30,10 +30,10 @@ enum TextClass {
 struct WordSet: Sendable {
     private let hashes: [UInt64]
 
-    init(_ words: StaticString) {
-        let bytes = words.bytes
+    /// - Parameter words: the words, with a space between two.
+    init(_ words: String) {
         var hashes: [UInt64] = []
-        for word in bytes.split(separator: UInt8(ascii: " ")) {
+        for word in words.utf8.split(separator: UInt8(ascii: " ")) {
             var hash = WordHash()
             for byte in word { hash.combine(byte) }
             hashes.append(hash.value)
@@ -126,7 +126,9 @@ extension ShapeCursor {
     func isCompactDate(_ bytes: Span<UInt8>, digits: Int) -> Bool {
         guard [8, 10, 12, 14, 17].contains(digits), isDate(value(bytes, digits: 8)) else { return false }
         if digits >= 10, value(bytes, from: 8, digits: 2) > 59 { return false }
-        if digits >= 12, value(bytes, from: 8, digits: 2) > 23 || value(bytes, from: 10, digits: 2) > 59 { return false }
+        if digits >= 12, !isTimeOfDay(value(bytes, from: 8, digits: 2), value(bytes, from: 10, digits: 2)) {
+            return false
+        }
         return digits < 14 || value(bytes, from: 12, digits: 2) <= 60
     }
 

@@ -252,7 +252,7 @@ extension JSONEventDecoder {
         return installations.pseudonym(of: copied.span, id, pseudonyms)
     }
 
-    /// Reads a hash, of which its fingerprint is kept; one of no hash's length is dropped.
+    /// Reads a hash, of which MD5 stays and else a fingerprint.
     mutating func hash(
         _ field: EventField,
         _ shaped: ShapedField,
@@ -262,16 +262,15 @@ extension JSONEventDecoder {
     ) throws(JSONFault) -> Event.Text {
         var hash = try text(field, 1...128, of: &draft.event, &scanner, bytes)
         if !hasOwnTexts {
+            if EventTexts.isLowercaseMD5(hash, in: bytes) { return hash }
             copyTexts(of: &draft.event, bytes)
             hash = texts.copy(bytes, hash)
         }
         if EventTexts.isFingerprint(hash, in: texts.bytes.span) { return hash }
-        guard EventTexts.isHex(hash, in: texts.bytes.span) else { throw JSONFault(.wrongType, field) }
-        guard EventTexts.hasLengthOfHash(hash) else {
-            draft.altered.insert(.field(shaped))
-            return 0..<0
-        }
-        return keepsIdentifiers ? hash : texts.fingerprint(of: hash)
+        guard texts.lowercaseHex(hash) else { throw JSONFault(.wrongType, field) }
+        if keepsIdentifiers { return hash }
+        if !EventTexts.hasLengthOfHash(hash) { draft.altered.insert(.field(shaped)) }
+        return texts.shaped(hash: hash, identityKey)
     }
 
     /// Reads a platform, a version or a model; one without its shape is dropped, a platform replaced.

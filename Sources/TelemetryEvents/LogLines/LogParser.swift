@@ -170,14 +170,13 @@ public struct LogParser: Sendable {
         }
     }
 
-    /// The fingerprint of a hash; empty for a text of no hash's length.
+    /// A hash in the form that leaves.
     private mutating func hash(_ bytes: Span<UInt8>, _ range: Range<Int>, _ field: ShapedField) -> Event.Text {
-        guard EventTexts.hasLengthOfHash(range) else {
-            parsed.altered[field] += 1
-            return 0..<0
-        }
         let copy = parsed.texts.copy(bytes, range)
-        return pseudonyms.keepsIdentifiers ? copy : parsed.texts.fingerprint(of: copy)
+        guard parsed.texts.lowercaseHex(copy) else { return 0..<0 }
+        if pseudonyms.keepsIdentifiers { return copy }
+        if !EventTexts.hasLengthOfHash(copy) { parsed.altered[field] += 1 }
+        return parsed.texts.shaped(hash: copy, identityKey)
     }
 
     /// The index of the current line in the log, from 0.
