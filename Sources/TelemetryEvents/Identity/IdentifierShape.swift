@@ -55,7 +55,13 @@ struct IdentifierShape {
     }
 
     /// Whether a schedule id or an event id is kept as it is.
+    @inline(__always)
     static func isPlain(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        ShortIdentifier.isCommon(bytes, range) || isPlainByScanning(bytes, range)
+    }
+
+    @inline(never)
+    private static func isPlainByScanning(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard 1...longest ~= range.count else { return false }
         var shape = IdentifierShape(.identifier, range)
         return shape.matches(bytes)
@@ -244,5 +250,76 @@ struct IdentifierShape {
         }
         guard changes <= max(1, run.count / 4) else { return false }
         return longest <= Self.longestWord || Self.longWords.contains(bytes, run)
+    }
+}
+
+/// Recognises the commonest identifiers sixteen bytes at a time: a lower-case word alone or before a number or a date, such
+/// as `notif-12`, `daily-10000042` and `notif-2025-11-15`.
+enum ShortIdentifier {
+    /// Whether the text is one of them; false says nothing.
+    @inline(__always)
+    static func isCommon(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let count = range.count
+        guard
+            1...16 ~= count, let first = bytes.wordIfInBounds(at: range.lowerBound),
+            let second = bytes.wordIfInBounds(at: range.lowerBound &+ 8)
+        else { return false }
+        let inside: UInt64 = 1 &<< UInt64(count) &- 1
+        let lower = (letters(first) | letters(second) &<< 8) & inside
+        let letters = (~lower).trailingZeroBitCount
+        if letters == count { return count <= 15 }
+        guard 1...12 ~= letters, isSeparator(bytes[range.lowerBound &+ letters]) else { return false }
+        let start = letters &+ 1
+        let numbers = ((digits(first) | digits(second) &<< 8) & inside) &>> UInt64(start)
+        let length = count &- start
+        if numbers == 1 &<< UInt64(length) &- 1 {
+            if 1...6 ~= length { return true }
+            // A longer number may be a telephone number unless a word of the plugin's is before it.
+            guard 7...8 ~= length, bytes[range.lowerBound &+ start] != UInt8(ascii: "0") else { return false }
+            let word = first & (1 &<< UInt64(letters &* 8) &- 1)
+            return letters == 5 && (word == daily || word == notif || word == event)
+        }
+        return length == 10 && numbers == 0b11_0110_1111 && isDate(bytes, range.lowerBound &+ start)
+    }
+
+    private static let daily: UInt64 = 0x79_6C69_6164
+    private static let notif: UInt64 = 0x66_6974_6F6E
+    private static let event: UInt64 = 0x74_6E65_7665
+
+    @inline(__always)
+    private static func isSeparator(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") }
+
+    /// Whether `20yy-mm-dd` stands where the digits of a date are known to be.
+    @inline(__always)
+    private static func isDate(_ bytes: Span<UInt8>, _ start: Int) -> Bool {
+        func number(_ offset: Int) -> UInt8 {
+            (bytes[start &+ offset] & 0xF) &* 10 &+ (bytes[start &+ offset &+ 1] & 0xF)
+        }
+        return bytes[start &+ 4] == UInt8(ascii: "-") && bytes[start &+ 7] == UInt8(ascii: "-") && number(0) == 20
+            && 1...12 ~= number(5) && 1...31 ~= number(8)
+    }
+
+    /// A bit for each byte that is a lower-case letter.
+    @inline(__always)
+    private static func letters(_ word: UInt64) -> UInt64 {
+        bits(word, from: UInt8(ascii: "a"), through: UInt8(ascii: "z"))
+    }
+
+    /// A bit for each byte that is a digit.
+    @inline(__always)
+    private static func digits(_ word: UInt64) -> UInt64 {
+        bits(word, from: UInt8(ascii: "0"), through: UInt8(ascii: "9"))
+    }
+
+    @inline(__always)
+    private static func bits(_ word: UInt64, from low: UInt8, through high: UInt8) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        // Below 0x80 a sum sets a byte's high bit if that byte is at least the bound, and carries into no other.
+        let plain = word & ~highs
+        let atLeast = plain &+ ones &* UInt64(0x80 - low)
+        let above = plain &+ ones &* UInt64(0x7F - high)
+        let found = atLeast & ~above & ~word & highs
+        return (found &>> 7 &* 0x0102_0408_1020_4080) &>> 56
     }
 }
