@@ -164,7 +164,11 @@ let package = Package(
             swiftSettings: strict
         ),
 
-        .testTarget(name: "TelemetryEventsTests", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .testTarget(
+            name: "TelemetryEventsTests",
+            dependencies: ["TelemetryEvents", "TestSupport"],
+            swiftSettings: strict
+        ),
         .testTarget(
             name: "PrefetchLifecycleTests",
             dependencies: ["PrefetchLifecycle", "TelemetryEvents"],

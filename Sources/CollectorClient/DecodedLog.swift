@@ -10,8 +10,6 @@ internal import TelemetryEvents
 /// The lines of a log depend on lines before them, so a log that grows or is too large for one body can't be sent in
 /// pieces.
 struct DecodedLog: Sendable {
-    /// The digits of a pseudonym that stands for a schedule id.
-    private static let redacted = Array("redacted-h".utf8)
     /// The longest name of a device: with its file, it is an installation id, of at most 256 bytes.
     private static let longestName = 256 - 17
     /// Identities mean something within one run only, and the same log has to make the same lines each time.
@@ -79,14 +77,7 @@ struct DecodedLog: Sendable {
         let installation = event.installation
         event.installation = nil
         var line: [UInt8] = []
-        if let schedule = scheduleId(of: event, record) {
-            var texts = (0..<record.count).map { record[$0] }
-            texts += schedule
-            event.scheduleId = record.count..<texts.count
-            CanonicalJSON.append(event, in: texts.span, to: &line)
-        } else {
-            CanonicalJSON.append(event, in: record, to: &line)
-        }
+        CanonicalJSON.append(event, in: record, to: &line)
         guard let installation, let device = device(installation) else { return line }
         line.removeLast()
         var member = JSONWriter()
@@ -96,15 +87,6 @@ struct DecodedLog: Sendable {
         line += member.bytes
         line.append(UInt8(ascii: "}"))
         return line
-    }
-
-    /// The original schedule id where the decoder replaced a personal one.
-    private func scheduleId(of event: Event, _ record: Span<UInt8>) -> [UInt8]? {
-        let text = event.scheduleId.map { record[$0] }
-        guard text.starts(with: Self.redacted),
-            let hash = UInt64(String(decoding: text.dropFirst(Self.redacted.count), as: UTF8.self), radix: 16)
-        else { return nil }
-        return names.name(hash)
     }
 
     private func device(_ installation: Pseudonym) -> String? {
@@ -138,8 +120,8 @@ struct DecodedLines: Sendable {
     init(last: UInt64) { self.last = last }
 }
 
-/// Maps the pseudonyms of a log that is decoded on the client back to names, so that the collector gets the names and
-/// assigns the same pseudonyms as for any other input.
+/// Maps the pseudonyms of a log that is decoded on the client back to the names of devices, so that the collector gets
+/// the names and assigns the same pseudonyms as for any other input. Ids and hashes of events stay as they are.
 ///
 /// Memory is bounded: beyond `most` names the least recently used are evicted. The decoder itself remembers far fewer.
 final class RawNames: Pseudonymising {
@@ -159,6 +141,8 @@ final class RawNames: Pseudonymising {
     }
 
     private let known = Mutex(Known())
+
+    var keepsIdentifiers: Bool { true }
 
     func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
         let name = (0..<bytes.count).map { bytes[$0] }

@@ -13,6 +13,7 @@ package struct IngestAccounts: Equatable, Sendable {
     package private(set) var accepted: UInt64 = 0
     package private(set) var duplicates: UInt64 = 0
     package private(set) var unknownFields: UInt64 = 0
+    package private(set) var altered = AlteredTexts()
     /// By the raw value of `RejectionReason`.
     package private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// By the raw value of `LineResult`.
@@ -33,6 +34,7 @@ package struct IngestAccounts: Equatable, Sendable {
         accepted += count
         duplicates += receipt.duplicates
         unknownFields += receipt.unknownFields
+        altered += receipt.altered
         for reason in rejected.indices { rejected[reason] += receipt.rejected[reason] }
         for result in lines.indices { lines[result] += receipt.lines[result] }
     }
@@ -81,6 +83,8 @@ package struct IngestAccounts: Equatable, Sendable {
     private static let effectsOrigin = linesOrigin + 16
     private static let incrementsOrigin = linesOrigin + 32
     private static let estimateOrigin = linesOrigin + 48
+    /// And the altered texts those above the lines'.
+    private static let alteredOrigin = linesOrigin + 256
 
     package var encoded: [UInt8] {
         var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
@@ -90,6 +94,9 @@ package struct IngestAccounts: Equatable, Sendable {
             (Self.estimateOrigin, [estimatedUpTo]),
         ] {
             for (index, count) in counts.enumerated() where count > 0 { words += [first + UInt64(index), count] }
+        }
+        for field in ShapedField.allCases where altered[field] > 0 {
+            words += [Self.alteredOrigin + UInt64(field.rawValue), altered[field]]
         }
         for (origin, count) in received.sorted(by: { $0.key < $1.key }) { words += [UInt64(origin), count] }
         return LittleEndianWords.bytes(words)
@@ -121,6 +128,10 @@ extension IngestAccounts {
                 increments[cause] = count
             } else if origin == Self.estimateOrigin {
                 estimatedUpTo = count
+            } else if origin >= Self.alteredOrigin, let code = UInt8(exactly: origin - Self.alteredOrigin),
+                let field = ShapedField(rawValue: code)
+            {
+                altered[field] = count
             }
         }
     }
@@ -157,9 +168,12 @@ package enum IncrementCause: Int, CaseIterable, Sendable {
 package struct IngestReceipt: Equatable, Sendable {
     /// The version of what follows the batch identities in a receipt with lines or a source.
     private static let linesVersion: UInt64 = 1
+    /// The same with the altered texts before the lines.
+    private static let alteredVersion: UInt64 = 2
 
     package var duplicates: UInt64 = 0
     package var unknownFields: UInt64 = 0
+    package var altered = AlteredTexts()
     /// By the raw value of `RejectionReason`.
     package var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     package var batchIdentities: [UInt64] = []
@@ -174,16 +188,23 @@ package struct IngestReceipt: Equatable, Sendable {
     package var isEmpty: Bool { self == IngestReceipt() }
 
     /// Eight bytes each, little-endian: duplicates, unknown fields, the count of reasons and each reason's rejections,
-    /// the count of batch identities and these; then, where there are any, a version, the lines by result, and the
-    /// source with its position, padded to a multiple of eight bytes.
+    /// the count of batch identities and these; then, where there are any, a version, the count of fields and each
+    /// field's altered texts (version 2), the lines by result, and the source with its position, padded to a multiple of
+    /// eight bytes.
     package var encoded: [UInt8] {
         if isEmpty { return [] }
         var words = [duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
         words.append(UInt64(batchIdentities.count))
         words += batchIdentities
-        guard position != nil || lines.contains(where: { $0 > 0 }) else { return LittleEndianWords.bytes(words) }
-        words.append(Self.linesVersion)
+        guard position != nil || lines.contains(where: { $0 > 0 }) || !altered.isEmpty else {
+            return LittleEndianWords.bytes(words)
+        }
+        words.append(altered.isEmpty ? Self.linesVersion : Self.alteredVersion)
+        if !altered.isEmpty {
+            words.append(UInt64(ShapedField.allCases.count))
+            words += ShapedField.allCases.map { altered[$0] }
+        }
         words += lines
         guard let position else { return LittleEndianWords.bytes(words) }
         words += [position.source, UInt64(position.bytes.count)]
@@ -216,7 +237,16 @@ extension IngestReceipt {
         batchIdentities = Array(words.prefix(Int(identities)))
         words = words.dropFirst(Int(identities))
         if words.isEmpty { return }
-        guard words.removeFirst() == Self.linesVersion, words.count >= lines.count else { return nil }
+        switch words.removeFirst() {
+        case Self.linesVersion: break
+        case Self.alteredVersion:
+            guard let fields = words.popFirst(), fields <= UInt64(ShapedField.allCases.count),
+                words.count >= Int(fields)
+            else { return nil }
+            for field in ShapedField.allCases.prefix(Int(fields)) { altered[field] = words.removeFirst() }
+        default: return nil
+        }
+        guard words.count >= lines.count else { return nil }
         for result in lines.indices { lines[result] = words.removeFirst() }
         if words.isEmpty { return }
         guard words.count >= 2 else { return nil }

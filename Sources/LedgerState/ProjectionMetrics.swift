@@ -22,6 +22,7 @@ package struct ProjectionMetrics: Sendable {
     private let effects: CaseFamily<AcceptedEffect, Counter>
     private let increments: CaseFamily<IncrementCause, Counter>
     private let unknownFields: Counter
+    private let altered: CaseFamily<ShapedField, Counter>
     private let lines: CaseFamily<LineResult, Counter>
     private let sequence: Gauge
     private let journal: JournalSums?
@@ -94,6 +95,13 @@ package struct ProjectionMetrics: Sendable {
             "dnp_telemetry_unknown_fields_total",
             help: "Fields of events that were dropped because the vocabulary does not know them."
         )
+        altered = registry.counter(
+            "dnp_telemetry_altered_texts_total",
+            help: "Texts of events without the shape of their field: ids became pseudonyms, others were dropped.",
+            label: "field",
+            of: ShapedField.self,
+            value: { "\($0.name)" }
+        )
         lines = registry.counter(
             "dnp_telemetry_log_lines_total",
             help: "Lines of logs, by what became of them.",
@@ -157,6 +165,9 @@ package struct ProjectionMetrics: Sendable {
             update.raise(increments[cause], to: accounts.increments[cause.rawValue], created: created)
         }
         update.raise(unknownFields, to: accounts.unknownFields, created: created)
+        for field in ShapedField.allCases {
+            update.raise(altered[field], to: accounts.altered[field], created: created)
+        }
         for result in LineResult.allCases {
             update.raise(lines[result], to: accounts.lines[result.rawValue], created: created)
         }

@@ -51,6 +51,15 @@ enum RowLine {
             }
             json.name("unknownFields")
             json.value(receipt.unknownFields)
+            if !receipt.altered.isEmpty {
+                json.name("altered")
+                json.object { json in
+                    for field in ShapedField.allCases where receipt.altered[field] > 0 {
+                        json.name(field.name)
+                        json.value(receipt.altered[field])
+                    }
+                }
+            }
             json.name("lines")
             json.object { json in
                 for result in LineResult.allCases {

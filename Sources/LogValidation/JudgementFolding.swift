@@ -31,7 +31,11 @@ struct JudgementFolding {
         listedCycles: Int = JudgementOptions.listedCycles
     ) {
         self.listedCycles = listedCycles
-        detail = options.detail
+        if case .testRun(let scheduleId?) = options.detail {
+            detail = .testRun(scheduleId: pseudonyms.shaped(identifier: scheduleId))
+        } else {
+            detail = options.detail
+        }
         key = pseudonyms.identityKey
         self.pseudonyms = pseudonyms
         lines = options.lines

@@ -18,6 +18,9 @@ struct IngestAccountsTests {
             receipt.duplicates = UInt64.random(in: 0...5, using: &random)
             receipt.unknownFields = UInt64.random(in: 0...5, using: &random)
             receipt.lines = receipt.lines.map { _ in UInt64.random(in: 0...5, using: &random) }
+            for field in ShapedField.allCases where Bool.random(using: &random) {
+                receipt.altered[field] = UInt64.random(in: 0...5, using: &random)
+            }
             for reason in receipt.rejected.indices where Bool.random(using: &random) {
                 receipt.rejected[reason] = UInt64.random(in: 0...5, using: &random)
             }
@@ -65,6 +68,7 @@ struct IngestAccountsTests {
             let read = IngestAccounts(encoded: accounts.encoded)
             #expect(read == accounts)
             #expect(read?.lines == accounts.lines)
+            #expect(read?.altered == accounts.altered)
             #expect(read?.encoded == accounts.encoded)
         }
     }
@@ -170,6 +174,28 @@ struct IngestReceiptTests {
         for _ in 0..<200 {
             let receipt = Self.random(&random)
             #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+        }
+    }
+
+    @Test(
+        "an ingest receipt of altered texts is read back with and without lines and a position, and not when it is cut"
+    )
+    func ingestReceiptAltered() {
+        var random = SplitMix64(4)
+        for _ in 0..<200 {
+            var receipt = Self.random(&random)
+            receipt.altered[.eventId] = 1
+            for field in ShapedField.allCases { receipt.altered[field] += UInt64.random(in: 0...5, using: &random) }
+            #expect(IngestReceipt(encoded: receipt.encoded) == receipt)
+        }
+        var receipt = IngestReceipt()
+        receipt.altered[.deviceModel] = 3
+        #expect(!receipt.isEmpty)
+        let bytes = receipt.encoded
+        #expect(IngestReceipt(encoded: bytes) == receipt)
+        let plain = bytes.count - (2 + ShapedField.allCases.count + receipt.lines.count) * 8
+        for length in 1..<bytes.count where length != plain {
+            #expect(IngestReceipt(encoded: Array(bytes[..<length])) == nil, "\(length) of \(bytes.count) bytes")
         }
     }
 

@@ -173,7 +173,7 @@ struct EventRoundTripTests {
 
     @Test("an event is small enough to be copied often")
     func eventSizeIsBounded() {
-        #expect(MemoryLayout<Event>.size <= 200)
+        #expect(MemoryLayout<Event>.size <= 208)
     }
 
     /// Writes and reads an event, both before and after another one.

@@ -95,14 +95,20 @@ struct LogGrammarTests {
             #""prefetch_completed","reason":"SYSTEM","fetched":false"#
         ),
         ("[DNP-FETCH] Cached content for scheduleId=notif-1", #""content_cached","scheduleId":"notif-1""#),
-        ("[DNP-FETCH] Cached content MD5: ABCDEF", #""content_cached","contentHash":"abcdef""#),
+        (
+            "[DNP-FETCH] Cached content MD5: D41D8CD98F00B204E9800998ECF8427E",
+            #""content_cached","contentHash":"d41d8cd98f00b204e9800998ecf8427e""#
+        ),
         ("[DNP-STORAGE] Cache write failed: error=SQLITE_FULL", #""content_cache_failed","error":"SQLITE_FULL""#),
         ("[DNP-FETCH] Storage unavailable, will fetch on-demand", #""content_cache_failed","usedCached":false"#),
         (
             "[DNP-FETCH] Found cached content (age=180s, source=prefetch)",
             #""prefetch_used_for_notification","age":180"#
         ),
-        ("[DNP-FETCH] Using cached content MD5: abcdef", #""prefetch_used_for_notification","contentHash":"abcdef""#),
+        (
+            "[DNP-FETCH] Using cached content MD5: d41d8cd98f00b204e9800998ecf8427e",
+            #""prefetch_used_for_notification","contentHash":"d41d8cd98f00b204e9800998ecf8427e""#
+        ),
         (
             "[DNP-FETCH] Using cached content for notification at 2025-11-14T05:53:00Z",
             #""prefetch_used_for_notification","scheduledFor":"2025-11-14T05:53:00Z""#

@@ -123,6 +123,7 @@ struct IngestProcessor: CommitProcessor {
     ) -> CommitDecision<Preparation, Outcome> {
         var receipt = receipt
         receipt.unknownFields = UInt64(decoded.unknownFields)
+        receipt.altered = decoded.altered
         receipt.rejected = decoded.rejectedByReason
         var accepted = AcceptedEvents(decoded)
         if let batch {

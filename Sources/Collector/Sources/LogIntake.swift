@@ -133,7 +133,7 @@ struct LogIntake<Place: SourcePlace> {
 
 extension DecodedEvents {
     /// Whether it counts nothing but lines.
-    fileprivate var isWithoutEvents: Bool { received == 0 && unknownFields == 0 }
+    fileprivate var isWithoutEvents: Bool { received == 0 && unknownFields == 0 && altered.isEmpty }
 }
 
 /// The position of a source, in its own encoding.

@@ -194,12 +194,9 @@ struct HashComparison {
 }
 
 extension Fact {
-    /// The fact of a hash: 42 bits of FNV-1a over its hexadecimal digits, ignoring letter case.
+    /// The fact of a hash: its fingerprint.
     init(_ comparison: HashComparison, _ event: borrowing Event, _ bytes: Span<UInt8>) {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for index in comparison.isOfSchedule ? event.scheduleHash : event.contentHash {
-            hash = (hash ^ UInt64(bytes[index] | 0x20)) &* 0x100_0000_01B3
-        }
-        self.init(comparison.own, value: (hash ^ hash >> 42) % Fact.values)
+        let hash = comparison.isOfSchedule ? event.scheduleHash : event.contentHash
+        self.init(comparison.own, value: HashFingerprint(hash, in: bytes).value % Fact.values)
     }
 }

@@ -19,13 +19,13 @@ enum EventRecord {
         if !event.presence.isDisjoint(with: .rareTexts) {
             size += Int(texts.error.count) + Int(texts.contentHash.count) + Int(texts.scheduleHash.count)
             size += Int(texts.platform.count) + Int(texts.appVersion.count) + Int(texts.osVersion.count)
-            size += Int(texts.deviceModel.count) + Int(texts.clientCounters.count)
+            size += Int(texts.deviceModel.count) + Int(texts.clientCounters.count) + Int(texts.originals.count)
         }
         return size
     }
 
-    /// Nine numbers, a reason, an installation, and the lengths of ten texts.
-    private static let largestValues = 9 * 10 + 1 + 16 + 10 * 5
+    /// Nine numbers, a reason, an installation, and the lengths of eleven texts.
+    private static let largestValues = 9 * 10 + 1 + 16 + 11 * 5
 
     /// Writes the record and returns its end offset.
     static func write(
@@ -136,6 +136,7 @@ extension RecordWriter {
         if present.contains(.osVersion) { text(event.texts.osVersion, of: texts, &output) }
         if present.contains(.deviceModel) { text(event.texts.deviceModel, of: texts, &output) }
         if present.contains(.clientCounters) { text(event.texts.clientCounters, of: texts, &output) }
+        if present.contains(.originals) { text(event.texts.originals, of: texts, &output) }
     }
 }
 
@@ -160,6 +161,7 @@ extension RecordReader {
         if present.contains(.osVersion) { event.osVersion = try text(bytes) }
         if present.contains(.deviceModel) { event.deviceModel = try text(bytes) }
         if present.contains(.clientCounters) { event.clientCounters = try text(bytes) }
+        if present.contains(.originals) { event.originals = try text(bytes) }
     }
 }
 

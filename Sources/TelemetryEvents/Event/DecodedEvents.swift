@@ -14,6 +14,8 @@ public struct DecodedEvents: Sendable {
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// How many fields outside the vocabulary were dropped.
     public internal(set) var unknownFields = 0
+    /// How many texts were altered because they lack the shape of their field.
+    public internal(set) var altered = AlteredTexts()
     /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
     /// them.
     public internal(set) var untimedLines: [Int] = []
@@ -46,6 +48,7 @@ public struct DecodedEvents: Sendable {
             rejections.append(rejection)
         }
         unknownFields += other.unknownFields
+        altered += other.altered
     }
 
     /// Appends the result of a later call on the same log.

@@ -279,4 +279,14 @@ extension Event {
             presence.set(.clientCounters, !texts.clientCounters.isEmpty)
         }
     }
+
+    /// The keyed hashes of the ids that pseudonyms replaced; see `IdentityKey`.
+    @inlinable
+    var originals: Text {
+        get { texts.originals.range }
+        set {
+            texts.originals = TextRange(newValue)
+            presence.set(.originals, !texts.originals.isEmpty)
+        }
+    }
 }

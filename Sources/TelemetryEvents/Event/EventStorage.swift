@@ -45,12 +45,15 @@ struct EventPresence: OptionSet, Sendable {
     @inlinable static var usedCachedTrue: Self { Self(rawValue: 1 << 26) }
     @inlinable static var timeAssumed: Self { Self(rawValue: 1 << 27) }
 
-    static let known = EventPresence(rawValue: 1 << 28 - 1)
+    @inlinable static var originals: Self { Self(rawValue: 1 << 28) }
+
+    static let known = EventPresence(rawValue: 1 << 29 - 1)
     static let times: EventPresence = [.scheduledFor, .earliestBeginDate]
     static let numbers: EventPresence = [.duration, .ttl, .status, .byteCount, .itemCount, .age]
     /// Texts that few events have.
     static let rareTexts: EventPresence = [
         .error, .contentHash, .scheduleHash, .platform, .appVersion, .osVersion, .deviceModel, .clientCounters,
+        .originals,
     ]
     static let flags: EventPresence = [.willRetry, .fetched, .usedCached]
 
@@ -92,6 +95,7 @@ struct EventTextRanges: Sendable {
     @usableFromInline var osVersion = TextRange()
     @usableFromInline var deviceModel = TextRange()
     @usableFromInline var clientCounters = TextRange()
+    @usableFromInline var originals = TextRange()
 
     @inlinable
     init() {}

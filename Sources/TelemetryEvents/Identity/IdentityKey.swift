@@ -18,14 +18,26 @@ public struct IdentityKey: Sendable {
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
-        identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
+        if event.presence.contains(.originals), let known = OriginalHashes(event, in: bytes).identity { return known }
+        return identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
     }
 
     /// Returns `identity(of:in:)` and `schedule(of:in:)` at little more than the cost of one.
     public func hashes(of event: borrowing Event, in bytes: Span<UInt8>) -> (identity: UInt64, schedule: UInt64?) {
         let schedule = scheduleHash(of: event, in: bytes)
         let identity = identity(of: event, in: bytes, after: schedule)
+        if event.presence.contains(.originals) {
+            let originals = OriginalHashes(event, in: bytes)
+            let known = event.scheduleId.isEmpty ? nil : originals.schedule ?? schedule.finalized()
+            return (originals.identity ?? identity, known)
+        }
         return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+    }
+
+    /// The hashes of an event whose ids are still as they were sent.
+    func originals(of event: borrowing Event, in bytes: Span<UInt8>) -> OriginalHashes {
+        let hashes = hashes(of: event, in: bytes)
+        return OriginalHashes(identity: hashes.identity, schedule: hashes.schedule)
     }
 
     /// The hash of two words, such as an installation and a time.
@@ -49,13 +61,15 @@ public struct IdentityKey: Sendable {
     ///
     /// Nil for an event with neither.
     public func cycle(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
-        guard !event.scheduleId.isEmpty || event.scheduledFor != nil else { return nil }
-        return scheduleHash(of: event, in: bytes).finalized()
+        if let schedule = schedule(of: event, in: bytes) { return schedule }
+        return event.scheduledFor == nil ? nil : scheduleHash(of: event, in: bytes).finalized()
     }
 
     /// The hash of installation and schedule id; nil for an event without schedule id.
     public func schedule(of event: Event, in bytes: Span<UInt8>) -> UInt64? {
-        event.scheduleId.isEmpty ? nil : scheduleHash(of: event, in: bytes).finalized()
+        if event.scheduleId.isEmpty { return nil }
+        if event.presence.contains(.originals), let known = OriginalHashes(event, in: bytes).schedule { return known }
+        return scheduleHash(of: event, in: bytes).finalized()
     }
 
     /// The hash that deduplicates batches: of the sender's `Idempotency-Key`.
@@ -117,6 +131,38 @@ public struct IdentityKey: Sendable {
         hash.combine(device.low)
         hash.combine(source.low)
         return hash.pseudonym()
+    }
+}
+
+/// The hashes that an event had before its ids became pseudonyms.
+///
+/// They are kept with the event, so that it joins the cycle and the duplicates of events that a ledger holds under the
+/// ids themselves, as earlier versions stored them. In a record: the identity and the schedule's hash, eight bytes each,
+/// little-endian, 0 for an unknown one.
+struct OriginalHashes: Equatable {
+    /// Nil where only the schedule is known.
+    var identity: UInt64?
+    var schedule: UInt64?
+
+    init(identity: UInt64?, schedule: UInt64?) {
+        self.identity = identity
+        self.schedule = schedule
+    }
+
+    /// Without hashes where the record's are damaged.
+    init(_ event: borrowing Event, in bytes: Span<UInt8>) {
+        let range = event.originals
+        guard range.count == 16, range.upperBound <= bytes.count else { return }
+        identity = bytes.word(at: range.lowerBound)
+        schedule = bytes.word(at: range.lowerBound + 8)
+        if identity == 0 { identity = nil }
+        if schedule == 0 { schedule = nil }
+    }
+}
+
+extension EventTexts {
+    mutating func append(_ originals: OriginalHashes) -> Event.Text {
+        append(littleEndian: originals.identity ?? 0, originals.schedule ?? 0)
     }
 }
 

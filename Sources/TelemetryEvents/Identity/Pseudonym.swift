@@ -32,13 +32,29 @@ public struct Pseudonym: Hashable, Sendable {
     }
 }
 
-/// Replaces installation ids and other identifying text by keyed hashes.
+/// Replaces installation ids and ids that may be personal by keyed hashes.
 ///
 /// The service's implementation is HMAC-SHA-256 with a key created on first start. Under one key, equal bytes always
 /// give equal pseudonyms.
 public protocol Pseudonymising: Sendable {
     /// The pseudonym of some bytes.
     func pseudonym(of bytes: Span<UInt8>) -> Pseudonym
+    /// Whether ids and hashes of events stay as they are: on a client, which sends them to a collector that replaces them.
+    var keepsIdentifiers: Bool { get }
+}
+
+extension Pseudonymising {
+    /// They do not.
+    public var keepsIdentifiers: Bool { false }
+
+    /// An identifier in the form that it leaves a decoder in: itself if it is plain, else its pseudonym.
+    public func shaped(identifier: String) -> String {
+        var texts = EventTexts(Array(identifier.utf8))
+        let whole = 0..<texts.bytes.count
+        if keepsIdentifiers || EventTexts.isPlain(whole, in: texts.bytes.span) { return identifier }
+        let pseudonym = texts.pseudonym(of: whole, self)
+        return String(decoding: texts.bytes[pseudonym], as: UTF8.self)
+    }
 }
 
 /// Caches the pseudonyms of recent installations, since computing one takes longer than decoding an event.

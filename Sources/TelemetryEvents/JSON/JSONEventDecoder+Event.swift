@@ -7,6 +7,8 @@ extension JSONEventDecoder {
         var hasTimestamp = false
         /// The reason derived from a `reason` text outside the closed set.
         var impliedReason: FailureReason?
+        /// The fields whose texts were altered.
+        var altered: AlteredFields = []
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
     }
 
@@ -203,7 +205,7 @@ extension JSONEventDecoder {
         return true
     }
 
-    /// Checks mandatory fields, derives the failure reason and redacts identifiers.
+    /// Checks mandatory fields, derives the failure reason and brings error and ids into their shapes.
     mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
         guard draft.hasKind else { throw JSONFault(.missingField, .event) }
         guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
@@ -215,18 +217,41 @@ extension JSONEventDecoder {
         if draft.event.reason == nil, kind == .prefetchFailure || kind == .prefetchExpired {
             draft.event.reason = derivedReason(draft.event, hinted: draft.impliedReason, bytes)
         }
-        if !draft.event.error.isEmpty {
-            copyTexts(of: &draft.event, bytes)
-            draft.event.error = texts.errorIdentifier(draft.event.error)
+        if !draft.event.error.isEmpty { shapeError(of: &draft, bytes) }
+        if keepsIdentifiers { return }
+        let isScheduleReplaced = isPersonal(draft.event.scheduleId, bytes)
+        let isEventReplaced = isPersonal(draft.event.eventId, bytes)
+        if isScheduleReplaced || isEventReplaced {
+            replaceIdentifiers(of: &draft, schedule: isScheduleReplaced, event: isEventReplaced, bytes)
         }
-        if isSensitive(draft.event.scheduleId, bytes) {
-            copyTexts(of: &draft.event, bytes)
-            draft.event.scheduleId = texts.identifier(draft.event.scheduleId, pseudonyms)
+    }
+
+    @inline(never)
+    private mutating func shapeError(of draft: inout Draft, _ bytes: Span<UInt8>) {
+        copyTexts(of: &draft.event, bytes)
+        draft.event.error = texts.errorIdentifier(draft.event.error)
+        if draft.event.error.isEmpty { draft.altered.insert(.field(.error)) }
+    }
+
+    /// Replaces ids by their pseudonyms and keeps the hashes of the event under the ids themselves.
+    @inline(never)
+    private mutating func replaceIdentifiers(
+        of draft: inout Draft,
+        schedule: Bool,
+        event: Bool,
+        _ bytes: Span<UInt8>
+    ) {
+        copyTexts(of: &draft.event, bytes)
+        let originals = identityKey.originals(of: draft.event, in: texts.bytes.span)
+        if schedule {
+            draft.event.scheduleId = texts.pseudonym(of: draft.event.scheduleId, pseudonyms)
+            draft.altered.insert(.field(.scheduleId))
         }
-        if isSensitive(draft.event.eventId, bytes) {
-            copyTexts(of: &draft.event, bytes)
-            draft.event.eventId = texts.identifier(draft.event.eventId, pseudonyms)
+        if event {
+            draft.event.eventId = texts.pseudonym(of: draft.event.eventId, pseudonyms)
+            draft.altered.insert(.field(.eventId))
         }
+        draft.event.originals = texts.append(originals)
     }
 
     /// Derives the failure reason from status or error; `OTHER` if the client's words are not recognised.

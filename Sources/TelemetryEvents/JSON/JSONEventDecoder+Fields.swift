@@ -48,18 +48,18 @@ extension JSONEventDecoder {
         case .willRetry: draft.event.willRetry = try boolean(field, first, &scanner, bytes)
         case .fetched: draft.event.fetched = try boolean(field, first, &scanner, bytes)
         case .usedCached: draft.event.usedCached = try boolean(field, first, &scanner, bytes)
-        case .contentHash: draft.event.contentHash = try hash(field, of: &draft.event, &scanner, bytes)
-        case .scheduleHash: draft.event.scheduleHash = try hash(field, of: &draft.event, &scanner, bytes)
+        case .contentHash: draft.event.contentHash = try hash(field, .contentHash, of: &draft, &scanner, bytes)
+        case .scheduleHash: draft.event.scheduleHash = try hash(field, .scheduleHash, of: &draft, &scanner, bytes)
         case .telemetry: draft.event.clientCounters = try clientCounters(first, of: &draft.event, &scanner, bytes)
         case .installationId:
             let id = try text(field, 1...256, of: &draft.event, &scanner, bytes)
             draft.event.installation = installation(id, bytes)
         case .scheduleId: draft.event.scheduleId = try text(field, 1...128, of: &draft.event, &scanner, bytes)
         case .eventId: draft.event.eventId = try text(field, 1...128, of: &draft.event, &scanner, bytes)
-        case .platform: draft.event.platform = try nameOrVersion(field, of: &draft.event, &scanner, bytes)
-        case .appVersion: draft.event.appVersion = try nameOrVersion(field, of: &draft.event, &scanner, bytes)
-        case .osVersion: draft.event.osVersion = try nameOrVersion(field, of: &draft.event, &scanner, bytes)
-        case .deviceModel: draft.event.deviceModel = try nameOrVersion(field, of: &draft.event, &scanner, bytes)
+        case .platform: draft.event.platform = try name(field, .platform, of: &draft, &scanner, bytes)
+        case .appVersion: draft.event.appVersion = try name(field, .appVersion, of: &draft, &scanner, bytes)
+        case .osVersion: draft.event.osVersion = try name(field, .osVersion, of: &draft, &scanner, bytes)
+        case .deviceModel: draft.event.deviceModel = try name(field, .deviceModel, of: &draft, &scanner, bytes)
         case .events, .sentAt: try scanner.skipValue(bytes, depth: 1)
         }
     }
@@ -230,10 +230,10 @@ extension JSONEventDecoder {
     }
 
     @inline(__always)
-    func isSensitive(_ text: Event.Text, _ bytes: Span<UInt8>) -> Bool {
-        if text.isEmpty { return false }
+    func isPersonal(_ id: Event.Text, _ bytes: Span<UInt8>) -> Bool {
+        if id.isEmpty { return false }
         return hasOwnTexts
-            ? SensitiveText.isFound(in: texts.bytes.span, text) : SensitiveText.isFound(in: bytes, text)
+            ? !EventTexts.isPlain(id, in: texts.bytes.span) : !EventTexts.isPlain(id, in: bytes)
     }
 
     @inline(__always)
@@ -252,33 +252,53 @@ extension JSONEventDecoder {
         return installations.pseudonym(of: copied.span, id, pseudonyms)
     }
 
+    /// Reads a hash, of which MD5 stays and else a fingerprint.
     mutating func hash(
         _ field: EventField,
-        of event: inout Event,
+        _ shaped: ShapedField,
+        of draft: inout Draft,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> Event.Text {
-        var digits = try text(field, 1...128, of: &event, &scanner, bytes)
+        var hash = try text(field, 1...128, of: &draft.event, &scanner, bytes)
         if !hasOwnTexts {
-            if EventTexts.isLowercaseHash(digits, in: bytes) { return digits }
-            copyTexts(of: &event, bytes)
-            digits = texts.copy(bytes, digits)
+            if EventTexts.isLowercaseMD5(hash, in: bytes) { return hash }
+            copyTexts(of: &draft.event, bytes)
+            hash = texts.copy(bytes, hash)
         }
-        guard let hash = texts.hash(digits) else { throw JSONFault(.wrongType, field) }
-        return hash
+        if EventTexts.isFingerprint(hash, in: texts.bytes.span) { return hash }
+        guard texts.lowercaseHex(hash) else { throw JSONFault(.wrongType, field) }
+        if keepsIdentifiers { return hash }
+        if !EventTexts.hasLengthOfHash(hash) { draft.altered.insert(.field(shaped)) }
+        return texts.shaped(hash: hash, identityKey)
     }
 
-    mutating func nameOrVersion(
+    /// Reads a platform, a version or a model; one without its shape is dropped, a platform replaced.
+    mutating func name(
         _ field: EventField,
-        of event: inout Event,
+        _ shaped: ShapedField,
+        of draft: inout Draft,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
     ) throws(JSONFault) -> Event.Text {
-        let name = try text(field, 0...JSONLimits.eventBytes, of: &event, &scanner, bytes)
-        let needsDigit = field == .deviceModel
-        return hasOwnTexts
-            ? EventTexts.nameOrVersion(name, in: texts.bytes.span, needsDigit: needsDigit)
-            : EventTexts.nameOrVersion(name, in: bytes, needsDigit: needsDigit)
+        let name = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
+        if name.isEmpty { return name }
+        if hasOwnTexts ? Self.hasShape(shaped, texts.bytes.span, name) : Self.hasShape(shaped, bytes, name) {
+            return name
+        }
+        draft.altered.insert(.field(shaped))
+        guard shaped == .platform else { return 0..<0 }
+        copyTexts(of: &draft.event, bytes)
+        return texts.otherPlatform()
+    }
+
+    private static func hasShape(_ field: ShapedField, _ bytes: Span<UInt8>, _ text: Event.Text) -> Bool {
+        switch field {
+        case .platform: PlatformShape.matches(bytes, text)
+        case .appVersion, .osVersion: VersionShape.matches(bytes, text)
+        case .deviceModel: ModelShape.matches(bytes, text)
+        case .scheduleId, .eventId, .error, .contentHash, .scheduleHash: false
+        }
     }
 
     /// Reads the object of cumulative counters; unknown names are dropped and counted.

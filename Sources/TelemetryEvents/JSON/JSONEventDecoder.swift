@@ -4,7 +4,7 @@
 /// NDJSON, or a sequence of these (docs/ingest-api.md).
 ///
 /// Total: every input yields events and rejections. A malformed event is rejected alone; the decoder resynchronises at
-/// the brackets around it, or in NDJSON at the next line. Texts are redacted. O(input), with a few allocations per
+/// the brackets around it, or in NDJSON at the next line. Texts leave it in their shapes. O(input), with a few allocations per
 /// input and none per event.
 public struct JSONEventDecoder {
     /// How an input is divided into values.
@@ -20,6 +20,8 @@ public struct JSONEventDecoder {
 
     let vocabulary = EventVocabulary.shared
     let pseudonyms: any Pseudonymising
+    /// Whether ids and hashes stay as they are.
+    let keepsIdentifiers: Bool
     let identityKey: IdentityKey
     let receivedAt: Timestamp
     /// Copied texts, for events whose texts differ from the input.
@@ -52,6 +54,7 @@ public struct JSONEventDecoder {
         self.identityKey = identityKey
         self.receivedAt = receivedAt
         self.pseudonyms = pseudonyms
+        keepsIdentifiers = pseudonyms.keepsIdentifiers
     }
 
     /// Decodes a whole input.
@@ -60,7 +63,7 @@ public struct JSONEventDecoder {
     ///   - bytes: the input.
     ///   - framing: how it is divided into values.
     ///   - receivedAt: the receiver's clock, the reference for timestamp limits and clock skew.
-    ///   - pseudonyms: replaces installation ids.
+    ///   - pseudonyms: replaces installation ids, and ids that are not plain.
     ///   - identityKey: the key of the events' identities.
     ///   - installation: the installation of events that have none.
     public static func decode(
@@ -208,6 +211,7 @@ public struct JSONEventDecoder {
         _ bytes: Span<UInt8>
     ) throws(JSONFault) {
         guard end - start <= JSONLimits.eventBytes else { throw JSONFault(.tooLong) }
+        if !draft.altered.isEmpty { decoded.altered.add(draft.altered) }
         if hasOwnTexts {
             let copied = texts.bytes
             add(draft, copied.span)

@@ -37,6 +37,7 @@ public struct LogBinder: Sendable {
     public mutating func bind(_ parsed: ParsedLog, readAt: Timestamp) -> DecodedEvents {
         begin(readAt)
         decoded.lines = parsed.lines
+        decoded.altered = parsed.altered
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
         if options.isLive { releaseExpired() }
         binding.lifetimes.add(parsed.messages)
@@ -118,9 +119,9 @@ public struct LogBinder: Sendable {
             confirmExecution(device, process, nil)
         }
         evictCycle(device)
-        var id: [UInt8] = []
+        var id = KnownId()
         if parsed.schedule != 0, !binding.devices[device].knows(parsed.schedule) {
-            id = identifier(bytes, parsed.message.scheduleId)
+            id = KnownId(bytes.validIdentifier(parsed.message.scheduleId), pseudonyms)
         }
         let cycleIndex = binding.cycle(
             of: parsed.message,
@@ -221,14 +222,6 @@ public struct LogBinder: Sendable {
         if !message.counters.isEmpty { message.counters = texts.copy(bytes, message.counters) }
     }
 
-    /// The redacted schedule id.
-    private mutating func identifier(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-        texts.removeAll()
-        let copy = texts.append(bytes.validIdentifier(range))
-        let safe = texts.identifier(copy, pseudonyms)
-        return Array(texts.bytes[safe])
-    }
-
     /// Emits an event with what is known of its cycle; the message's texts are ranges of `texts`.
     mutating func emit(
         _ message: LogMessage,
@@ -263,16 +256,36 @@ public struct LogBinder: Sendable {
         event.scheduleHash = message.scheduleHash
         event.clientCounters = message.counters
         if let cycleIndex {
-            event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id)
+            event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id.text)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
             if kind == .prefetchScheduled, event.earliestBeginDate == nil {
                 event.earliestBeginDate = binding.devices[device].cycles[cycleIndex].begin
             }
         }
+        if let cycleIndex, binding.devices[device].cycles[cycleIndex].id.isPseudonym {
+            keepOriginals(of: &event, cycleIndex, device)
+        }
         let held = texts.bytes
         decoded.events.appendOneOfMany(event, texts: held.span)
         if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
+    }
+
+    /// Keeps the hashes of the event under the id that a pseudonym stands for; after a restart only its schedule's is known.
+    private mutating func keepOriginals(of event: inout Event, _ cycleIndex: Int, _ device: Int) {
+        decoded.altered[.scheduleId] += 1
+        let id = binding.devices[device].cycles[cycleIndex].id
+        guard !id.original.isEmpty else {
+            guard id.schedule != 0 else { return }
+            event.originals = texts.append(OriginalHashes(identity: nil, schedule: id.schedule))
+            return
+        }
+        let pseudonym = event.scheduleId
+        event.scheduleId = texts.append(id.original)
+        let originals = identityKey.originals(of: event, in: texts.bytes.span)
+        event.scheduleId = pseudonym
+        event.originals = texts.append(originals)
+        binding.devices[device].cycles[cycleIndex].id.schedule = originals.schedule ?? 0
     }
 
     /// The pseudonym of the device, or of one of several processes that run on it concurrently.

@@ -23,7 +23,7 @@ struct LogBinding {
     ///
     /// - Parameters:
     ///   - idHash: the hash of the message's schedule id; 0 for none.
-    ///   - id: the redacted id; empty if the device already has it.
+    ///   - id: the id; empty if the device already has it.
     ///   - time: when the line was written, if known.
     ///   - mayOpen: whether the message may open a cycle.
     mutating func cycle(
@@ -31,7 +31,7 @@ struct LogBinding {
         stream: Int,
         device: Int,
         idHash: UInt64,
-        id: [UInt8],
+        id: KnownId,
         time: Timestamp?,
         mayOpen: Bool
     ) -> Int? {

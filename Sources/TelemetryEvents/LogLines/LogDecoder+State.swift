@@ -2,14 +2,14 @@
 
 extension LogDecoder {
     private static let stateVersion: UInt8 = 3
-    /// The last version whose sources were not devices of their own; otherwise the same.
-    private static let versionWithoutSources: UInt8 = 2
+    /// The version before, whose sources were not devices of their own, and whose ids may be personal.
+    private static let plainStateVersion: UInt8 = 2
     /// The maximum size of the state in bytes; the least recently used devices are left out.
     private static let maximumState = 64 << 10
     private static let hashBytes = 8
 
     /// What a restart needs to resume in the middle of a log: streams, cycles and waiting events. At most 64 KiB,
-    /// redacted like events, with a keyed hash at the end that detects damage.
+    /// its texts in their shapes like events', with a keyed hash at the end that detects damage.
     public var state: [UInt8] {
         var output: [UInt8] = [Self.stateVersion]
         output.appendVarint(zigzag: binder.assumedTime.microseconds)
@@ -53,9 +53,10 @@ extension LogDecoder {
             var reader = RecordReader(start: 0)
             let bytes = state.span
             let version = try reader.byte(bytes)
-            guard version == Self.stateVersion || version == Self.versionWithoutSources else {
+            guard version == Self.stateVersion || version == Self.plainStateVersion else {
                 throw reader.error("another version")
             }
+            let plainIds = version == Self.plainStateVersion ? pseudonyms : nil
             let end = state.count - Self.hashBytes
             guard end > 0, bytes.word(at: end) == identityKey.text(bytes, 0..<end) else {
                 throw reader.error("damage, or another key")
@@ -67,8 +68,8 @@ extension LogDecoder {
             binder.lastStamp = try reader.zigzag(bytes)
             binder.recent = try reader.recentLines(bytes)
             while try reader.byte(bytes) == 1 {
-                binder.binding.devices.append(try reader.device(bytes))
-                if version == Self.versionWithoutSources {
+                binder.binding.devices.append(try reader.device(bytes, plainIds))
+                if version == Self.plainStateVersion {
                     binder.binding.devices[binder.binding.devices.count - 1].leaveCyclesWithoutSource()
                 }
                 while try reader.byte(bytes) == 1 {
@@ -161,8 +162,9 @@ extension [UInt8] {
         appendVarint(UInt64(cycle.serial))
         appendVarint(cycle.process)
         appendLittleEndian(cycle.idHash)
-        appendVarint(UInt64(cycle.id.count))
-        append(contentsOf: cycle.id)
+        appendVarint(UInt64(cycle.id.text.count))
+        append(contentsOf: cycle.id.text)
+        appendLittleEndian(cycle.id.schedule)
         append(optional: cycle.due)
         append(optional: cycle.begin)
         append(cycle.progress.rawValue)
@@ -258,7 +260,11 @@ extension RecordReader {
         return header
     }
 
-    fileprivate mutating func device(_ bytes: Span<UInt8>) throws(EventRecordError) -> LogDevice {
+    /// - Parameter plainIds: replaces ids of a state that holds them as they were sent; nil where they have their shape.
+    fileprivate mutating func device(
+        _ bytes: Span<UInt8>,
+        _ plainIds: (any Pseudonymising)?
+    ) throws(EventRecordError) -> LogDevice {
         let name = try littleEndian(bytes, size: 8)
         var installation: Pseudonym?
         if try flag(bytes) {
@@ -268,16 +274,28 @@ extension RecordReader {
         var device = LogDevice(name: name, installation: installation)
         device.usedAt = try varint(bytes)
         device.lastSerial = try serial(bytes)
-        for _ in 0..<(try count(bytes, upTo: LogDevice.maximumCycles)) { device.cycles.append(try cycle(bytes)) }
+        for _ in 0..<(try count(bytes, upTo: LogDevice.maximumCycles)) {
+            device.cycles.append(try cycle(bytes, plainIds))
+        }
         for _ in 0..<(try count(bytes, upTo: LogDevice.maximumHeld)) { device.held.append(try held(bytes)) }
         return device
     }
 
-    private mutating func cycle(_ bytes: Span<UInt8>) throws(EventRecordError) -> KnownCycle {
+    private mutating func cycle(
+        _ bytes: Span<UInt8>,
+        _ plainIds: (any Pseudonymising)?
+    ) throws(EventRecordError) -> KnownCycle {
         let serial = try serial(bytes)
         var cycle = KnownCycle(serial: serial, process: try varint(bytes))
         cycle.idHash = try littleEndian(bytes, size: 8)
-        for index in try text(bytes) { cycle.id.append(bytes[index]) }
+        var id: [UInt8] = []
+        id.append(bytes, try text(bytes))
+        if let plainIds, !id.isEmpty {
+            cycle.id = KnownId(id, plainIds)
+        } else {
+            cycle.id.text = id
+            if plainIds == nil { cycle.id.schedule = try littleEndian(bytes, size: 8) }
+        }
         cycle.due = try optionalTime(bytes)
         cycle.begin = try optionalTime(bytes)
         cycle.progress = KnownCycle.Progress(rawValue: try byte(bytes))

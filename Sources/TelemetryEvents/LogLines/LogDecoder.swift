@@ -4,7 +4,7 @@
 /// (docs/log-validation.md).
 ///
 /// Total: every line is recognised, foreign or unrecognised, and no line affects the parsing of the next. Lines that
-/// are JSON events are decoded as such. Texts are redacted. Memory is bounded: when too many events wait for a schedule
+/// are JSON events are decoded as such. Texts leave it in their shapes. Memory is bounded: when too many events wait for a schedule
 /// id, the oldest are emitted without. O(input), without allocation for most lines.
 ///
 /// Combines a parser and a binder; use those directly to run them on two threads.
@@ -122,7 +122,7 @@ public struct UnrecognisedLine: Hashable, Sendable {
 
     /// The line number, from 1.
     public var number: UInt64
-    /// The truncated, redacted text.
+    /// The leading words, without what may be a user's.
     public var text: String
     /// Why it was not recognised.
     public var problem: String

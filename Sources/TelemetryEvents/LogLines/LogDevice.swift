@@ -52,9 +52,35 @@ struct LogDevice {
         cycles.contains { $0.idHash == idHash }
     }
 
-    /// The redacted id of the cycle with this hash.
-    func id(of idHash: UInt64) -> [UInt8] {
-        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? []
+    /// The id of the cycle with this hash.
+    func id(of idHash: UInt64) -> KnownId {
+        lastIndex { $0.idHash == idHash }.map { cycles[$0].id } ?? KnownId()
+    }
+}
+
+/// The schedule id of a cycle in the form in which it leaves the decoder.
+struct KnownId {
+    /// The id, or its pseudonym.
+    var text: [UInt8] = []
+    /// The id itself where a pseudonym stands for it; never saved.
+    var original: [UInt8] = []
+    /// The hash of installation and original id; 0 until an event was emitted.
+    var schedule: UInt64 = 0
+
+    var isEmpty: Bool { text.isEmpty }
+    var isPseudonym: Bool { !original.isEmpty || schedule != 0 }
+
+    init() {}
+
+    init(_ id: [UInt8], _ pseudonyms: any Pseudonymising) {
+        if pseudonyms.keepsIdentifiers || EventTexts.isPlain(0..<id.count, in: id.span) {
+            text = id
+            return
+        }
+        original = id
+        var texts = EventTexts(id)
+        let pseudonym = texts.pseudonym(of: 0..<id.count, pseudonyms)
+        text = Array(texts.bytes[pseudonym])
     }
 }
 
@@ -81,8 +107,8 @@ struct KnownCycle {
     let process: UInt64
     /// The keyed hash of the schedule id; 0 if unknown.
     var idHash: UInt64 = 0
-    /// The redacted schedule id.
-    var id: [UInt8] = []
+    /// The schedule id; empty if unknown.
+    var id = KnownId()
     /// The notification's due time.
     var due: Timestamp?
     /// The task's earliest begin time.
@@ -111,8 +137,8 @@ struct KnownCycle {
     mutating func release(at time: Timestamp, _ key: IdentityKey) {
         progress.insert(.released)
         guard idHash == 0, due == nil else { return }
-        id = Array("unnamed-\(time)".utf8)
-        idHash = key.text(id.span, 0..<id.count)
+        id.text = Array("unnamed-\(time)".utf8)
+        idHash = key.text(id.text.span, 0..<id.text.count)
     }
 }
 

@@ -156,17 +156,18 @@ public struct LogParser: Sendable {
         entry.deviceName = lastDevice.name
     }
 
-    /// Copies the texts that leave with an event, redacted.
+    /// Copies the texts that leave with an event, in their shapes.
     private mutating func copyTexts(_ bytes: Span<UInt8>) {
         if !entry.message.error.isEmpty {
             let copy = parsed.texts.copy(bytes, entry.message.error)
             entry.message.error = parsed.texts.errorIdentifier(copy)
+            if entry.message.error.isEmpty { parsed.altered[.error] += 1 }
         }
         if !entry.message.contentHash.isEmpty {
-            entry.message.contentHash = lowercased(bytes, entry.message.contentHash)
+            entry.message.contentHash = hash(bytes, entry.message.contentHash, .contentHash)
         }
         if !entry.message.scheduleHash.isEmpty {
-            entry.message.scheduleHash = lowercased(bytes, entry.message.scheduleHash)
+            entry.message.scheduleHash = hash(bytes, entry.message.scheduleHash, .scheduleHash)
         }
         if !entry.message.counters.isEmpty {
             let counters = bytes.counters(entry.message.counters)
@@ -174,9 +175,13 @@ public struct LogParser: Sendable {
         }
     }
 
-    private mutating func lowercased(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Event.Text {
+    /// A hash in the form that leaves.
+    private mutating func hash(_ bytes: Span<UInt8>, _ range: Range<Int>, _ field: ShapedField) -> Event.Text {
         let copy = parsed.texts.copy(bytes, range)
-        return parsed.texts.hash(copy) ?? 0..<0
+        guard parsed.texts.lowercaseHex(copy) else { return 0..<0 }
+        if pseudonyms.keepsIdentifiers { return copy }
+        if !EventTexts.hasLengthOfHash(copy) { parsed.altered[field] += 1 }
+        return parsed.texts.shaped(hash: copy, identityKey)
     }
 
     /// The index of the current line in the log, from 0.
@@ -190,8 +195,7 @@ public struct LogParser: Sendable {
         unrecognised.append(
             UnrecognisedLine(
                 number: UInt64(lineIndex) + 1,
-                text: SensitiveText.isFound(in: bytes, shown)
-                    ? "(redacted)" : bytes.string(shown) + (shown.count < whole.count ? " ..." : ""),
+                text: bytes.string(shown) + (shown.count < whole.count ? " ..." : ""),
                 problem: problem
             )
         )
@@ -224,19 +228,22 @@ public struct LogParser: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The leading words of a text, up to values, quotes or lists, which may contain user input.
+    /// The leading words of a text, up to a value, a quote or a list, which may contain user input, and of the plain
+    /// characters only that the plugin's own words have.
     fileprivate func openingWords(_ range: Range<Int>) -> Range<Int> {
         var end = range.lowerBound
+        var endOfWord = end
         let limit = Swift.min(range.upperBound, range.lowerBound + UnrecognisedLine.maximumText)
-        scan: while end < limit {
-            switch self[end] {
-            case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "("),
-                UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "%"), 0x80...:
-                break scan
-            default: end += 1
+        while end < limit {
+            let byte = self[end]
+            if byte == UInt8(ascii: " ") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: ".") {
+                endOfWord = end
+            } else if !TextClass.isLetter(byte), byte != UInt8(ascii: "-") {
+                return trimmed(range.lowerBound..<endOfWord)
             }
+            end += 1
         }
-        return trimmed(range.lowerBound..<end)
+        return trimmed(range.lowerBound..<(end == range.upperBound ? end : endOfWord))
     }
 
     fileprivate func string(_ range: Range<Int>) -> String {
@@ -250,13 +257,15 @@ extension Span<UInt8> {
 public struct ParsedLog: Sendable {
     /// The plugin's messages, in order.
     var messages: [ParsedMessage] = []
-    /// The bytes of the messages' texts; redacted except for schedule ids and device names, which only the binder
+    /// The bytes of the messages' texts; in their shapes except for schedule ids and device names, which only the binder
     /// reads.
     var texts = EventTexts()
     /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
     /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()
+    /// How many texts of messages were altered.
+    var altered = AlteredTexts()
 
     init() {}
 }

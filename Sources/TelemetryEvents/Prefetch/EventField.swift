@@ -78,14 +78,14 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .status: "a whole number from 0 to 999"
         case .bytes, .items: "a whole number from 0 to 1099511627776"
         case .reason: "a string such as \"NETWORK\""
-        case .error: "a string"
+        case .error: "a string; the domain, type or code of an error in it is kept"
         case .willRetry, .fetched, .usedCached: "true or false"
         case .age: "a number of seconds from 0 to 315360000"
-        case .contentHash, .scheduleHash: "a string of 1 to 128 hexadecimal digits"
+        case .contentHash, .scheduleHash: "hexadecimal digits, as many as MD5, SHA-1 or SHA-2 has"
         case .telemetry: "an object of counter names and whole numbers"
         case .installationId: "a string of 1 to 256 bytes"
         case .eventId: "a string of 1 to 128 bytes"
-        case .platform, .appVersion, .osVersion, .deviceModel: "a string; dropped when longer than 64 bytes"
+        case .platform, .appVersion, .osVersion, .deviceModel: "a string; kept where it has the shape of its field"
         case .events: "an array of events"
         }
     }
