@@ -95,6 +95,61 @@ struct LedgerLifeTests {
         }
     }
 
+    @Test("a service killed again and again on an older copy of its ledger journals each event once, in one new life")
+    func killedOnOlderCopy() async throws {
+        try await TestJournald.with { journal in
+            try await withTemporaryDirectory { directory in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    let state = await service.settings.stateDirectory
+                    var sent = EventFactory(prefix: "first").cycles(0..<10)
+                    try await send(sent, to: service)
+                    try await waitUntilJournaled(service)
+                    #expect(try await service.terminate() == .code(0))
+                    try copy(state, to: "\(directory)/older")
+                    try await service.start()
+                    let lost = EventFactory(prefix: "lost").cycles(0..<500)
+                    try await send(lost, to: service)
+                    try await waitUntilJournaled(service)
+                    await service.kill()
+                    try copy("\(directory)/older", to: state)
+
+                    // From before the comparison with the journal to the middle of the delivery.
+                    for round in 0..<6 {
+                        try await service.start()
+                        let batch = EventFactory(prefix: "round-\(round)").cycles(0..<100)
+                        try await send(batch, to: service)
+                        sent += batch
+                        if round >= 2 {
+                            try await eventually("the journal was compared in round \(round)") {
+                                try await service.client.metrics().value("dnp_telemetry_ledger_lives") == 2
+                            }
+                        }
+                        if round >= 4 {
+                            try await eventually("some of it is written in round \(round)") {
+                                try await service.client.metrics().sum("dnp_telemetry_journal_entries_written_total")
+                                    > 0
+                            }
+                        }
+                        await service.kill()
+                    }
+                    try await service.start()
+                    try await waitUntilJournaled(service)
+                    #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == 2)
+                    #expect(try await missing(service, "journal") == Double(lost.count))
+                    let first = EventFactory(prefix: "first").cycles(0..<10).count
+                    let numbers = try await numbers(in: journal).values.sorted { $0.count < $1.count }
+                    #expect(
+                        numbers
+                            == [Set(1...first + lost.count), Set(first + 1...sent.count)].sorted { $0.count < $1.count }
+                    )
+                    let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID"])
+                    #expect(Set(entries.map(\.identity)) == Set((sent + lost).identities))
+                    #expect(entries.count == sent.count + lost.count)
+                }
+            }
+        }
+    }
+
     private func expectToldByVerify(_ service: Service, missing: Int, after: Int) async throws {
         let command = try await Command.ledger(service, "verify", "--format", "json")
         #expect(command.status == .code(1))
