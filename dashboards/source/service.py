@@ -71,8 +71,9 @@ INGEST = [
     lines(
         "Ingest results",
         units.EventsPerSecond,
-        "Events per second by result.",
+        "Events per second by result, and accepted ones by what they did to the lifecycle's counters.",
         rate("dnp_telemetry_events_accepted_total", legend="accepted"),
+        query("sum by (effect) (rate(dnp_telemetry_accepted_effects_total{$S}[$__rate_interval]))", "accepted: {{effect}}"),
         rate("dnp_telemetry_events_duplicate_total", legend="duplicate"),
         rate("dnp_telemetry_events_rejected_total", legend="rejected"),
     ),

@@ -4,6 +4,7 @@ import CollectorTestSupport
 import EventLedger
 import HTTPTypes
 import HummingbirdCore
+import PrefetchLifecycle
 import TelemetryEvents
 import TestSupport
 import Testing
