@@ -182,6 +182,7 @@ extension OneAtATime {
                 $0.maximumConnections = 20
                 $0.maximumConnectionsPerClient = .all
                 $0.bodyTimeout = .seconds(300)
+                $0.minimumTransferRate = 64 << 10
                 $0.transferGrace = .seconds(20)
             } _: { listening in
                 let (head, piece) = drip(chunked: chunked)
