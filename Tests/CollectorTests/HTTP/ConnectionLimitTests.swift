@@ -182,10 +182,11 @@ extension OneAtATime {
                 $0.maximumConnections = 20
                 $0.maximumConnectionsPerClient = .all
                 $0.bodyTimeout = .seconds(300)
+                $0.minimumTransferRate = 64 << 10
                 $0.transferGrace = .seconds(20)
             } _: { listening in
                 let (head, piece) = drip(chunked: chunked)
-                let drippers = try (0..<30).map { _ in try listening.client() }
+                let drippers = try (0..<22).map { _ in try listening.client() }
                 for dripper in drippers { dripper.send(head) }
                 await waitUntil("all places are held") { open(listening) ?? 0 >= 20 }
                 let (scrape, post) = (try listening.client(), try listening.client())
