@@ -86,9 +86,9 @@ struct ConnectionAdmissionTests {
 
         for _ in 0..<25 {
             #expect(admission.enterQueue(limits) == true)
-            #expect(admission.enterLobby(other), "its place in the lobby is free")
+            #expect(admission.enterLobby(other) == true, "its place in the lobby is free")
         }
-        #expect(!admission.enterQueue(limits), "the queue is a quarter of the limit")
+        #expect(admission.enterQueue(limits) == false, "the queue is a quarter of the limit")
         #expect(admission.queued == 25)
         admission.leave(one)
         #expect(admission.promote(from: .queue, limits) && !admission.promote(from: .queue, limits))
