@@ -17,7 +17,10 @@ package struct LogRotation {
     /// inputs, its name must have an extension.
     package init?(_ path: String, among paths: [String] = []) {
         let name = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
-        guard let mark = name.lastIndex(where: { $0 == "." || $0 == "-" && Self.isDate(name[$0...].dropFirst()) }),
+        let mark = name.indices.last { index in
+            name[index] == "." || name[index] == "-" && Self.isDate(name[index...].dropFirst())
+        }
+        guard let mark,
             let number = Self.number(name[mark...].dropFirst(), isDate: name[mark] == "-")
         else { return nil }
         let log = String(name[..<mark])

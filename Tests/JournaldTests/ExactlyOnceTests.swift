@@ -82,6 +82,22 @@ extension OneAtATime {
             try delivery.waitForPosition(30_000)
         }
 
+        @Test("a journald that does not answer is not kept from the space of files that it has deleted")
+        func stalledHoldsNoFiles() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 1_000)) {
+                $0.firstPause = .seconds(60)
+                $0.longestPause = .seconds(60)
+            }
+            try delivery.waitForPosition(1_000)
+            journald.signal(SIGSTOP)
+            delivery.extend(to: 2_000)
+            try delivery.wait(for: "absence") { $0.state == .absent }
+            let open = try ChildProcess.output(of: "/bin/ls", ["-l", "/proc/\(getpid())/fd"])
+            #expect(!String(decoding: open, as: UTF8.self).contains("\(journald.namespace)/"))
+            journald.signal(SIGCONT)
+        }
+
         @Test("a rate limit of journald delays delivery and loses nothing")
         func rateLimited() async throws {
             // journald multiplies the burst by up to 6 when the disk has room.

@@ -217,7 +217,7 @@ extension Settings {
 
     /// `FILE` or `FILE installation=ID`.
     private static func followedFile(_ text: String) throws(SettingError) -> FollowedFile {
-        guard let mark = text.range(of: " installation=") else { return FollowedFile(try followedPath(text)) }
+        guard let mark = text.firstRange(of: " installation=") else { return FollowedFile(try followedPath(text)) }
         var file = FollowedFile(try followedPath(String(text[..<mark.lowerBound])))
         let id = String(text[mark.upperBound...])
         guard (1...256).contains(id.utf8.count) else {

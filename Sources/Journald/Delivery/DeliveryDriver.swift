@@ -14,6 +14,9 @@ final class DeliveryDriver {
     private static let longestPollPause: UInt64 = 50_000_000
     /// How many polls for markers pass before the journal is reopened.
     private static let pollsPerReopening = 10
+    /// How long nothing is read back before the journal is reopened, in nanoseconds: libsystemd does not notice a directory
+    /// that appears after it opened the journal, such as that in /run to which journald turns while it cannot write to /var.
+    private static let reopeningPause: UInt64 = 250_000_000
     /// How many sends in a row may find the queue full although poll(2) reported the socket writable.
     private static let maximumBlockedSends = 3
 
@@ -37,6 +40,8 @@ final class DeliveryDriver {
     private var pollPause = DeliveryDriver.firstPollPause
     private var nextPollTime: UInt64 = 0
     private var polls = 0
+    /// When the journal is reopened if nothing was read back by then.
+    private var nextReopeningTime: UInt64 = 0
     private var journalChanged = false
     /// Sends in a row that found the queue full although poll(2) reported the socket writable.
     private var blockedSends = 0
@@ -81,6 +86,8 @@ final class DeliveryDriver {
         while !mustEnd {
             readBack()
             perform(session.step(now: SystemClock.monotonicNanoseconds()))
+            // An open journal would hold the space of files that journald has deleted, perhaps for the lack of it.
+            if case .absent = session.phase { reader = nil }
             publish()
         }
         takeCheckpoint(now: SystemClock.monotonicNanoseconds(), interval: 0)
@@ -277,6 +284,7 @@ final class DeliveryDriver {
             }
             readsSinceOpening += entries
             try releaseMemory(of: reader)
+            try findDirectories(reader, hasRead: entries > 0, now: now)
             if session.confirmed > before { pollPause = Self.firstPollPause }
             takeCheckpoint(now: now, interval: configuration.cursorInterval.clampedNanoseconds)
         } catch {
@@ -290,6 +298,15 @@ final class DeliveryDriver {
         guard readsSinceOpening >= configuration.readsPerOpening else { return }
         try reader.reopen()
         readsSinceOpening = 0
+    }
+
+    /// Reopens the journal while entries are expected and none is read.
+    private func findDirectories(_ reader: JournalReader, hasRead: Bool, now: UInt64) throws(JournalReaderError) {
+        if !hasRead {
+            guard now >= nextReopeningTime else { return }
+            try reader.reopen()
+        }
+        nextReopeningTime = now + Self.reopeningPause
     }
 
     /// Whether the journal may be closed until the next send: every later entry follows the checkpoint.
@@ -326,6 +343,7 @@ final class DeliveryDriver {
     /// Sends entries of the source until the window, the source or journald's queue is exhausted.
     private func deliver(_ entries: Int) {
         guard nextEntry < buffer.count || fill(entries) else { return }
+        if !session.hasUnconfirmed { nextReopeningTime = SystemClock.monotonicNanoseconds() + Self.reopeningPause }
         while let range = session.nextDatagram(in: buffer, from: &nextEntry) {
             guard send(range) else { return }
             nextEntry = range.upperBound

@@ -80,15 +80,15 @@ struct ConnectionAdmissionTests {
         let limits = ConnectionAdmission.Limits(all: 100, ofClient: .all)
         var admission = ConnectionAdmission()
         for _ in 0..<100 { #expect(admission.enter(one, isReserved: false, limits) == .admit) }
-        for _ in 0..<ConnectionAdmission.lobby { #expect(admission.enterLobby(other)) }
+        for _ in 0..<ConnectionAdmission.lobby { #expect(admission.enterLobby(other) == true) }
         #expect(!admission.enterLobby(other) && admission.all == 100 + ConnectionAdmission.lobby)
-        #expect(!admission.promote(from: .lobby, limits))
+        #expect(admission.promote(from: .lobby, limits) == false)
 
         for _ in 0..<25 {
-            #expect(admission.enterQueue(limits))
-            #expect(admission.enterLobby(other), "its place in the lobby is free")
+            #expect(admission.enterQueue(limits) == true)
+            #expect(admission.enterLobby(other) == true, "its place in the lobby is free")
         }
-        #expect(!admission.enterQueue(limits), "the queue is a quarter of the limit")
+        #expect(admission.enterQueue(limits) == false, "the queue is a quarter of the limit")
         #expect(admission.queued == 25)
         admission.leave(one)
         #expect(admission.promote(from: .queue, limits) && !admission.promote(from: .queue, limits))

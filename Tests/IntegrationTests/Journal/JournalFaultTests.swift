@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import TestSupport
 import Testing
 
@@ -78,61 +77,6 @@ struct JournalFaultTests {
                 await journal.resume()
                 try await waitUntilJournaled(service)
                 try await expectExactlyOnce(sent.identities, in: journal)
-            }
-        }
-    }
-
-    @Test("EXPERIMENT full journal", .timeLimit(.minutes(8)))
-    func experimentFullJournal() async throws {
-        let environment = ProcessInfo.processInfo.environment
-        let size = environment["EXP_SIZE"] ?? "24m"
-        let cycles = Int(environment["EXP_CYCLES"] ?? "") ?? 6_000
-        let hold = Int(environment["EXP_HOLD"] ?? "") ?? 20
-        let isFilled = environment["EXP_FILL"] != "0"
-        let settings = environment["EXP_CONF"] ?? ""
-        try await TestJournald.with(running: false) { journal in
-            let namespace = journal.namespace
-            try await namespace.mountMemory(at: "/var/log/journal", options: "size=\(size)")
-            if !settings.isEmpty {
-                try Data("[Journal]\n\(settings.split(separator: ";").joined(separator: "\n"))\n".utf8)
-                    .write(to: URL(fileURLWithPath: namespace.outside("/run/systemd/journald.conf.d/z.conf")))
-            }
-            try await journal.start()
-            try await withService(journal: .journald, in: namespace) { service in
-                let client = await service.client
-                let began = ContinuousClock.now
-                func show(_ what: String) async throws {
-                    let page = try await client.metrics()
-                    let values = page.samples.filter { $0.key.name.hasPrefix("dnp_telemetry_journal_") }
-                        .map { "\($0.key.name.dropFirst("dnp_telemetry_journal_".count))=\($0.value)" }.sorted()
-                    let usage = try await namespace.run([
-                        "/bin/sh", "-c", "df -k /var/log/journal | tail -1; ls -s /var/log/journal/*/ | tr '\n' ' '",
-                    ])
-                    print("EXP \(ContinuousClock.now - began) \(what) \(values.joined(separator: " ")) | \(usage.text)")
-                }
-                let first = EventFactory(prefix: "first").cycles(0..<50)
-                _ = try await client.post(first.ndjson).receipt()
-                try await waitUntilJournaled(service)
-                if isFilled {
-                    let fill = try await namespace.run(["/bin/sh", "-c", "cat /dev/zero > /var/log/journal/filler"])
-                    print("EXP fill \(fill.error)")
-                }
-                try await show("filled")
-                for start in stride(from: 0, to: cycles, by: 500) {
-                    _ = try await client.post(EventFactory(prefix: "full").cycles(start..<start + 500).ndjson).receipt()
-                }
-                try await show("posted")
-                for _ in 0..<hold {
-                    try await Task.sleep(for: .seconds(1))
-                    try await show("held")
-                }
-                if isFilled { _ = try await namespace.run(["/bin/rm", "/var/log/journal/filler"]) }
-                for _ in 0..<240 {
-                    try await show("freed")
-                    if try await client.metrics().isJournalComplete { break }
-                    try await Task.sleep(for: .seconds(1))
-                }
-                print("EXP error \(await service.log.suffix(3000))")
             }
         }
     }
@@ -254,5 +198,60 @@ struct JournalFaultTests {
         expectCounted(delivery, on: page)
         #expect(page.journalBalance == 0 && page.ingestBalance == 0)
         try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
+    }
+}
+
+extension Alone {
+    @Suite("a journal without space")
+    struct FullJournalTests {
+        @Test("when journald turns from /var to /run and back, entries are read back without waiting for a timeout")
+        func journaldTurnsToRun() async throws {
+            try await TestJournald.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    let client = await service.client
+                    var sent = EventFactory(prefix: "var").cycles(0..<50)
+                    _ = try await client.post(sent.ndjson).receipt()
+                    try await waitUntilJournaled(service)
+                    for (round, command) in ["--relinquish-var", "--flush"].enumerated() {
+                        let turn = try await journal.namespace.run(["/usr/bin/journalctl", command])
+                        #expect(turn.status == .code(0), "\(turn.error)")
+                        let batch = EventFactory(prefix: "turn-\(round)").cycles(0..<50)
+                        _ = try await client.post(batch.ndjson).receipt()
+                        // Unconfirmed entries lead to a new connection after five seconds.
+                        try await waitUntilJournaled(service, within: .seconds(4))
+                        sent += batch
+                    }
+                    try await expectExactlyOnce(sent.identities, in: journal)
+                }
+            }
+        }
+
+        @Test(
+            "a journal on a full disk catches up within a minute once there is space, with each entry once",
+            .timeLimit(.minutes(5))
+        )
+        func journalDiskFull() async throws {
+            try await TestJournald.with(running: false) { journal in
+                let namespace = journal.namespace
+                try await namespace.mountMemory(at: "/var/log/journal", options: "size=96m")
+                try await journal.start()
+                try await withService(journal: .journald, in: namespace) { service in
+                    let client = await service.client
+                    let filler = "/var/log/journal/filler"
+                    let fill = try await namespace.run(["/bin/sh", "-c", "cat /dev/zero > \(filler)"])
+                    #expect(fill.error.contains("No space left"), "\(fill.error)")
+                    var sent = EventBatch()
+                    for round in 0..<10 {
+                        let batch = EventFactory(prefix: "full-\(round)").cycles(0..<500)
+                        _ = try await client.post(batch.ndjson).receipt()
+                        sent += batch
+                    }
+                    let remove = try await namespace.run(["/bin/rm", filler])
+                    #expect(remove.status == .code(0))
+                    try await waitUntilJournaled(service, within: .seconds(60))
+                    try await expectExactlyOnce(sent.identities, in: journal)
+                }
+            }
+        }
     }
 }

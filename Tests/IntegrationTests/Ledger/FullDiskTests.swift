@@ -220,7 +220,7 @@ struct FullDiskTests {
                         let client = await service.client
                         sent += try await fillWhileJournaldIsAway(client, "\(round)", eventsPerCycle)
                         let room = try await client.metrics().value("dnp_telemetry_ledger_room_bytes") ?? .nan
-                        #expect(room < 1 << 20, "the metric tells that there is hardly any room")
+                        #expect(room < Double(1 << 20), "the metric tells that there is hardly any room")
                         if round == 1 {
                             await service.kill()
                             try await service.start()
