@@ -49,6 +49,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CStartSignals"),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
         .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
@@ -131,7 +132,7 @@ let package = Package(
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
-                "CCrypt",
+                "SystemPrimitives", "CCrypt",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -154,8 +155,8 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "Collector", "CollectorClient", "EventLedger", "LedgerTools", "LifecycleMetrics", "LogInput",
-                "LogValidation", "TextOutput",
+                "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools", "LifecycleMetrics",
+                "LogInput", "LogValidation", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

@@ -11,6 +11,7 @@ struct BatchDelivery: Sendable {
     private static let pollInterval = Duration.milliseconds(100)
 
     let client: CollectorConnection
+    let source: SendSource
     let compresses: Bool
     let retryFor: Duration
     let interruption: Interruption?
@@ -21,6 +22,7 @@ struct BatchDelivery: Sendable {
 
     init(
         _ client: CollectorConnection,
+        source: SendSource,
         compresses: Bool,
         retryFor: Duration,
         interruption: Interruption?,
@@ -28,6 +30,7 @@ struct BatchDelivery: Sendable {
         notice: @escaping @Sendable (String) -> Void
     ) {
         self.client = client
+        self.source = source
         self.compresses = compresses
         self.retryFor = retryFor
         self.interruption = interruption
@@ -113,7 +116,9 @@ struct BatchDelivery: Sendable {
     }
 
     private func request(of batch: SendBatch) -> ([UInt8], [(String, String)]) {
-        var headers = [("Content-Type", batch.format.contentType), ("Idempotency-Key", batch.key)]
+        var headers = [
+            ("Content-Type", batch.format.contentType), ("Idempotency-Key", batch.key), (source.header, source.value),
+        ]
         guard compresses, let compressed = GzipBody.compress(batch.body) else { return (batch.body, headers) }
         headers.append(("Content-Encoding", "gzip"))
         return (compressed, headers)

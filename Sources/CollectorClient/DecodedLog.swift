@@ -10,21 +10,24 @@ internal import TelemetryEvents
 /// The lines of a log depend on lines before them, so a log that grows or is too large for one body can't be sent in
 /// pieces.
 struct DecodedLog: Sendable {
-    /// The longest installation id that a collector takes, in bytes.
-    private static let longestName = 256
+    /// The longest name of a device: with its file, it is an installation id, of at most 256 bytes.
+    private static let longestName = 256 - 17
     /// Identities mean something within one run only, and the same log has to make the same lines each time.
     private static let key = IdentityKey(0x646e_702d_7365_6e64, 0x6c6f_6361_6c2d_6b65)
 
     private var decoder: LogDecoder
     private let names = RawNames()
+    private let source: SendSource?
     private let isLive: Bool
     /// The line of the input before the first of the log.
     private let lineOffset: UInt64
 
     /// - Parameters:
+    ///   - source: what the collector is told of the input; nil to name devices as the lines do.
     ///   - isLive: whether lines come as they are written.
     ///   - lineOffset: how many lines of the input come before it.
-    init(_ options: LineFormat, isLive: Bool, lineOffset: UInt64) {
+    init(_ options: LineFormat, source: SendSource? = nil, isLive: Bool, lineOffset: UInt64) {
+        self.source = source
         self.isLive = isLive
         self.lineOffset = lineOffset
         var lines = options.decoderOptions
@@ -75,15 +78,20 @@ struct DecodedLog: Sendable {
         event.installation = nil
         var line: [UInt8] = []
         CanonicalJSON.append(event, in: record, to: &line)
-        guard let installation else { return line }
+        guard let installation, let device = device(installation) else { return line }
         line.removeLast()
         var member = JSONWriter()
         member.name("installationId")
-        member.value(name(of: installation))
+        member.value(device)
         line.append(UInt8(ascii: ","))
         line += member.bytes
         line.append(UInt8(ascii: "}"))
         return line
+    }
+
+    private func device(_ installation: Pseudonym) -> String? {
+        let name = name(of: installation)
+        return source.map { $0.device(named: name) } ?? name
     }
 
     /// The device's own name, or a generated one for a process without a device.

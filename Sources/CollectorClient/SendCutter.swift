@@ -29,6 +29,7 @@ struct SendCutter: Sendable {
     }
 
     private let options: LineFormat
+    private let source: SendSource?
     private let isLive: Bool
     private var state = State.undecided([])
     private var cutter = LineCutter()
@@ -44,7 +45,8 @@ struct SendCutter: Sendable {
     private(set) var account = SendAccount()
 
     /// - Parameter isLive: whether the input may be written while it is read.
-    init(_ options: LineFormat, isLive: Bool) {
+    init(_ options: LineFormat, source: SendSource? = nil, isLive: Bool) {
+        self.source = source
         self.options = options
         self.isLive = isLive
     }
@@ -185,7 +187,7 @@ struct SendCutter: Sendable {
 
     private mutating func finishLog(_ bytes: [UInt8], _ now: Moment) {
         let (keysBefore, accountBefore) = (keys, account)
-        var log = DecodedLog(options, isLive: false, lineOffset: lineOffset)
+        var log = DecodedLog(options, source: source, isLive: false, lineOffset: lineOffset)
         do throws(InputError) {
             try decode(&log, bytes, now)
             add(try log.flush(readAt: now.wall), now)
@@ -199,7 +201,7 @@ struct SendCutter: Sendable {
     }
 
     private mutating func beginDecoding(_ bytes: [UInt8], isLive: Bool, _ now: Moment) throws(InputError) {
-        var log = DecodedLog(options, isLive: isLive, lineOffset: lineOffset)
+        var log = DecodedLog(options, source: source, isLive: isLive, lineOffset: lineOffset)
         try decode(&log, bytes, now)
     }
 

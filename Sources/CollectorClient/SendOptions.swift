@@ -14,6 +14,8 @@ package struct SendOptions: Sendable {
     package var access = CollectorAccess()
     /// `$CREDENTIALS_DIRECTORY`.
     package var credentials: String?
+    /// The installation of events that name none; nil: each input is a device of its own.
+    package var installation: SendInstallation?
     /// Additional headers of every request.
     package var headers: [SendHeader] = []
     /// Whether bodies are compressed.
@@ -40,7 +42,7 @@ package struct SendHeader: Hashable, Sendable {
     private static let own: Set<String> = [
         "accept", "authorization", "connection", "content-encoding", "content-length", "content-type", "cookie",
         "expect", "host", "idempotency-key", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade",
-        "user-agent",
+        "user-agent", "x-installation-id", "x-source-id",
     ]
 
     var name: String

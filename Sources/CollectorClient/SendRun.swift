@@ -49,10 +49,17 @@ package struct SendRun: Sendable {
         let start = ContinuousClock.now
         let elapsed: @Sendable () -> Duration = { ContinuousClock.now - start }
         let pieces = BoundedQueue<InputReading.Piece>(depth: Self.depth)
-        InputReading(options: options.reading, interruption: interruption, elapsed: elapsed, progress: progress)
-            .start(path) { pieces.put($0) }
+        let source = options.installation.map { SendSource($0) } ?? SendSource(path: path)
+        InputReading(
+            options: options.reading,
+            source: source,
+            interruption: interruption,
+            elapsed: elapsed,
+            progress: progress
+        ).start(path) { pieces.put($0) }
         var delivery = BatchDelivery(
             client,
+            source: source,
             compresses: options.compresses,
             retryFor: options.retryFor,
             interruption: interruption,
@@ -102,6 +109,7 @@ private struct InputReading: Sendable {
     private static let waitMilliseconds: Int32 = 100
 
     let options: LineFormat
+    let source: SendSource
     let interruption: Interruption?
     let elapsed: @Sendable () -> Duration
     let progress: @Sendable (InputProgress) -> Void
@@ -125,7 +133,7 @@ private struct InputReading: Sendable {
         var input = try InputBytes(file)
         // A compressed stream is not a live one.
         let isLive = isStream && !input.isCompressed
-        var cutter = SendCutter(options, isLive: isLive)
+        var cutter = SendCutter(options, source: source, isLive: isLive)
         var buffer = [UInt8](repeating: 0, count: Self.pieceBytes)
         do throws(InputError) {
             while interruption?.isRaised != true {

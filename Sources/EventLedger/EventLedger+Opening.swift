@@ -47,16 +47,42 @@ extension EventLedger {
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
         switch try LedgerInspection.inspect(files, limits: limits) {
-        case .blank: opening = .created
+        case .blank:
+            opening = .created
+            try files.beginCreation()
         case .sound: opening = .opened
         case .damaged(let reason): opening = .setAside(path: try files.setAside(at: now), reason: reason)
         }
         do {
-            return (try open(files, lock: lock, durability: durability, now: now, limits: limits), opening)
+            return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
         } catch .corrupt(let detail) where opening == .opened {
             opening = .setAside(path: try files.setAside(at: now), reason: detail)
-            return (try open(files, lock: lock, durability: durability, now: now, limits: limits), opening)
+            return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
         }
+    }
+
+    /// Opens inspected files to acknowledge events, after a comparison with the mark of what was acknowledged before.
+    ///
+    /// The mark of a ledger that was set aside or deleted stays where it is, so that a new ledger tells what is missing.
+    private static func serve(
+        _ files: LedgerFiles,
+        lock: DirectoryLock,
+        durability: LedgerDurability,
+        now: Int64,
+        limits: LedgerLimits
+    ) throws(LedgerError) -> EventLedger {
+        let before = try LedgerMark.read(files)
+        let ledger = try open(
+            files,
+            lock: lock,
+            durability: durability,
+            now: now,
+            limits: limits,
+            mark: LedgerMark(files)
+        )
+        try ledger.compare(with: before, now: now)
+        if before == .absent { try files.synchronizeDirectory() }
+        return ledger
     }
 
     /// Opens inspected files; `now` is the creation time of a new ledger.
@@ -65,20 +91,31 @@ extension EventLedger {
         lock: DirectoryLock,
         durability: LedgerDurability,
         now: Int64,
-        limits: LedgerLimits
+        limits: LedgerLimits,
+        mark: LedgerMark? = nil
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
         let isNew = try LedgerFiles.size(of: files.database) == 0
-        let connection = try connect(to: files, setUp: limits.writerSetUp(durability, isNew: isNew))
+        let fitted = files.space.map { limits.fitted(toTotal: $0.total) } ?? limits
+        let connection = try connect(to: files, setUp: fitted.writerSetUp(durability, isNew: isNew))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }
         try files.synchronizeDirectory()
+        try files.endCreation()
         let (identity, end) = try connection.transaction(.deferred) { (database) throws(LedgerError) in
-            try (MetaTable(database).identity(), lastPosition(in: database))
+            let end = try lastPosition(in: database)
+            return try (LedgerIdentity(from: database, end: end), end)
         }
         let reader = try LedgerReader(files: files, limits: limits)
-        return EventLedger(connection: connection, reader: reader, identity: identity, end: end, lock: lock)
+        return try EventLedger(
+            connection: connection,
+            reader: reader,
+            identity: identity,
+            mark: mark,
+            end: end,
+            lock: lock
+        )
     }
 
     /// Opens the writing connection.

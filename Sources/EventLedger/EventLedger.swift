@@ -6,7 +6,7 @@ internal import Synchronization
 /// The durable, ordered record of accepted events, in an SQLite database with a write-ahead log.
 ///
 /// Its unit is the batch. Batches have contiguous ids and events contiguous sequence numbers, both from 1, and no number
-/// is ever used twice. Projections keep their state and their position here too, so that both change together. One
+/// is used twice in a life of the ledger (``LedgerLife``). Projections keep their state and their position here too, so that both change together. One
 /// process works on a directory at a time; within it, any thread may call, and writers take turns. All calls block
 /// for as long as the disk takes.
 public final class EventLedger: Sendable {
@@ -22,9 +22,6 @@ public final class EventLedger: Sendable {
     /// What deleting a row counts for beside its value, in bytes.
     private static let rowBytes = 4_096
 
-    /// The free space that stays in the file beside that for the next checkpoint: 16 MiB.
-    private static let reservedFreeBytes: Int64 = 16 << 20
-
     /// Reads without waiting for the writer.
     public let reader: LedgerReader
 
@@ -34,10 +31,14 @@ public final class EventLedger: Sendable {
     /// When the ledger was created, in microseconds since 1970 UTC.
     public let createdAt: Int64
 
-    private let connection: LedgerConnection
+    let connection: LedgerConnection
+    let identity: Mutex<LedgerIdentity>
+    /// Nil where the ledger is opened for maintenance, which acknowledges nothing.
+    let mark: LedgerMark?
     private let end: Mutex<LedgerPosition>
     private let lock: Mutex<DirectoryLock?>
     private let upkeep = Mutex<[String: StateUpkeep]>([:])
+    private let keeper: RoomKeeper
 
     /// The position of the last committed batch.
     public var position: LedgerPosition {
@@ -47,16 +48,21 @@ public final class EventLedger: Sendable {
     init(
         connection: LedgerConnection,
         reader: LedgerReader,
-        identity: (id: String, createdAt: Int64),
+        identity: LedgerIdentity,
+        mark: LedgerMark?,
         end: LedgerPosition,
         lock: DirectoryLock
-    ) {
+    ) throws(LedgerError) {
         self.connection = connection
         self.reader = reader
         id = identity.id
         createdAt = identity.createdAt
+        self.identity = Mutex(identity)
+        self.mark = mark
         self.end = Mutex(end)
         self.lock = Mutex(lock)
+        keeper = RoomKeeper(files: reader.files, connection: connection)
+        try keeper.keep(checkpointBytes: 0, mayShrink: false)
     }
 
     /// Closes the files and unlocks the directory; every later call throws.
@@ -64,8 +70,13 @@ public final class EventLedger: Sendable {
     /// SQLite then moves the write-ahead log into the database, so that one file remains beside the lock and the reserve.
     public func close() throws(LedgerError) {
         try reader.close()
+        do throws(LedgerError) {
+            try keeper.drawing { () throws(LedgerError) in try connection.writeBackLog() }
+        } catch {
+            // What cannot be moved now stays in the log, which the next start reads.
+        }
         try connection.close()
-        reader.files.makeReserve()
+        keeper.closed()
         lock.withLock { $0 = nil }
     }
 
@@ -75,8 +86,18 @@ public final class EventLedger: Sendable {
     ///
     /// When it returns, they are as durable as the ledger was opened for. When it throws, none of them is stored, and
     /// the next batches get their numbers.
+    ///
+    /// - Parameters:
+    ///   - batches: what to append, in order.
+    ///   - purpose: what asks for room.
+    ///   - stateBytesPerEvent: by how much an event may make the next checkpoint larger.
+    /// - Throws: ``LedgerError/full(detail:)`` also where the space that is left is held back (``LedgerRoom``).
     @discardableResult
-    public func append(_ batches: [LedgerBatch]) throws(LedgerError) -> LedgerPosition {
+    public func append(
+        _ batches: [LedgerBatch],
+        for purpose: LedgerRoom.Purpose = .events,
+        stateBytesPerEvent: Int = 0
+    ) throws(LedgerError) -> LedgerPosition {
         for batch in batches where batch.receipt.count + batch.events.count > LedgerBatch.maximumBytes {
             throw LedgerError.refused(
                 detail: "a batch may have \(LedgerBatch.maximumBytes) bytes, this one has "
@@ -84,9 +105,23 @@ public final class EventLedger: Sendable {
             )
         }
         guard !batches.isEmpty else { return position }
-        return try connection.access { (database) throws(LedgerError) in
+        let mayDraw = try keeper.admit(
+            batches.reduce(0) { $0 + $1.receipt.count + $1.events.count },
+            batches: batches.count,
+            stateBytes: batches.reduce(0) { $0 + Int($1.count) } * stateBytesPerEvent,
+            for: purpose
+        )
+        guard mayDraw else { return try insert(batches) }
+        return try keeper.drawing { () throws(LedgerError) in try insert(batches) }
+    }
+
+    private func insert(_ batches: [LedgerBatch]) throws(LedgerError) -> LedgerPosition {
+        try connection.access { (database) throws(LedgerError) in
             let start = position
+            let isMarked = mark?.isWritten ?? false
+            let unstored = identity.withLock { $0.isStored(isMarked: isMarked) ? nil : $0 }
             let end = try LedgerConnection.transaction(.immediate, in: database) { (database) throws(LedgerError) in
+                try unstored?.store(in: database, isMarked: isMarked)
                 let table = BatchTable(database)
                 var end = start
                 for batch in batches {
@@ -100,6 +135,11 @@ public final class EventLedger: Sendable {
                 return end
             }
             self.end.withLock { $0 = end }
+            let life = identity.withLock { identity in
+                if unstored != nil { identity.stored(isMarked: isMarked) }
+                return identity.current.id
+            }
+            mark?.write(life: life, end)
             return end
         }
     }
@@ -131,7 +171,7 @@ public final class EventLedger: Sendable {
         try validate(projection, position, note)
         try changes.validate()
         while try !tidy(projection) {}
-        let keys = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        let keys = try upkeepTransaction { (database) throws(LedgerError) in
             let positions = PositionTable(database)
             let generation = try positions.generation(of: projection) + 1
             let keys = try StateTable(database).stage(changes, of: projection, generation: generation)
@@ -139,8 +179,8 @@ public final class EventLedger: Sendable {
             return keys
         }
         upkeep.withLock {
-            $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes)
-            $0[projection, default: StateUpkeep()].committed()
+            $0[projection, default: StateUpkeep()].staged(keys)
+            $0[projection, default: StateUpkeep()].discard()
         }
     }
 
@@ -152,14 +192,14 @@ public final class EventLedger: Sendable {
         now: Int64
     ) throws(LedgerError) {
         try validate(projection, position, note)
-        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        try upkeepTransaction { (database) throws(LedgerError) in
             try PositionTable(database).set(projection, to: position, note: note, at: now)
         }
     }
 
     /// Deletes a projection's state and position, so that it no longer holds back pruning.
     public func forget(projection: String) throws(LedgerError) {
-        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        try upkeepTransaction { (database) throws(LedgerError) in
             try StateTable(database).removeAll(of: projection)
             try PositionTable(database).remove(projection)
         }
@@ -198,11 +238,11 @@ public final class EventLedger: Sendable {
         guard upkeep.withLock({ $0[projection]?.isTidy ?? false }) else {
             throw LedgerError.refused(detail: "the state of '\(projection)' has to be tidied before a part is staged")
         }
-        let keys = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        let keys = try upkeepTransaction { (database) throws(LedgerError) in
             let generation = try PositionTable(database).generation(of: projection) + 1
             return try StateTable(database).stage(changes, of: projection, generation: generation)
         }
-        upkeep.withLock { $0[projection, default: StateUpkeep()].staged(keys, bytes: changes.bytes) }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].staged(keys) }
     }
 
     /// Makes everything that was staged the projection's state, with the position that it is true for.
@@ -216,12 +256,12 @@ public final class EventLedger: Sendable {
         guard upkeep.withLock({ $0[projection]?.isTidy ?? false }) else {
             throw LedgerError.refused(detail: "nothing of '\(projection)' was staged since its state was tidied")
         }
-        try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        try upkeepTransaction { (database) throws(LedgerError) in
             let positions = PositionTable(database)
             let generation = try positions.generation(of: projection) + 1
             try positions.set(projection, to: position, generation: generation, note: note, at: now)
         }
-        upkeep.withLock { $0[projection, default: StateUpkeep()].committed() }
+        upkeep.withLock { $0[projection, default: StateUpkeep()].discard() }
     }
 
     /// Deletes a part of the obsolete pages of a projection's state: those that were replaced or removed, and those of
@@ -233,7 +273,7 @@ public final class EventLedger: Sendable {
         var state = upkeep.withLock { $0[projection] ?? StateUpkeep() }
         state.discard()
         guard !state.isTidy else { return true }
-        let tidied = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        let tidied = try upkeepTransaction { (database) throws(LedgerError) in
             let table = StateTable(database)
             let committed = try PositionTable(database).generation(of: projection)
             var state = state
@@ -283,7 +323,7 @@ public final class EventLedger: Sendable {
         bytes: Int = 1 << 20,
         vacuumBytes: Int = 512 << 10
     ) throws(LedgerError) -> Pruning {
-        let pruning = try connection.transaction(.immediate) { (database) throws(LedgerError) in
+        let pruning = try upkeepTransaction { (database) throws(LedgerError) in
             let table = BatchTable(database)
             guard
                 let (last, isCutShort) = try table.lastPrunable(
@@ -298,8 +338,38 @@ public final class EventLedger: Sendable {
             return Pruning(batches: deleted, isCutShort: isCutShort)
         }
         // The free pages that stay let the next batches and the next checkpoint be written without growing the file.
-        let reserve = Self.reservedFreeBytes + upkeep.withLock { $0.values.reduce(0) { $0 + Int64($1.committedBytes) } }
-        try connection.releaseFreePages(keepingBytes: reserve, limitBytes: vacuumBytes)
+        let kept = keeper.room?.keptFreeBytes ?? LedgerRoom.keptFreeBytes
+        try keeper.drawing { () throws(LedgerError) in
+            try connection.releaseFreePages(keepingBytes: kept, limitBytes: vacuumBytes)
+        }
         return pruning
+    }
+
+    // MARK: Room
+
+    /// The space that the ledger has and holds back; nil where the file system does not tell.
+    public var room: LedgerRoom? { keeper.room }
+
+    /// The size of a group that suits the file system, in bytes.
+    var groupBytes: Int { keeper.groupBytes }
+
+    /// Measures the space, moves the write-ahead log into the database while it is short, and fills `ledger.reserve`.
+    ///
+    /// Call it every second at least, and more often while ``LedgerRoom/isShort``.
+    /// - Parameter checkpointBytes: what the values of the next checkpoint take at most, which is held back from now on.
+    public func keepRoom(checkpointBytes: Int) throws(LedgerError) {
+        try keeper.keep(checkpointBytes: Int64(checkpointBytes))
+    }
+
+    /// Holds back space for a checkpoint from now on, without measuring: cheap enough for every commit.
+    public func expectCheckpoint(of bytes: Int) {
+        keeper.expect(checkpointBytes: Int64(bytes))
+    }
+
+    /// Runs a transaction that may use the space which is held back.
+    private func upkeepTransaction<R>(
+        _ body: (Database) throws(LedgerError) -> R
+    ) throws(LedgerError) -> R {
+        try keeper.drawing { () throws(LedgerError) in try connection.transaction(.immediate, body) }
     }
 }

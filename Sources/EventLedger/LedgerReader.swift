@@ -100,6 +100,26 @@ public final class LedgerReader: Sendable {
         }
     }
 
+    /// The lives of the ledger, the newest last.
+    public func lives() throws(LedgerError) -> [LedgerLife] {
+        try connection.access { (database) throws(LedgerError) in try LifeTable(database).all() }
+    }
+
+    /// What the mark beside the database shows as acknowledged.
+    ///
+    /// Read it before the batches: the service writes it after them.
+    public func acknowledged() throws(LedgerError) -> LedgerAcknowledgement {
+        switch try LedgerMark.read(files) {
+        case .read(let life, let position): return .read(life: life, position: position)
+        case .unreadable: return .unreadable
+        case .absent:
+            return try connection.access { (database) throws(LedgerError) in
+                guard try LedgerSchema.version(of: database) >= LedgerSchema.firstWithLives else { return .never }
+                return try MetaTable(database).witnesses().isMarked ? .absent : .never
+            }
+        }
+    }
+
     /// The size of the ledger and its first and last positions, in a few look-ups.
     public func statistics() throws(LedgerError) -> LedgerStatistics {
         let (pruned, oldest, newest) = try connection.transaction(.deferred) { (database) throws(LedgerError) in
@@ -193,6 +213,18 @@ public final class LedgerReader: Sendable {
     func close() throws(LedgerError) {
         try connection.close()
     }
+}
+
+/// What the mark beside a ledger's database shows (docs/ledger.md#lives).
+public enum LedgerAcknowledgement: Sendable, Equatable {
+    /// There is none, and none was written so far.
+    case never
+    /// It is gone.
+    case absent
+    /// It is cut, or its checksum is wrong.
+    case unreadable
+    /// Everything up to a position was acknowledged in a life.
+    case read(life: String, position: LedgerPosition)
 }
 
 /// The maximum size of one read.

@@ -22,6 +22,8 @@ package struct CheckpointSchedule: Sendable {
     private static let events: UInt64 = 250_000
     private static let microseconds: Int64 = 10_000_000
     private static let pauseAfterFailure: Int64 = 1_000_000
+    /// The shortest time between two checkpoints while batches wait for one that take room.
+    private static let hurriedMicroseconds: Int64 = 250_000
 
     /// The approximate number of bytes of pages that one step writes.
     package static let partBytes = 256 << 10
@@ -34,12 +36,16 @@ package struct CheckpointSchedule: Sendable {
     /// The changes taken and not committed yet, and the part of them that is being written.
     private var changes: ProjectionChanges?
     private var part: StateChanges?
+    /// What has been written of them.
+    private var writtenBytes = 0
 
     package init() {}
 
     /// The next step, or nil; the caller reports its result with the methods below.
-    package mutating func next(at position: LedgerPosition, now: Int64) -> Step? {
-        guard wantsStep(at: position, now: now) else { return nil }
+    ///
+    /// - Parameter isHurried: whether batches that take room could be deleted after a checkpoint.
+    package mutating func next(at position: LedgerPosition, now: Int64, isHurried: Bool = false) -> Step? {
+        guard wantsStep(at: position, now: now, isHurried: isHurried) else { return nil }
         if !isTidy { return .tidy }
         return nextOfCheckpoint()
     }
@@ -51,15 +57,23 @@ package struct CheckpointSchedule: Sendable {
     }
 
     /// Whether a step is due.
-    package func wantsStep(at position: LedgerPosition, now: Int64) -> Bool {
+    package func wantsStep(at position: LedgerPosition, now: Int64, isHurried: Bool = false) -> Bool {
         if let retryAt, now < retryAt, now >= retryAt - 2 * Self.pauseAfterFailure { return false }
-        return changes != nil || !isTidy || isDue(at: position, now: now)
+        return changes != nil || !isTidy || isDue(at: position, now: now, isHurried: isHurried)
     }
 
-    private func isDue(at position: LedgerPosition, now: Int64) -> Bool {
+    private func isDue(at position: LedgerPosition, now: Int64, isHurried: Bool) -> Bool {
         guard position.batch > last.batch else { return false }
         guard let savedAt else { return true }
-        return position.sequence - last.sequence >= Self.events || now - savedAt >= Self.microseconds || now < savedAt
+        let pause = isHurried ? Self.hurriedMicroseconds : Self.microseconds
+        return position.sequence - last.sequence >= Self.events || now - savedAt >= pause || now < savedAt
+    }
+
+    /// What is still to be written until the next checkpoint is committed, at most.
+    ///
+    /// - Parameter state: what a checkpoint that began now would take.
+    package func pendingBytes(state: Int) -> Int {
+        max(0, max(state, changes?.bytes ?? 0) - writtenBytes)
     }
 
     private mutating func nextOfCheckpoint() -> Step {
@@ -75,9 +89,11 @@ package struct CheckpointSchedule: Sendable {
 
     package mutating func began(_ changes: ProjectionChanges) {
         self.changes = changes
+        writtenBytes = 0
     }
 
     package mutating func wrote() {
+        writtenBytes += part?.bytes ?? 0
         part = nil
         retryAt = nil
     }
@@ -86,6 +102,7 @@ package struct CheckpointSchedule: Sendable {
         last = position
         savedAt = now
         changes = nil
+        writtenBytes = 0
         isTidy = false
         retryAt = nil
     }
@@ -103,14 +120,18 @@ package struct ProjectionChanges: Sendable {
 
     /// The position for which the state with these changes is valid.
     let position: LedgerPosition
+    /// The size of all of them, at most.
+    let bytes: Int
     private var small: StateChanges?
     private var fold: StateDelta
 
     /// - Parameters:
     ///   - small: changes that fit into one part.
     ///   - fold: the changes of the fold.
-    init(at position: LedgerPosition, small: StateChanges, fold: StateDelta) {
+    ///   - bytes: the size of all of them, at most.
+    init(at position: LedgerPosition, small: StateChanges, fold: StateDelta, bytes: Int = 0) {
         self.position = position
+        self.bytes = bytes
         self.small = small
         self.fold = fold
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
+package import PrefetchLifecycle
 package import TelemetryEvents
 
 /// The accounts of everything ever received: a fold over the ledger.
 ///
-/// `received = accepted + duplicates + rejected` at every position.
+/// At every position `received = accepted + duplicates + rejected`, and `accepted` is the sum of `effects`; the
+/// `increments` by all causes are the sum of the lifecycle's counters.
 package struct IngestAccounts: Equatable, Sendable {
     package private(set) var received: [UInt16: UInt64] = [:]
     package private(set) var accepted: UInt64 = 0
@@ -16,6 +18,12 @@ package struct IngestAccounts: Equatable, Sendable {
     package private(set) var rejected = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// By the raw value of `LineResult`.
     package private(set) var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
+    /// What accepted events did, by the raw value of `AcceptedEffect`.
+    package private(set) var effects = [UInt64](repeating: 0, count: AcceptedEffect.allCases.count)
+    /// By how much the lifecycle's counters grew, by the raw value of `IncrementCause`.
+    package private(set) var increments = [UInt64](repeating: 0, count: IncrementCause.allCases.count)
+    /// The last batch of an older version, which did not note effects; 0 where every effect was noted.
+    package private(set) var estimatedUpTo: UInt64 = 0
 
     /// The accounts of an empty ledger.
     package init() {}
@@ -31,18 +39,61 @@ package struct IngestAccounts: Equatable, Sendable {
         for result in lines.indices { lines[result] += receipt.lines[result] }
     }
 
+    /// Adds what the events of a batch did.
+    ///
+    /// - Parameters:
+    ///   - tally: what the fold noted of the events that it could read.
+    ///   - count: the events of the batch. Verdicts and unreadable events count nothing, so they are informational.
+    ///   - grown: by how much the lifecycle's counters grew.
+    package mutating func add(_ tally: EffectTally, of count: UInt64, increments grown: UInt64) {
+        for effect in AcceptedEffect.allCases { effects[Int(effect.rawValue)] &+= tally[effect] }
+        effects[Int(AcceptedEffect.informational.rawValue)] &+= count - min(count, tally.total)
+        increments[Int(IncrementCause.event.rawValue)] &+= tally.countedAtOnce
+        increments[Int(IncrementCause.clientCounters.rawValue)] &+= tally.recovered
+        let rest = grown &- tally.countedAtOnce &- tally.recovered
+        increments[Int(IncrementCause.later.rawValue)] &+= rest
+    }
+
+    /// Whether an older version saved the accounts, so that nothing is known of effects.
+    package var lacksEffects: Bool { accepted > 0 && effects.allSatisfy { $0 == 0 } }
+
+    /// Estimates the effects of all events so far: as many as the lifecycle's counters have grown by, without what client
+    /// counters recovered, are counted, and the rest is informational.
+    ///
+    /// - Parameters:
+    ///   - grown: the sum of the lifecycle's counters.
+    ///   - recovered: the part of it that was recovered from client counters.
+    ///   - batch: the last batch of the events.
+    package mutating func estimateEffects(increments grown: UInt64, recovered: UInt64, upTo batch: Int64) {
+        let recovered = min(recovered, grown)
+        let counted = min(accepted, grown - recovered)
+        effects = [UInt64](repeating: 0, count: effects.count)
+        effects[Int(AcceptedEffect.counted.rawValue)] = counted
+        effects[Int(AcceptedEffect.informational.rawValue)] = accepted - counted
+        increments[Int(IncrementCause.event.rawValue)] = counted
+        increments[Int(IncrementCause.clientCounters.rawValue)] = recovered
+        increments[Int(IncrementCause.later.rawValue)] = grown - recovered - counted
+        estimatedUpTo = UInt64(clamping: batch)
+    }
+
     package static let stateKey: StateKey = "accounts"
 
-    /// In the list of origins, the lines have the numbers above those of origins.
+    // In the list of origins, other counts have numbers above those of origins; older versions skip what they don't know.
     private static let linesOrigin = UInt64(UInt16.max) + 1
+    private static let effectsOrigin = linesOrigin + 16
+    private static let incrementsOrigin = linesOrigin + 32
+    private static let estimateOrigin = linesOrigin + 48
     /// And the altered texts those above the lines'.
     private static let alteredOrigin = linesOrigin + 256
 
     package var encoded: [UInt8] {
         var words = [accepted, duplicates, unknownFields, UInt64(rejected.count)]
         words += rejected
-        for (result, count) in lines.enumerated() where count > 0 {
-            words += [Self.linesOrigin + UInt64(result), count]
+        for (first, counts) in [
+            (Self.linesOrigin, lines), (Self.effectsOrigin, effects), (Self.incrementsOrigin, increments),
+            (Self.estimateOrigin, [estimatedUpTo]),
+        ] {
+            for (index, count) in counts.enumerated() where count > 0 { words += [first + UInt64(index), count] }
         }
         for field in ShapedField.allCases where altered[field] > 0 {
             words += [Self.alteredOrigin + UInt64(field.rawValue), altered[field]]
@@ -69,13 +120,43 @@ extension IngestAccounts {
             let count = words.removeFirst()
             if let origin = UInt16(exactly: origin) {
                 received[origin] = count
-            } else if origin - Self.linesOrigin < UInt64(lines.count) {
-                lines[Int(origin - Self.linesOrigin)] = count
+            } else if let result = Self.index(of: origin, from: Self.linesOrigin, in: lines) {
+                lines[result] = count
+            } else if let effect = Self.index(of: origin, from: Self.effectsOrigin, in: effects) {
+                effects[effect] = count
+            } else if let cause = Self.index(of: origin, from: Self.incrementsOrigin, in: increments) {
+                increments[cause] = count
+            } else if origin == Self.estimateOrigin {
+                estimatedUpTo = count
             } else if origin >= Self.alteredOrigin, let code = UInt8(exactly: origin - Self.alteredOrigin),
                 let field = ShapedField(rawValue: code)
             {
                 altered[field] = count
             }
+        }
+    }
+
+    private static func index(of origin: UInt64, from first: UInt64, in counts: [UInt64]) -> Int? {
+        origin >= first && origin - first < UInt64(counts.count) ? Int(origin - first) : nil
+    }
+}
+
+/// What made a counter of the lifecycle grow: a label of `dnp_telemetry_lifecycle_increments_total`. Raw values are
+/// stored in the ledger.
+package enum IncrementCause: Int, CaseIterable, Sendable {
+    /// An event when it was accepted, by one.
+    case event = 0
+    /// The counters that a client sent, where events were lost on the way.
+    case clientCounters = 1
+    /// Anything else: what an event counts beside its own stage, and what counts when an attempt or a cycle ends.
+    case later = 2
+
+    /// The label value.
+    package var name: StaticString {
+        switch self {
+        case .event: "event"
+        case .clientCounters: "client_counters"
+        case .later: "later"
         }
     }
 }

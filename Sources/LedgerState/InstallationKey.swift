@@ -22,20 +22,24 @@ public struct InstallationKey: Sendable {
     ///
     /// - Parameter mayCreate: false beside a ledger that was written under a key.
     public init(directory: String, mayCreate: Bool = true) throws(InstallationKeyError) {
-        let file = KeyFile(path: directory + "/" + Self.fileName)
-        if let bytes = try file.load() {
-            hash = KeyedHash256(key: bytes)
-        } else {
-            guard mayCreate else {
-                throw InstallationKeyError(
-                    path: file.path,
-                    problem: "it is missing beside a ledger that was written under it"
-                )
-            }
-            let key = KeyedHash256.randomKey()
-            try file.create(key)
-            hash = KeyedHash256(key: key)
+        if let key = try Self.load(from: directory) {
+            self = key
+            return
         }
+        let file = KeyFile(directory: directory)
+        guard mayCreate else { throw .missing(directory) }
+        let bytes = KeyedHash256.randomKey()
+        try file.create(bytes)
+        hash = KeyedHash256(key: bytes)
+    }
+
+    private init(_ bytes: [UInt8]) {
+        hash = KeyedHash256(key: bytes)
+    }
+
+    /// The key of a state directory; nil where there is none yet.
+    package static func load(from directory: String) throws(InstallationKeyError) -> InstallationKey? {
+        try KeyFile(directory: directory).load().map { Self($0) }
     }
 
     /// The key of the hashes that identify events, derived from this one so that there is one secret to keep.
@@ -63,6 +67,14 @@ public struct InstallationKeyError: Error, Sendable, CustomStringConvertible {
     /// What is wrong with it.
     public let problem: String
 
+    /// There is no key in a state directory.
+    package static func missing(_ directory: String) -> InstallationKeyError {
+        InstallationKeyError(
+            path: KeyFile(directory: directory).path,
+            problem: "it is missing beside a ledger that was written under it"
+        )
+    }
+
     /// What was expected, what was found and what to do.
     public var description: String {
         "expected the key of the installations in \(path), but \(problem); restore the file, or move the whole state "
@@ -75,6 +87,10 @@ private struct KeyFile {
     private static let size = 32
 
     let path: String
+
+    init(directory: String) {
+        path = directory + "/" + InstallationKey.fileName
+    }
 
     /// The key; nil where the file does not exist.
     func load() throws(InstallationKeyError) -> [UInt8]? {

@@ -11,6 +11,8 @@ internal import Synchronization
 package final class JournalProgress: Sendable {
     /// The name of the journal's position in the ledger.
     package static let projection = "journal"
+    /// The `SYSLOG_IDENTIFIER` of the entries, by which `journalctl -t` selects them.
+    package static let identifier = "dnp-telemetry"
     /// The field of an entry that names its ledger.
     package static let ledgerField: JournalField = "DNP_LEDGER"
     /// The field of an entry that holds its number in the ledger.

@@ -17,12 +17,21 @@ package struct LedgerProjection: Sendable {
     /// The read position of every source.
     package private(set) var sources = SourcePositions()
     package private(set) var position = LedgerPosition.start
+    /// The batch up to which the effects of events are estimated, as in the saved state that a rebuild is compared with.
+    package var estimatesUpTo: Int64?
+    /// Whether the loaded state was that of an older version, and lacked what this one saves beside.
+    package private(set) var wasCompleted = false
     private let identityKey: IdentityKey
+    /// As the last checkpoint has it.
+    private var savedHalvings = 0
 
     package init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
         fold = LifecycleFold(key: identityKey, limits: limits, anonymousIsOneInstallation: false)
     }
+
+    /// The time of the last row, in microseconds since 1970; nil without rows.
+    package var lastRow: Int64? { position == .start ? nil : fold.lastRow.microseconds }
 
     /// Applies a batch of the ledger.
     ///
@@ -34,6 +43,12 @@ package struct LedgerProjection: Sendable {
         let receipt = readableReceipt ?? IngestReceipt()
         accounts.add(receipt, accepted: UInt64(batch.count), origin: batch.origin)
         if let read = receipt.position { sources.note(read, batch: position.batch) }
+        let increments = fold.increments
+        defer {
+            accounts.add(fold.takeEffects(), of: UInt64(batch.count), increments: fold.increments &- increments)
+            if position.batch == estimatesUpTo { estimateEffects() }
+        }
+        if let halvings = LimitsRow.halvings(origin: batch.origin) { fold.halveLimits(halvings) }
         if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
         } else {
@@ -47,16 +62,31 @@ package struct LedgerProjection: Sendable {
         if readableReceipt == nil { throw .receipt }
     }
 
+    /// Estimates what the events did that an older version accepted (docs/metrics.md, What accepted events did), and starts
+    /// the other clock that it did not have.
+    private mutating func estimateEffects() {
+        fold.restartAgingClock()
+        let totals = fold.totals
+        accounts.estimateEffects(
+            increments: fold.increments,
+            recovered: LifecycleStage.allCases.reduce(0) { $0 &+ totals.recovered($1) },
+            upTo: position.batch
+        )
+    }
+
     /// The encoded verdicts on the cycles that break a rule and that a tick received at this time closes.
     ///
     /// Closes and counts nothing.
     package mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
-        let now = max(fold.clock, Timestamp(microseconds: receivedAt))
+        let now = fold.timeOfTick(at: Timestamp(microseconds: receivedAt))
         var records: [UInt8] = []
         let cycles = fold.violations(closingAt: now)
         for cycle in cycles { VerdictRecord.append(CycleVerdict(cycle, closedAt: now), to: &records) }
         return (cycles.count, records)
     }
+
+    /// The most bytes that the next checkpoint takes, without the few of accounts and sources; cheap.
+    package var checkpointBytes: Int { fold.checkpointBytes }
 
     /// The changes since the last call, for a checkpoint; cheap, see `LifecycleFold`.
     ///
@@ -65,7 +95,12 @@ package struct LedgerProjection: Sendable {
         var small = StateChanges()
         small.put(IngestAccounts.stateKey, accounts.encoded)
         sources.takeChanges(into: &small)
-        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
+        if fold.halvings != savedHalvings {
+            small.put(LimitsRow.stateKey, [UInt8(fold.halvings)])
+            savedHalvings = fold.halvings
+        }
+        let bytes = checkpointBytes + small.bytes
+        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges(), bytes: bytes)
     }
 
     /// Restores a page of a checkpoint; pages come in the order of their keys, before any batch is applied.
@@ -75,6 +110,10 @@ package struct LedgerProjection: Sendable {
             return
         }
         if sources.restore(key, value) { return }
+        if key == LimitsRow.stateKey, value.count == 1 {
+            savedHalvings = Int(value[0])
+            return fold.halveLimits(savedHalvings)
+        }
         let name = String(decoding: key.bytes, as: UTF8.self)
         guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
         do throws(StateError) {
@@ -112,6 +151,10 @@ extension LedgerProjection {
         guard let saved else { return false }
         position = saved.position
         if let problem { throw problem }
+        if accounts.lacksEffects {
+            estimateEffects()
+            wasCompleted = true
+        }
         return true
     }
 

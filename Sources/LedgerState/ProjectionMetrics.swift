@@ -19,6 +19,8 @@ package struct ProjectionMetrics: Sendable {
     private let accepted: Counter
     private let duplicates: Counter
     private let rejected: CaseFamily<RejectionReason, Counter>
+    private let effects: CaseFamily<AcceptedEffect, Counter>
+    private let increments: CaseFamily<IncrementCause, Counter>
     private let unknownFields: Counter
     private let altered: CaseFamily<ShapedField, Counter>
     private let lines: CaseFamily<LineResult, Counter>
@@ -29,6 +31,10 @@ package struct ProjectionMetrics: Sendable {
     package let retentionFailures: Counter
     /// Failed checkpoints.
     package let checkpointFailures: Counter
+    /// Leaps of the system clock.
+    package let clockLeaps: Counter
+    /// Whether the system clock is doubted after a leap.
+    package let clockDoubted: Gauge
     /// Batches of which events or receipt could not be read.
     package let unreadableRecords: Counter
 
@@ -71,6 +77,20 @@ package struct ProjectionMetrics: Sendable {
             of: RejectionReason.self,
             value: { "\($0.name)" }
         )
+        effects = registry.counter(
+            "dnp_telemetry_accepted_effects_total",
+            help: "Events accepted, by what they did to the counters of the lifecycle; together all of them.",
+            label: "effect",
+            of: AcceptedEffect.self,
+            value: { "\($0.name)" }
+        )
+        increments = registry.counter(
+            "dnp_telemetry_lifecycle_increments_total",
+            help: "By how much the counters of the lifecycle grew that events count in, by what made them grow.",
+            label: "cause",
+            of: IncrementCause.self,
+            value: { "\($0.name)" }
+        )
         unknownFields = registry.counter(
             "dnp_telemetry_unknown_fields_total",
             help: "Fields of events that were dropped because the vocabulary does not know them."
@@ -101,6 +121,14 @@ package struct ProjectionMetrics: Sendable {
             "dnp_telemetry_checkpoint_failures_total",
             help: "Checkpoints of the projections that could not be saved."
         )
+        clockLeaps = registry.counter(
+            "dnp_telemetry_clock_leaps_total",
+            help: "Leaps of the system clock, and starts at a time that does not follow the ledger's last."
+        )
+        clockDoubted = registry.gauge(
+            "dnp_telemetry_clock_doubted",
+            help: "1 while the system clock has leapt and not stood for 15 minutes since, so that no cycle closes."
+        )
         unreadableRecords = registry.counter(
             "dnp_telemetry_unreadable_batches_total",
             help: "Batches of the ledger whose records could not be read."
@@ -129,6 +157,12 @@ package struct ProjectionMetrics: Sendable {
         update.raise(duplicates, to: accounts.duplicates, created: created)
         for reason in RejectionReason.allCases {
             update.raise(rejected[reason], to: accounts.rejected[Int(reason.rawValue)], created: created)
+        }
+        for effect in AcceptedEffect.allCases {
+            update.raise(effects[effect], to: accounts.effects[Int(effect.rawValue)], created: created)
+        }
+        for cause in IncrementCause.allCases {
+            update.raise(increments[cause], to: accounts.increments[cause.rawValue], created: created)
         }
         update.raise(unknownFields, to: accounts.unknownFields, created: created)
         for field in ShapedField.allCases {

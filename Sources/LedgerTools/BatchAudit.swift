@@ -2,6 +2,7 @@
 
 internal import EventLedger
 internal import LedgerState
+internal import PrefetchLifecycle
 internal import TelemetryEvents
 
 /// Reads every batch of a ledger once: checks the records and numbers, and sums up the accounts.
@@ -126,17 +127,60 @@ struct SavedAccounts: Equatable {
     }
 }
 
-/// Checks the sums: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, and that the last
-/// sequence number is the count of accepted events.
+/// What the events of the checkpoint did, and the counters of the lifecycle that they count in.
+struct EffectSums {
+    private let accounts: IngestAccounts
+    /// The sum of the lifecycle's counters as the fold holds them.
+    private let counters: UInt64
+
+    /// - Parameter projection: the state of a checkpoint.
+    init(_ projection: LedgerProjection) {
+        accounts = projection.accounts
+        counters = projection.fold.increments
+    }
+
+    /// The events with each effect, by its name.
+    var effects: [(name: String, count: UInt64)] {
+        AcceptedEffect.allCases.map { ("\($0.name)", accounts.effects[Int($0.rawValue)]) }
+    }
+
+    private var causes: [(name: String, count: UInt64)] {
+        IncrementCause.allCases.map { ("\($0.name)", accounts.increments[$0.rawValue]) }
+    }
+
+    /// What does not add up.
+    var findings: [String] {
+        var findings: [String] = []
+        if accounts.accepted != Self.sum(effects) {
+            findings.append("accepted \(accounts.accepted) is not \(Self.words(effects))")
+        }
+        if counters != Self.sum(causes) {
+            findings.append("the lifecycle's counters come to \(counters), and they grew by \(Self.words(causes))")
+        }
+        return findings
+    }
+
+    private static func sum(_ terms: [(name: String, count: UInt64)]) -> UInt64 {
+        terms.reduce(UInt64(0)) { $0 &+ $1.count }
+    }
+
+    private static func words(_ terms: [(name: String, count: UInt64)]) -> String {
+        terms.map { "\($0.name) \($0.count)" }.joined(separator: " + ")
+    }
+}
+
+/// Checks the sums: `received = accepted + duplicate + rejected`, `accepted = journaled + pending`, that the last
+/// sequence number is the count of accepted events, and that their effects lead on to the lifecycle's counters.
 struct SumsCheck {
     private(set) var check = LedgerCheck(.sums)
     private let journal: JournalProgress.Reached?
 
     /// - Parameters:
     ///   - saved: the accounts at the checkpoint; nil when they cannot be read.
+    ///   - effects: what the events of the checkpoint did; nil when it cannot be read.
     ///   - end: the accounts at the end of the ledger; nil when unknown.
     ///   - journal: the journal's position; nil when there never was one.
-    init(at saved: SavedAccounts?, end: SavedAccounts?, journal: JournalProgress.Reached?) {
+    init(at saved: SavedAccounts?, _ effects: EffectSums?, end: SavedAccounts?, journal: JournalProgress.Reached?) {
         self.journal = journal
         if let saved {
             add(saved, "at the checkpoint")
@@ -149,6 +193,8 @@ struct SumsCheck {
         } else if saved != nil {
             check.fail("at the end, nothing is known: batches behind the checkpoint cannot be read")
         }
+        for finding in effects?.findings ?? [] { check.fail("at the checkpoint, \(finding)") }
+        for effect in effects?.effects ?? [] { check.add(effect.name, effect.count) }
     }
 
     private mutating func add(_ sums: SavedAccounts, _ place: String) {

@@ -9,29 +9,32 @@ struct JournalCheck {
     private(set) var check = LedgerCheck(.journal)
     private let confirmed: UInt64
     private let skipped: UInt64
+    private let lives: [LedgerLife]
 
     /// - Parameters:
     ///   - reader: the ledger.
-    ///   - ledger: its id.
+    ///   - lives: its lives.
     ///   - reached: the journal's position before it is read here.
     ///   - location: the journal to read.
     init(
         of reader: LedgerReader,
-        id ledger: String,
+        _ lives: [LedgerLife],
         _ reached: JournalProgress.Reached?,
         in location: JournalLocation,
         progress: (LedgerProgress) -> Void
     ) throws(LedgerError) {
         confirmed = reached?.position.sequence ?? 0
         skipped = reached?.skipped ?? 0
+        self.lives = lives
         let census: JournalCensus
         do throws(JournalReaderError) {
-            census = try Self.census(of: ledger, upTo: confirmed, in: location, progress)
+            census = try Self.census(of: lives, upTo: confirmed, in: location, progress)
         } catch {
             skip("\(error)")
             return
         }
         judge(census, location)
+        addHistory(census)
         let end = try reader.statistics().end.sequence
         if let last = census.present.last, last > end {
             check.fail(
@@ -40,16 +43,19 @@ struct JournalCheck {
         }
     }
 
-    /// Reads every entry when some are not found by the index.
+    /// The entries as the delivery confirms them and `journalctl -t` lists them; where numbers are missing there, the
+    /// whole journal is searched for them.
     private static func census(
-        of ledger: String,
+        of lives: [LedgerLife],
         upTo confirmed: UInt64,
         in location: JournalLocation,
         _ progress: (LedgerProgress) -> Void
     ) throws(JournalReaderError) -> JournalCensus {
-        let census = try JournalCensus(of: ledger, in: location, usesIndex: true, progress: progress)
+        var census = try JournalCensus(of: lives, in: location, usesIndex: true, progress: progress)
         guard !census.missing(upTo: confirmed).isEmpty else { return census }
-        return try JournalCensus(of: ledger, in: location, usesIndex: false, progress: progress)
+        let whole = try JournalCensus(of: lives, in: location, usesIndex: false, progress: progress)
+        census.addUnindexed(of: whole, upTo: confirmed)
+        return census
     }
 
     /// The result where no journal is read.
@@ -79,9 +85,31 @@ struct JournalCheck {
         check.add("confirmed", confirmed)
         check.sentence = "\(census.entries) entries, numbers \(first) to \(last), confirmed up to \(confirmed)"
         if first > 1 { check.sentence += "; older ones are not in the journal any more" }
+        if census.unindexed > 0 {
+            check.add("unindexed", census.unindexed)
+            check.sentence +=
+                "; \(census.unindexed) are in its files and not in their index, so journalctl -t omits them"
+        }
         addMissing(census.missing(upTo: confirmed))
         for range in census.repetitions {
             check.fail("\(Self.text(range)) more than once")
+        }
+    }
+
+    /// What stands in the journal under a life's id and is not the ledger's: it was lost with the end of that life.
+    private mutating func addHistory(_ census: JournalCensus) {
+        guard !census.history.isEmpty else { return }
+        check.add("history", census.history.values.reduce(0) { $0 + $1.entries })
+        for (life, next) in zip(lives, lives.dropFirst()) {
+            guard let history = census.history[life.id] else { continue }
+            check.sentence +=
+                "; \(history.entries) entries of life \(life.id), up to number \(history.last), are not the ledger's"
+            if history.last > next.acknowledged.sequence {
+                check.fail(
+                    "the journal holds numbers up to \(history.last) of life \(life.id), of which the ledger knows "
+                        + "up to \(max(next.acknowledged.sequence, next.after.sequence)): the next start counts what is missing"
+                )
+            }
         }
     }
 
@@ -109,7 +137,11 @@ struct JournalCensus {
     private(set) var entries: UInt64 = 0
     /// The numbers found.
     private(set) var present = SequenceRanges()
+    /// How many of the numbers are in the journal's files and not in their index.
+    private(set) var unindexed: UInt64 = 0
     private var repeated = SequenceRanges()
+    /// The entries under a former life's id whose numbers are behind that life, and the last number of each.
+    private(set) var history: [String: (entries: UInt64, last: UInt64)] = [:]
     /// Whether all numbers fitted into the bounded ranges, which only a very unusual order of entries prevents.
     private(set) var isComplete = true
 
@@ -121,6 +153,18 @@ struct JournalCensus {
         } else if !repeated.insert(sequence...sequence) {
             isComplete = false
         }
+    }
+
+    /// Adds the missing numbers that a census of every entry has found.
+    mutating func addUnindexed(of whole: JournalCensus, upTo last: UInt64) {
+        for gap in missing(upTo: last) {
+            for range in whole.present.elements where range.overlaps(gap) {
+                let found = range.clamped(to: gap)
+                if !present.insert(found) { isComplete = false }
+                unindexed += found.upperBound - found.lowerBound + 1
+            }
+        }
+        entries += unindexed
     }
 
     /// The numbers found more than once.
@@ -142,25 +186,34 @@ struct JournalCensus {
 extension JournalCensus {
     /// Counts the entries of a ledger.
     ///
-    /// - Parameter usesIndex: whether to look them up in the journal's index. A journald killed while appending can
-    ///   leave an entry readable but not indexed; without the index every entry of the journal is read.
+    /// - Parameters:
+    ///   - lives: the lives of the ledger.
+    ///   - usesIndex: whether to look them up by their identifier in the journal's index. A journald killed while
+    ///     appending can leave an entry readable but not indexed; without the index every entry of the journal is read.
     init(
-        of ledger: String,
+        of lives: [LedgerLife],
         in location: JournalLocation,
         usesIndex: Bool,
         progress: (LedgerProgress) -> Void
     ) throws(JournalReaderError) {
         let reader = try JournalReader(location, scope: [.localOnly])
-        let id = Array(ledger.utf8)
-        if usesIndex { try reader.setMatches([.equal(JournalProgress.ledgerField, id)]) }
+        let ids = lives.map { Array($0.id.utf8) }
+        if usesIndex { try reader.setMatches([.equal(.syslogIdentifier, JournalProgress.identifier)]) }
         try reader.seekToHead()
         var reached = LedgerProgress()
         reached.stage = usesIndex ? "journal" : "journal, every entry"
         while try reader.next() {
             reached.events += 1
             if reached.events.isMultiple(of: 1_024) { progress(reached) }
-            if !usesIndex, try reader.value(of: JournalProgress.ledgerField) != id { continue }
-            if let sequence = try reader.number(of: JournalProgress.sequenceField) { note(sequence) }
+            guard let id = try reader.value(of: JournalProgress.ledgerField), let index = ids.lastIndex(of: id),
+                let sequence = try reader.number(of: JournalProgress.sequenceField)
+            else { continue }
+            if index + 1 < lives.count, sequence > lives[index + 1].after.sequence {
+                let known = history[lives[index].id] ?? (0, 0)
+                history[lives[index].id] = (known.entries + 1, max(known.last, sequence))
+            } else {
+                note(sequence)
+            }
         }
     }
 }

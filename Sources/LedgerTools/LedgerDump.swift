@@ -197,7 +197,7 @@ extension LedgerReader {
         do throws(LedgerError) {
             return try LedgerReader.open(directory: stateDirectory)
         } catch {
-            throw UnreadableLedger(error)
+            throw UnreadableLedger(error, in: stateDirectory)
         }
     }
 }

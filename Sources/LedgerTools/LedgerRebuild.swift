@@ -19,7 +19,7 @@ package struct LedgerRebuild: Sendable {
     /// Opens the ledger of a state directory for reading.
     package init(stateDirectory: String) throws(UnreadableLedger) {
         reader = try LedgerReader.reading(stateDirectory)
-        identityKey = try Self.identityKey(stateDirectory)
+        identityKey = try Self.identityKey(stateDirectory, of: reader)
     }
 
     init(_ reader: LedgerReader, _ identityKey: IdentityKey) {
@@ -27,11 +27,18 @@ package struct LedgerRebuild: Sendable {
         self.identityKey = identityKey
     }
 
-    private static func identityKey(_ directory: String) throws(UnreadableLedger) -> IdentityKey {
-        do throws(InstallationKeyError) {
-            return try InstallationKey(directory: directory, mayCreate: false).identityKey
-        } catch {
+    private static func identityKey(
+        _ directory: String,
+        of reader: LedgerReader
+    ) throws(UnreadableLedger) -> IdentityKey {
+        do {
+            let key = try InstallationKey(directory: directory, mayCreate: false)
+            _ = try key.isKey(of: reader, in: directory)
+            return key.identityKey
+        } catch let error as LedgerError {
             throw UnreadableLedger(error)
+        } catch {
+            throw UnreadableLedger("\(error)")
         }
     }
 
@@ -71,6 +78,7 @@ package struct LedgerRebuild: Sendable {
         do throws(LedgerError) {
             let isSaved = try loaded.load(from: reader) { comparison.add(saved: $0, $1) }
             if isSaved { report.saved = loaded.position }
+            if loaded.wasCompleted { loaded.eachCompletedPage { comparison.add(saved: $0, $1) } }
         } catch {
             guard let detail = error.stateDetail else { throw error }
             report.problems.append(detail)
@@ -80,6 +88,8 @@ package struct LedgerRebuild: Sendable {
         guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
+        let estimatedUpTo = loaded.accounts.estimatedUpTo
+        refold.projection.estimatesUpTo = estimatedUpTo == 0 ? nil : Int64(clamping: estimatedUpTo)
         try refold.fold(reader, upTo: report.saved ?? .start, progress: progress)
         var whole = refold.projection
         if report.saved != nil {
@@ -151,15 +161,15 @@ extension LedgerRebuild {
         now: Int64,
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> RebuildReport {
-        let key = try identityKey(stateDirectory)
         let ledger: EventLedger
         do throws(LedgerError) {
             ledger = try EventLedger.openExisting(directory: stateDirectory, durability: .power)
         } catch {
-            throw UnreadableLedger(error)
+            throw UnreadableLedger(error, in: stateDirectory)
         }
         let outcome = Result { () throws(UnreadableLedger) in
-            try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
+            let key = try identityKey(stateDirectory, of: ledger.reader)
+            return try LedgerRebuild(ledger.reader, key).write(to: ledger, now: now, progress: progress)
         }
         do throws(LedgerError) {
             try ledger.close()
@@ -264,6 +274,15 @@ private struct LedgerRefold {
 }
 
 extension LedgerProjection {
+    /// Calls `body` with the pages that an older version saved with less in them, as this version saves them.
+    fileprivate func eachCompletedPage(_ body: (StateKey, [UInt8]) -> Void) {
+        body(IngestAccounts.stateKey, accounts.encoded)
+        var loaded = self
+        var delta = loaded.fold.takeChanges()
+        // The totals come first; the others are as they were saved.
+        if let totals = delta.takePage() { body(StateKey("fold/" + totals.key), totals.value) }
+    }
+
     /// Calls `body` with every page of a checkpoint.
     ///
     /// Only for a projection that was not loaded and of which no changes were taken.

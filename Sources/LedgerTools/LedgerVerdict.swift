@@ -11,6 +11,8 @@ package struct LedgerCheck: Hashable, Sendable {
         case key
         /// SQLite's own check of the file.
         case database
+        /// Nothing that was acknowledged is missing, as the mark and the ledger's lives show.
+        case lives
         /// Checksums, numbers and records of every batch.
         case batches
         /// Every page of the checkpoint can be read.

@@ -38,23 +38,27 @@ package struct LedgerVerify: Sendable {
         progress: (LedgerProgress) -> Void = { _ in }
     ) throws(UnreadableLedger) -> LedgerVerdict {
         do throws(LedgerError) {
-            // Read first, so that everything confirmed by then is in the journal when it is read.
-            let positions = try reader.positions()
+            // Read first, so that everything acknowledged by then is in the ledger when it is read, and everything
+            // confirmed in the journal.
+            let acknowledged = try reader.acknowledged()
+            let positions = try reader.positions().filter { $0.projection != KeyFingerprint.projection }
             let saved = positions.first { $0.projection == JournalProgress.projection }
             let reached = try saved.map { (saved) throws(LedgerError) in
                 JournalProgress.Reached.resuming(saved, pruned: try reader.statistics().pruned)
             }
             let key = keyCheck()
             let database = try databaseCheck()
-            let (checkpoint, accounts) = try checkpointCheck()
+            let lives = try reader.lives()
+            let livesCheck = LivesCheck(lives, acknowledged, end: try reader.statistics().end).check
+            let (checkpoint, accounts, effects) = try checkpointCheck()
             let audit = try BatchAudit(reader, from: accounts, progress: progress)
             return LedgerVerdict(
                 ledger: ledger,
                 checks: [
-                    key, database, audit.check, checkpoint,
-                    SumsCheck(at: accounts, end: audit.accounts, journal: reached).check,
+                    key, database, livesCheck, audit.check, checkpoint,
+                    SumsCheck(at: accounts, effects, end: audit.accounts, journal: reached).check,
                     try positionsCheck(positions, end: audit.end),
-                    try journalCheck(journal, reached, progress),
+                    try journalCheck(journal, lives, reached, progress),
                 ]
             )
         } catch {
@@ -64,12 +68,15 @@ package struct LedgerVerify: Sendable {
 
     private func keyCheck() -> LedgerCheck {
         var check = LedgerCheck(.key)
-        do throws(InstallationKeyError) {
-            _ = try InstallationKey(directory: directory, mayCreate: false)
-            check.sentence = "\(InstallationKey.fileName) can be read"
+        do {
+            let isKept = try InstallationKey(directory: directory, mayCreate: false).isKey(of: reader, in: directory)
+            check.sentence =
+                isKept
+                ? "\(InstallationKey.fileName) is the key of this ledger"
+                : "\(InstallationKey.fileName) can be read; the ledger keeps no fingerprint of its key"
         } catch {
             check.sentence = InstallationKey.fileName
-            check.fail(error.description)
+            check.fail("\(error)")
         }
         return check
     }
@@ -83,17 +90,19 @@ package struct LedgerVerify: Sendable {
         return check
     }
 
-    private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?) {
+    private func checkpointCheck() throws(LedgerError) -> (LedgerCheck, SavedAccounts?, EffectSums?) {
         var check = LedgerCheck(.checkpoint)
         // Hashes under the key are only compared, so any key can read the state.
         var projection = LedgerProjection(identityKey: IdentityKey(0, 0), limits: LifecycleLimits())
         var pages: UInt64 = 0
         var bytes: UInt64 = 0
+        var effects: EffectSums?
         do throws(LedgerError) {
             let isSaved = try projection.load(from: reader) { _, value in
                 pages += 1
                 bytes += UInt64(value.count)
             }
+            effects = EffectSums(projection)
             check.sentence =
                 isSaved ? "\(pages) pages of \(bytes) bytes, true for \(projection.position)" : "there is none yet"
         } catch {
@@ -103,10 +112,10 @@ package struct LedgerVerify: Sendable {
         check.add("pages", pages)
         check.add("bytes", bytes)
         do throws(LedgerError) {
-            return (check, try SavedAccounts(from: reader))
+            return (check, try SavedAccounts(from: reader), effects)
         } catch {
             _ = try detail(of: error)
-            return (check, nil)
+            return (check, nil, effects)
         }
     }
 
@@ -145,6 +154,7 @@ package struct LedgerVerify: Sendable {
 
     private func journalCheck(
         _ journal: Journal,
+        _ lives: [LedgerLife],
         _ reached: JournalProgress.Reached?,
         _ progress: (LedgerProgress) -> Void
     ) throws(LedgerError) -> LedgerCheck {
@@ -155,6 +165,6 @@ package struct LedgerVerify: Sendable {
         case .directory(let path): location = .directory(path)
         }
         guard reached != nil else { return JournalCheck.skipped("nothing of this ledger was ever journaled") }
-        return try JournalCheck(of: reader, id: ledger, reached, in: location, progress: progress).check
+        return try JournalCheck(of: reader, lives, reached, in: location, progress: progress).check
     }
 }

@@ -138,7 +138,12 @@ package struct UnreadableLedger: Error, Hashable, Sendable, CustomStringConverti
             }
     }
 
-    init(_ error: InstallationKeyError) {
-        description = error.description
+    /// - Parameter directory: the state directory, whose other files tell whether an absent ledger was lost.
+    init(_ error: LedgerError, in directory: String) {
+        if case .absent = error, case .lost(let ledger)? = try? LedgerPresence.find(in: directory) {
+            self.init(ledger.description)
+        } else {
+            self.init(error)
+        }
     }
 }

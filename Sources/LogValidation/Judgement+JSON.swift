@@ -6,7 +6,8 @@ internal import TelemetryEvents
 extension Judgement {
     /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
-    /// Two members are optional: `cyclesOmitted`, and `unrecognised` with `explains`.
+    /// Three members are optional: `file` of a cycle, where there are several devices; `cyclesOmitted`; and
+    /// `unrecognised` with `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
@@ -54,6 +55,10 @@ extension Judgement {
     private func append(_ cycle: JudgedCycle, to text: inout JSONWriter) {
         let closed = cycle.closed
         text.object { text in
+            if let file = file(of: cycle) {
+                text.name("file")
+                text.value(file)
+            }
             text.name("scheduleId")
             text.value(cycle.scheduleId)
             text.name("notificationTime")

@@ -42,9 +42,9 @@ extension Judgement {
 
     private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool) {
         let columns = CycleColumns(cycles)
-        text += columns.heading(style) + "\n"
+        text += columns.heading(style, namesFiles: namesFiles) + "\n"
         for cycle in cycles {
-            text += columns.row(cycle, style) + "\n"
+            text += columns.row(cycle, style, file: file(of: cycle)) + "\n"
             for violation in cycle.closed.violations {
                 let kind = violation.kind
                 let isFault = kind.bucket.isFault(strict: strict)
@@ -111,14 +111,14 @@ private struct CycleColumns {
         title = min(max(longest, "SCHEDULE".count), Self.longestTitle)
     }
 
-    func heading(_ style: TextStyle) -> String {
+    func heading(_ style: TextStyle, namesFiles: Bool) -> String {
         let columns =
             ["SCHEDULE".padded(to: title), "NOTIFICATION".padded(to: Self.time), "OUTCOME   "]
-            + ClosedCycle.stageColumns + ["REASON"]
+            + ClosedCycle.stageColumns + (namesFiles ? ["REASON ", "FILE"] : ["REASON"])
         return style.text(columns.joined(separator: "  "), .strong)
     }
 
-    func row(_ cycle: JudgedCycle, _ style: TextStyle) -> String {
+    func row(_ cycle: JudgedCycle, _ style: TextStyle, file: String?) -> String {
         let closed = cycle.closed
         let outcome = "\(closed.outcome.name)".padded(to: 10)
         var cells = [
@@ -131,7 +131,8 @@ private struct CycleColumns {
             let right = String(repeating: " ", count: column.count - 1 - left)
             cells.append(String(repeating: " ", count: left) + style.text(mark.rawValue, mark.colour) + right)
         }
-        cells.append(closed.failureReason.map { "\($0.name)" } ?? "-")
+        let reason = closed.failureReason.map { "\($0.name)" } ?? "-"
+        cells += file.map { [reason.padded(to: "REASON ".count), PlainText.line($0)] } ?? [reason]
         return cells.joined(separator: "  ")
     }
 

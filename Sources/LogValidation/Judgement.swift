@@ -20,6 +20,8 @@ package struct Judgement: Sendable {
     var events: UInt64 = 0
     /// What each input held, in the order of the inputs.
     var inputs: [JudgedInput] = []
+    /// Whether the inputs come from several devices, so that each cycle names its file.
+    var namesFiles = false
     /// The requirements that at least one cycle meets.
     var reached: Set<Requirement> = []
     /// The device as any event describes it.
@@ -42,6 +44,11 @@ package struct Judgement: Sendable {
         case 1: "the input holds one event, which opens no cycle"
         default: "the input holds \(events) events, none of which opens a cycle"
         }
+    }
+
+    /// The name of a cycle's file, where there are several devices.
+    func file(of cycle: JudgedCycle) -> String? {
+        namesFiles && inputs.indices.contains(cycle.input) ? inputs[cycle.input].name : nil
     }
 
     /// The requirements that no cycle meets.

@@ -10,13 +10,16 @@ struct JudgementFolding {
 
     private let detail: JudgementOptions.Detail
     private let key: IdentityKey
-    private let unbound: LogBinder
-    /// The binder of the current input.
+    private let pseudonyms: EphemeralPseudonyms
+    private let lines: LogDecoderOptions
+    /// The binder of the current device.
     private var binder: LogBinder
     private let listedCycles: Int
     private var fold: LifecycleFold
     private var notes: CycleNotes
     private var judgement = Judgement()
+    /// The inputs in the order in which they were read.
+    private var inputs: [(index: Int, input: JudgedInput)] = []
 
     /// - Parameters:
     ///   - openCycles: the maximum number of open cycles.
@@ -34,8 +37,9 @@ struct JudgementFolding {
             detail = options.detail
         }
         key = pseudonyms.identityKey
-        unbound = LogBinder(options.lines, pseudonyms: pseudonyms, identityKey: key)
-        binder = unbound
+        self.pseudonyms = pseudonyms
+        lines = options.lines
+        binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
         var limits = LifecycleLimits()
         limits.openCycles = openCycles
         fold = LifecycleFold(
@@ -49,15 +53,31 @@ struct JudgementFolding {
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
     }
 
+    /// Whether the judgement names the file of each cycle.
+    var namesFiles: Bool {
+        get { judgement.namesFiles }
+        set { judgement.namesFiles = newValue }
+    }
+
     mutating func add(_ piece: InputPiece, input: Int, readAt: Timestamp) {
         switch piece {
+        case .device(let source):
+            finishDevice(readAt)
+            var lines = lines
+            lines.source = source
+            binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
         case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
         case .end(let judged):
-            add(binder.flush(readAt: readAt), input: input, receivedAt: readAt)
-            binder = unbound
-            judgement.inputs.append(judged)
+            inputs.append((input, judged))
+            binder.beginPart()
         }
+    }
+
+    /// Takes the events that waited for more lines of the device.
+    private mutating func finishDevice(_ readAt: Timestamp) {
+        guard let last = inputs.last else { return }
+        add(binder.flush(readAt: readAt), input: last.index, receivedAt: readAt)
     }
 
     private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
@@ -68,9 +88,11 @@ struct JudgementFolding {
         takeCycles()
     }
 
-    consuming func finish() -> Judgement {
+    consuming func finish(readAt: Timestamp) -> Judgement {
+        finishDevice(readAt)
         fold.finish()
         takeCycles()
+        judgement.inputs = inputs.sorted { $0.index < $1.index }.map(\.input)
         judgement.totals = fold.totals
         judgement.groups = fold.totalsByGroup
         judgement.device = notes.device
@@ -142,13 +164,19 @@ private struct CycleNotes {
         fileprivate var isTaken = false
     }
 
+    /// What names a cycle without a schedule id.
+    private struct Notification: Hashable {
+        var installation: UInt64
+        var time: Timestamp
+    }
+
     /// The device as any event describes it.
     private(set) var device = DeviceNames()
 
     private let limit: Int
     private let hasDetails: Bool
     private var bySchedule: [UInt64: Note] = [:]
-    private var byNotification: [Timestamp: Note] = [:]
+    private var byNotification: [Notification: Note] = [:]
     private var lastSchedule: UInt64?
 
     /// - Parameters:
@@ -177,8 +205,10 @@ private struct CycleNotes {
             bySchedule[schedule]?.take()
             return note
         }
-        guard let time = cycle.notificationTime, let note = byNotification[time] else { return nil }
-        byNotification[time]?.take()
+        guard let time = cycle.notificationTime else { return nil }
+        let notification = Notification(installation: cycle.installation, time: time)
+        guard let note = byNotification[notification] else { return nil }
+        byNotification[notification]?.take()
         return note
     }
 
@@ -194,12 +224,13 @@ private struct CycleNotes {
             bySchedule[schedule]?.isTaken = false
             if hasDetails { bySchedule[schedule]?.details?.add(event, bytes, line: line) }
         } else if let time = event.scheduledFor {
-            if byNotification[time] == nil {
+            let notification = Notification(installation: event.installation?.fingerprint ?? 0, time: time)
+            if byNotification[notification] == nil {
                 guard Self.dropTaken(&byNotification, limit) else { return }
-                byNotification[time] = newNote(nil, input)
+                byNotification[notification] = newNote(nil, input)
             }
-            byNotification[time]?.isTaken = false
-            if hasDetails { byNotification[time]?.details?.add(event, bytes, line: line) }
+            byNotification[notification]?.isTaken = false
+            if hasDetails { byNotification[notification]?.details?.add(event, bytes, line: line) }
         }
     }
 

@@ -7,7 +7,8 @@ internal import TelemetryEvents
 
 /// Judges inputs in constant memory: one thread reads and parses, the calling one binds and folds.
 ///
-/// Each input is a log of its own; the cycles of all of them are judged together.
+/// Each input is a device of its own, unless they are rotations of one log or the options join them; the cycles of all
+/// of them are judged together.
 package struct JudgementRun: Sendable {
     /// The maximum number of open cycles; beyond it the oldest are closed and judged early.
     private static let openCycles = 65_536
@@ -45,14 +46,16 @@ package struct JudgementRun: Sendable {
         let decoding = InputDecoding(options: options, pseudonyms: pseudonyms, now: { Self.now })
         let pieces = BoundedQueue<Piece>(depth: Self.depth)
         let interruption = interruption
+        let devices = InputDevices(paths, joins: options.joins)
         let reader = Thread {
-            Self.read(paths, decoding, interruption, progress) { pieces.put($0) }
+            Self.read(paths, devices, decoding, interruption, progress) { pieces.put($0) }
             pieces.put(.end)
         }
         reader.stackSize = 4 << 20
         reader.start()
 
         var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles)
+        folding.namesFiles = devices.areSeveral
         var failure: InputError?
         reading: while true {
             switch pieces.take() {
@@ -62,11 +65,12 @@ package struct JudgementRun: Sendable {
             }
         }
         if let failure { throw failure }
-        return folding.finish()
+        return folding.finish(readAt: Self.now)
     }
 
     private static func read(
         _ paths: [String],
+        _ devices: InputDevices,
         _ decoding: InputDecoding,
         _ interruption: Interruption?,
         _ progress: (InputProgress) -> Void,
@@ -74,22 +78,26 @@ package struct JudgementRun: Sendable {
     ) {
         do throws(InputError) {
             var sofar = InputProgress(totalBytes: try totalSize(of: paths))
-            for (index, path) in paths.enumerated() {
-                let file = try InputFile(path, interruption: interruption)
-                let (name, size) = (file.name, file.size)
-                let input = try InputBytes(file)
-                let before = sofar
-                let judged = try decoding.decode(input, named: name) {
-                    put(.input($0, index))
-                } progress: { bytes, lines in
-                    sofar.bytes = before.bytes + bytes
-                    sofar.lines = before.lines + lines
+            for (device, inputs) in devices.inputs.enumerated() {
+                let source = devices.areSeveral ? decoding.pseudonyms.device(device) : nil
+                put(.input(.device(source), inputs.first ?? 0))
+                for index in inputs {
+                    let file = try InputFile(paths[index], interruption: interruption)
+                    let (name, size) = (file.name, file.size)
+                    let input = try InputBytes(file)
+                    let before = sofar
+                    let judged = try decoding.decode(input, named: name, source: source) {
+                        put(.input($0, index))
+                    } progress: { bytes, lines in
+                        sofar.bytes = before.bytes + bytes
+                        sofar.lines = before.lines + lines
+                        progress(sofar)
+                    }
+                    sofar.bytes = before.bytes + (size ?? 0)
+                    sofar.lines = before.lines + judged.lines.read
                     progress(sofar)
+                    put(.input(.end(judged), index))
                 }
-                sofar.bytes = before.bytes + (size ?? 0)
-                sofar.lines = before.lines + judged.lines.read
-                progress(sofar)
-                put(.input(.end(judged), index))
             }
         } catch {
             put(.failure(error))
@@ -138,6 +146,8 @@ package struct JudgementOptions: Sendable {
     package var detail = Detail.cycles
     /// Whether to keep the first unrecognised lines.
     package var explains = false
+    /// Whether all inputs are parts of one device's log, in their order.
+    package var joins = false
 
     let format: LineFormat
 
@@ -172,6 +182,11 @@ struct EphemeralPseudonyms: Pseudonymising {
     func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
         Pseudonym(high: high.batch(idempotencyKey: bytes), low: low.batch(idempotencyKey: bytes))
     }
+
+    /// The pseudonym of the device of an input.
+    func device(_ number: Int) -> Pseudonym {
+        Pseudonym(deviceOf: Pseudonym(high: high.hash(0, UInt64(number)), low: low.hash(0, UInt64(number))))
+    }
 }
 
 /// Decodes inputs in pieces, on the reading thread; the other thread binds their lines to cycles.
@@ -187,23 +202,27 @@ private struct InputDecoding: Sendable {
     func decode(
         _ input: consuming InputBytes,
         named name: String,
+        source: Pseudonym?,
         emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
         var chunks = LineChunks(input)
+        var lines = options.lines
+        lines.source = source
         if options.format.wrapper == nil || options.format.wrapper == .events {
-            if try chunks.beginDocument() { return try decodeDocument(&chunks, named: name, emit: emit) }
+            if try chunks.beginDocument() { return try decodeDocument(&chunks, lines, named: name, emit: emit) }
         }
-        return try decodeLines(&chunks, named: name, emit: emit, progress: progress)
+        return try decodeLines(&chunks, lines, named: name, emit: emit, progress: progress)
     }
 
     private func decodeLines(
         _ chunks: inout LineChunks,
+        _ lines: LogDecoderOptions,
         named name: String,
         emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
-        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+        var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
         while try chunks.next({ emit(.lines(parser.parse($0, readAt: now()))) }) {
             progress(chunks.consumed, parser.counts.read)
         }
@@ -211,8 +230,13 @@ private struct InputDecoding: Sendable {
     }
 
     /// Decodes a supposed document without events as lines; nil when none of them is recognised.
-    private func decodeAsLines(_ bytes: [UInt8], named name: String, emit: (InputPiece) -> Void) -> JudgedInput? {
-        var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
+    private func decodeAsLines(
+        _ bytes: [UInt8],
+        _ lines: LogDecoderOptions,
+        named name: String,
+        emit: (InputPiece) -> Void
+    ) -> JudgedInput? {
+        var parser = LogParser(lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)
         let parsed = parser.parse(bytes.span, readAt: now())
         guard parser.counts.recognised > 0 else { return nil }
         emit(.lines(parsed))
@@ -221,6 +245,7 @@ private struct InputDecoding: Sendable {
 
     private func decodeDocument(
         _ chunks: inout LineChunks,
+        _ lines: LogDecoderOptions,
         named name: String,
         emit: (InputPiece) -> Void
     ) throws(InputError) -> JudgedInput {
@@ -236,10 +261,11 @@ private struct InputDecoding: Sendable {
             framing: .document,
             receivedAt: now(),
             pseudonyms: pseudonyms,
-            identityKey: pseudonyms.identityKey
+            identityKey: pseudonyms.identityKey,
+            installation: lines.source
         )
         if decoded.events.count == 0, let first = decoded.rejections.first {
-            if let judged = decodeAsLines(bytes, named: name, emit: emit) { return judged }
+            if let judged = decodeAsLines(bytes, lines, named: name, emit: emit) { return judged }
             throw InputError(input: name, problem: "no event in this JSON document can be read; \(first)")
         }
         emit(.events(decoded))
@@ -258,6 +284,8 @@ private struct InputDecoding: Sendable {
 
 /// A piece of an input.
 enum InputPiece: Sendable {
+    /// The inputs of a device follow; it has a pseudonym where there are several devices.
+    case device(Pseudonym?)
     case lines(ParsedLog)
     case events(DecodedEvents)
     /// The end of the input.

@@ -5,6 +5,19 @@ import TelemetryEvents
 extension LifecycleFold {
     private static let totalsKey = "totals"
 
+    /// The size of the totals of one group, about twice what they take.
+    private static let groupBytes = 4_096
+
+    /// By how much an event may raise ``checkpointBytes``: a cycle, an installation and two identities.
+    public static let checkpointBytesPerEvent = CyclePage.shortCycleBytes + InstallationTable.installationBytes + 16
+
+    /// The most bytes that the pages of the next checkpoint take: all cycles and installations, because any event may
+    /// change any page, and the identities that no checkpoint holds yet. O(1).
+    public var checkpointBytes: Int {
+        cycles.checkpointBytes + installations.checkpointBytes + identities.checkpointBytes
+            + totalsByGroup.count * Self.groupBytes
+    }
+
     /// Takes the state that changed since the last call, for a checkpoint; the whole state the first time.
     ///
     /// O(changed pages): pages are retained, and copied one by one only where the fold changes them before they are
@@ -15,6 +28,8 @@ extension LifecycleFold {
         value.append(clock.microseconds)
         value.append(latest.microseconds)
         groups.append(to: &value)
+        value.append((identities.clock.now ?? clock).microseconds)
+        value.append(identities.clock.row.microseconds)
         delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
@@ -38,9 +53,22 @@ extension LifecycleFold {
             latest = Timestamp(microseconds: try reader.integer())
             try groups.restore(&reader)
             installations.evicted = groups[0].evictedInstallations
+            try restoreAgingClock(&reader)
         } else {
             throw StateError(key: page.key, problem: "a name that this version does not know")
         }
+    }
+
+    /// A checkpoint of an older version ends before the clock of the identities, which then begins with the fold's.
+    private mutating func restoreAgingClock(_ reader: inout StateReader) throws(StateError) {
+        guard reader.remaining > 0 else {
+            if clock.microseconds != 0 { restartAgingClock() }
+            return
+        }
+        let now = Timestamp(microseconds: try reader.integer())
+        let row = Timestamp(microseconds: try reader.integer())
+        guard row.microseconds != 0 else { return }
+        identities.restore(identities.clock.restored(now: now, row: row))
     }
 }
 

@@ -24,6 +24,27 @@ extension LifecycleFold {
         cycles.due(at: second, limit: Self.closingsPerTick)
     }
 
+    /// How far the ledger's clock may be ahead of a tick, which is more than clocks are slewed by: 5 minutes.
+    ///
+    /// Ledger rows depend on it, as on `closingsPerTick`.
+    private static let toleratedLeadMicroseconds: Int64 = 5 * 60 * 1_000_000
+
+    /// Whether the ledger's clock is so far ahead of a time that a tick at that time sets it back.
+    func isAhead(of now: Timestamp) -> Bool {
+        clock.microseconds &- now.microseconds > Self.toleratedLeadMicroseconds
+    }
+
+    /// The ledger's clock after a tick at a time.
+    public func timeOfTick(at now: Timestamp) -> Timestamp {
+        isAhead(of: now) ? now : max(clock, now)
+    }
+
+    /// Sets the ledger's clock back, and with it the closing times that the clock ahead has given.
+    mutating func setBack(to now: Timestamp) {
+        clock = now
+        cycles.limitClosing(closingTerms)
+    }
+
     /// Closes and judges the cycles that are due by the ledger's clock.
     mutating func closeDue(at second: UInt32) {
         let due = due(at: second)
@@ -34,10 +55,10 @@ extension LifecycleFold {
     /// The cycles with violations among those that `tick(to:)` would close at this time, with the same verdicts and in the
     /// same order. Closes and counts nothing.
     public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
-        let known = max(clock, now)
+        let known = timeOfTick(at: now)
         return due(at: seconds(known)).compactMap { slot in
-            guard let judgement = judgement(of: slot, known: known), judgement.broken != 0 else { return nil }
-            return ClosedCycle(judgement)
+            guard let evaluation = evaluation(of: slot, known: known), evaluation.broken != 0 else { return nil }
+            return ClosedCycle(evaluation)
         }
     }
 
@@ -51,12 +72,12 @@ extension LifecycleFold {
     /// The verdict on a cycle that closes now; nil for a reopened one, which has its verdict.
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
-    private func judgement(of slot: Int, known: Timestamp?) -> Judgement? {
+    private func evaluation(of slot: Int, known: Timestamp?) -> CycleEvaluation? {
         let cycle = cycles[slot]
         guard !cycle.flags.contains(.isReopened) else { return nil }
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
-        return cycles.withFacts(at: slot) { Judgement(cycle, $0, installation: installation, known: now) }
+        return cycles.withFacts(at: slot) { CycleEvaluation(cycle, $0, installation: installation, known: now) }
     }
 
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
@@ -75,11 +96,11 @@ extension LifecycleFold {
         let tally = groups.tally(of: group) - before
         reconcile(tally, atEndOf: cycle, at: last)
         remember(closed: cycle, until: last)
-        let judgement = judgement(of: slot, known: known)
-        observe(tally, judgement, atEndOf: cycle)
-        guard let judgement else { return }
-        groups[group].add(judgement)
-        if keepsClosedCycles { closedCycles.append(ClosedCycle(judgement)) }
+        let evaluation = evaluation(of: slot, known: known)
+        observe(tally, evaluation, atEndOf: cycle)
+        guard let evaluation else { return }
+        groups[group].add(evaluation)
+        if keepsClosedCycles { closedCycles.append(ClosedCycle(evaluation)) }
     }
 }
 
@@ -159,8 +180,14 @@ extension Cycle {
     /// A delivery or a summary sets it to the end of the grace period; any other event only moves it later.
     mutating func postponeClosing(after kind: EventKind, _ terms: ClosingTerms) {
         if kind == .notificationDelivered || kind == .prefetchCycleComplete { flags.insert(.isEnding) }
+        let end = closing(terms)
+        closesAt = flags.contains(.isEnding) ? end : max(closesAt, end)
+    }
+
+    /// When it closes if its last event arrives now; no closing time that the clock has given by now is later.
+    func closing(_ terms: ClosingTerms) -> UInt32 {
         let grace = terms.clockSeconds &+ terms.graceSeconds
         let open = (dueSecond ?? terms.clockSeconds) &+ terms.openSeconds
-        closesAt = flags.contains(.isEnding) ? grace : max(closesAt, open, grace)
+        return flags.contains(.isEnding) ? grace : max(open, grace)
     }
 }

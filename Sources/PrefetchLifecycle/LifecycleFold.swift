@@ -39,8 +39,12 @@ public struct LifecycleFold: Sendable {
     /// The totals by platform and app version, for the optional labels (docs/metrics.md): at most 128 groups. The first
     /// group holds events that name neither.
     public var totalsByGroup: [LifecycleGroup] { groups.groups }
-    /// The latest time of any batch or tick.
+    /// The latest time of any batch or tick, since a tick last set it back (`tick(to:)`).
     public internal(set) var clock = Timestamp(microseconds: 0)
+    /// What the events did since the last `takeEffects()`.
+    var effects = EffectTally()
+    /// How often the limits of the state are halved, because its disk is small.
+    public private(set) var halvings = 0
 
     let key: IdentityKey
     let limits: LifecycleLimits
@@ -89,12 +93,31 @@ public struct LifecycleFold: Sendable {
         installations = InstallationTable(limit: limits.installations)
     }
 
+    /// Halves the limits of the state from here on: `halvings` times those of cycles and installations, and three times
+    /// less those of identities, which take less space and keep events from being counted twice.
+    ///
+    /// The ledger records it, because what is evicted depends on it. State beyond the new limits is evicted one by one.
+    public mutating func halveLimits(_ halvings: Int) {
+        self.halvings = min(max(halvings, 0), Self.maximumHalvings)
+        installations.limit(to: limits.installations >> self.halvings)
+        identities.limit(to: limits.identities >> max(0, self.halvings - 3))
+    }
+
+    /// The most that limits are halved.
+    public static let maximumHalvings = 15
+
     /// The number of open cycles.
     public var openCycles: Int { cycles.count }
     /// The memory of the open cycles and their indexes, in bytes.
     public var cycleBytes: Int { cycles.byteCount }
     /// The number of remembered identities.
     public var rememberedIdentities: Int { identities.count }
+    /// The time of the last batch or tick as its row has it, which a clock that was set back makes earlier than `clock`.
+    public var lastRow: Timestamp { identities.clock.row }
+    /// Lets the clock by which identities grow old begin with `clock`, as after a checkpoint of a version that had none.
+    public mutating func restartAgingClock() {
+        identities.restore(identities.clock.restored(now: clock, row: clock))
+    }
     /// The memory of the remembered identities, in bytes.
     public var identityBytes: Int { identities.byteCount }
 
@@ -115,7 +138,7 @@ public struct LifecycleFold: Sendable {
 
     /// Whether a cycle is due to close, so that a tick must be written to the ledger.
     public mutating func isTickDue(at now: Timestamp) -> Bool {
-        !cycles.due(at: seconds(max(clock, now)), limit: 1).isEmpty
+        isAhead(of: now) || !cycles.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
     }
 
     /// Folds the events of a batch.
@@ -144,10 +167,14 @@ public struct LifecycleFold: Sendable {
         for identity in batchIdentities { identities.insert(identity) }
     }
 
-    /// Advances the clock without events: closes the cycles that are due and forgets old identities.
+    /// Moves the clock without events: closes the cycles that are due and forgets old identities.
+    ///
+    /// A tick is also what sets the clock back: batches only ever advance it, so after a false clock ahead nothing would
+    /// close until the true one has caught up.
     ///
     /// Closes at most `closingsPerTick` cycles; `isTickDue(at:)` says whether another tick is needed for the rest.
     public mutating func tick(to now: Timestamp) {
+        if isAhead(of: now) { setBack(to: now) }
         advance(to: now)
         closeDue(at: seconds(clock))
     }
@@ -161,7 +188,7 @@ public struct LifecycleFold: Sendable {
     private mutating func advance(to now: Timestamp) {
         cycles.rebuildIndexes()
         clock = max(clock, now)
-        groups[0].evictedIdentities += identities.advance(to: clock)
+        groups[0].evictedIdentities += identities.advance(to: now)
     }
 
     func seconds(_ time: Timestamp) -> UInt32 {
@@ -174,7 +201,9 @@ extension LifecycleFold {
     private mutating func fold(_ event: borrowing Event, schedule: UInt64?, in bytes: Span<UInt8>) {
         let installation = event.installation?.fingerprint ?? 0
         let named = groups.place(of: event, in: bytes)
+        let earlier = groups.increments(of: named ?? 0)
         let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
+        var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
             var slot = slot(for: event, at: address)
@@ -182,22 +211,28 @@ extension LifecycleFold {
             let terms = closingTerms
             let group = group(of: slot, named)
             var before = groups.tally(of: group)
+            var start = groups.increments(of: group)
+            let isWaiting = isWaiting(event, at: slot)
             if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 evict(slot)
                 slot = open(address, base: event.timestamp)
                 cycles.update(slot) { $0.group = UInt8(group) }
                 before = groups.tally(of: group)
+                start = groups.increments(of: group)
                 _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
             let counted = groups.tally(of: group) - before
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
+            increments &+= groups.increments(of: group) &- start
+            note(event, increments, at: slot, wasWaiting: isWaiting)
             updateInstallation(installation, with: event, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {
                 updateTask(of: slot, by: event)
                 resumeJudging(slot)
             }
         } else {
+            note(event, increments)
             updateInstallation(installation, with: event, due: nil)
         }
         if event.kind == .notificationDenied { recordDenial(event, installation) }
@@ -211,7 +246,7 @@ extension LifecycleFold {
         return named
     }
 
-    private var closingTerms: ClosingTerms {
+    var closingTerms: ClosingTerms {
         ClosingTerms(
             clockSeconds: seconds(clock),
             graceSeconds: UInt32(clamping: limits.closingGraceSeconds),
@@ -286,7 +321,7 @@ extension LifecycleFold {
     }
 
     private mutating func open(_ address: CycleAddress, base: Timestamp) -> Int {
-        if cycles.count >= min(limits.openCycles, SlotIndex.slotLimit), cycles.count > 0 {
+        if cycles.count >= min(limits.openCycles >> halvings, SlotIndex.slotLimit), cycles.count > 0 {
             evict(evictionCandidate)
         }
         let slot = cycles.open(address, base: base)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CStartSignals
 import Collector
 import TextOutput
 
@@ -20,7 +21,8 @@ struct DNPTelemetry: AsyncParsableCommand {
     )
 
     static func main() async {
-        if CommandLine.arguments.dropFirst().first == "serve" { ServiceSignals.ignoreHangUps() }
+        // Where the format of executables is ELF, they have been blocked since before any library's initialiser.
+        if CommandLine.arguments.dropFirst().first == "serve" { start_signals_block() }
         Terminal.openClosedStreams()
         await main(nil)
     }

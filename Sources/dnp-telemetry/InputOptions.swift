@@ -4,6 +4,30 @@ import ArgumentParser
 import LogInput
 import LogValidation
 
+/// What `validate` and `replay` read.
+struct InputFiles: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("Files to read; - is standard input.", valueName: "file"),
+        completion: .file()
+    )
+    var paths: [String]
+
+    @Flag(
+        help: ArgumentHelp(
+            "All files are parts of one device's log, in their order.",
+            discussion:
+                "Otherwise each file is a device of its own; the rotations of a log (app.log, app.log.1.gz) are one."
+        )
+    )
+    var join = false
+
+    func validate() throws {
+        guard paths.count(where: { $0 == "-" }) < 2 else {
+            throw ValidationError("expected - once, since standard input can be read only once")
+        }
+    }
+}
+
 /// How `validate`, `replay` and `report` read their input.
 struct InputOptions: ParsableArguments {
     @Option(

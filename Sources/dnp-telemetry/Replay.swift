@@ -27,11 +27,8 @@ struct Replay: ParsableCommand {
             """
     )
 
-    @Argument(
-        help: ArgumentHelp("Files to replay together; - is standard input.", valueName: "file"),
-        completion: .file()
-    )
-    var inputs: [String]
+    @OptionGroup
+    var inputs: InputFiles
 
     @Option(help: "Form of the result: text (Prometheus) or json (the counters of validate).")
     var format = ResultFormat.text
@@ -43,9 +40,6 @@ struct Replay: ParsableCommand {
     var reading: InputOptions
 
     func validate() throws {
-        guard inputs.count(where: { $0 == "-" }) < 2 else {
-            throw ValidationError("expected - once, since standard input can be read only once")
-        }
         guard labels.isEmpty || format == .text else {
             throw ValidationError("expected --label with --format text; the counters of --format json have no labels")
         }
@@ -54,7 +48,8 @@ struct Replay: ParsableCommand {
     func run() throws {
         var options = JudgementOptions(try reading.lineFormat())
         options.detail = .counters
-        let judgement = try reading.judge(inputs, options)
+        options.joins = inputs.join
+        let judgement = try reading.judge(inputs.paths, options)
         try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition(labels: labels))
         reading.hint(at: judgement, "validate --explain")
     }

@@ -66,6 +66,14 @@ struct Send: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "Installation of the events that name none; without it each file on each host is a device of its own.",
+            valueName: "id"
+        )
+    )
+    var installation: String?
+
+    @Option(
+        help: ArgumentHelp(
             "Header of every request, name: value, such as the one that a proxy chooses by; may be repeated.",
             valueName: "header"
         )
@@ -81,6 +89,7 @@ struct Send: AsyncParsableCommand {
     func validate() throws {
         _ = try url()
         _ = try headers()
+        _ = try device()
         guard timeout.duration >= .milliseconds(1) else { throw ValidationError("expected --timeout above 0s") }
     }
 
@@ -100,12 +109,21 @@ struct Send: AsyncParsableCommand {
         }
     }
 
+    private func device() throws -> SendInstallation? {
+        do throws(InvalidOption) {
+            return try installation.map { id throws(InvalidOption) in try SendInstallation(id) }
+        } catch {
+            throw ValidationError("--installation: \(error)")
+        }
+    }
+
     func run() async throws {
         var options = SendOptions(to: try url(), reading: try reading.lineFormat())
         options.access = access.access
         options.credentials = ProcessInfo.processInfo.environment["CREDENTIALS_DIRECTORY"]
         options.compresses = !uncompressed
         options.headers = try headers()
+        options.installation = try device()
         options.retryFor = retryFor.duration
         options.timeout = timeout.duration
         if input == "-", !reading.quiet, Terminal.isTerminal(Terminal.input) {

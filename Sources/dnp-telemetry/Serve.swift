@@ -45,7 +45,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let signals = await ServiceSignals.take()
+        let signals = try ServiceSignals.take()
         let reader = options.reader
         let configuration: ServeConfiguration
         do throws(ConfigurationProblems) {

@@ -52,6 +52,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("follow-journal"))
     var followJournal: [String] = []
 
+    @Option(help: .setting("follow-journal-device"))
+    var followJournalDevice: String?
+
     @Flag(inversion: .prefixedNo, help: .setting("stdin"))
     var stdin: Bool?
 
@@ -105,6 +108,12 @@ struct ServeOptions: ParsableArguments {
 
     @Option(help: .setting("idle-timeout"))
     var idleTimeout: String?
+
+    @Option(help: .setting("min-transfer-rate"))
+    var minTransferRate: String?
+
+    @Option(help: .setting("transfer-grace"))
+    var transferGrace: String?
 
     @Option(help: .setting("max-commit-time"))
     var maxCommitTime: String?
@@ -163,8 +172,11 @@ struct ServeOptions: ParsableArguments {
             ("body-timeout", bodyTimeout),
             ("response-timeout", responseTimeout),
             ("idle-timeout", idleTimeout),
+            ("min-transfer-rate", minTransferRate),
+            ("transfer-grace", transferGrace),
             ("max-commit-time", maxCommitTime),
             ("log-level", logLevel),
+            ("follow-journal-device", followJournalDevice),
         ]
         let lists: [(String, [String])] = [
             ("listen", listen),

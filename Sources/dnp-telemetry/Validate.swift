@@ -9,8 +9,8 @@ struct Validate: ParsableCommand {
         discussion: """
             Reads the plugin's log lines in any form that they come in (bare, stamped, Apple's unified logging, \
             idevicesyslog, Xcode, logcat, syslog, journalctl) or events as JSON, puts them into cycles, and says of each \
-            cycle how it ended and which rules of the lifecycle it broke. Files may be compressed with gzip. Each input \
-            is a log of its own; join the parts of a rotated one with cat.
+            cycle how it ended and which rules of the lifecycle it broke. Files may be compressed with gzip. Each file is \
+            a device of its own, but for the rotations of a log (app.log, app.log.1.gz) and with --join.
 
             Rules of bucket A (bugs of the plugin) make the verdict incoherent, with --strict those of bucket B (logic) \
             too; bucket C (the system's own timing) is only noted.
@@ -35,11 +35,8 @@ struct Validate: ParsableCommand {
             """
     )
 
-    @Argument(
-        help: ArgumentHelp("Files to judge together; - is standard input.", valueName: "file"),
-        completion: .file()
-    )
-    var inputs: [String]
+    @OptionGroup
+    var inputs: InputFiles
 
     @Option(help: "Form of the result: text or json (one object).")
     var format = ResultFormat.text
@@ -72,17 +69,15 @@ struct Validate: ParsableCommand {
     func validate() throws {
         _ = try requirements()
         if junit?.isEmpty == true { throw ValidationError("--junit names a file, found nothing") }
-        guard inputs.count(where: { $0 == "-" }) < 2 else {
-            throw ValidationError("expected - once, since standard input can be read only once")
-        }
     }
 
     func run() throws {
         var options = JudgementOptions(try reading.lineFormat())
         options.explains = explain
+        options.joins = inputs.join
         let requirements = try requirements()
         if let junit { try Terminal.check(output: junit) }
-        let judgement = try reading.judge(inputs, options)
+        let judgement = try reading.judge(inputs.paths, options)
         // A failure of one output does not keep the other from being written.
         let printed = Result { try print(judgement) }
         if let junit {

@@ -24,13 +24,25 @@ package final class Pipeline: Sendable {
     private let output: JournalOutput
     private let directory: TemporaryDirectory
 
-    /// Opens the ledger of a directory and goes on with it; nothing is ever pruned.
+    /// Opens the ledger of a directory and goes on with it.
+    ///
+    /// - Parameters:
+    ///   - ledgerClock: the clock of the writer; `clock` where none is given.
+    ///   - watch: what a time of the clock is compared with; without one any time is believed.
+    ///   - monotonic: the time that no one sets.
+    ///   - keepSeconds: how long batches stay; by default nothing is ever pruned.
+    ///   - isJournalManual: whether the caller moves `progress` in the place of a journal.
     package init(
         in directory: TemporaryDirectory,
         clock: ManualClock = ManualClock(),
+        ledgerClock: LedgerClock? = nil,
         limits: LifecycleLimits = LifecycleLimits(),
         labels: [LifecycleLabel] = [],
         tickInterval: Duration? = nil,
+        watch: ClockWatch? = nil,
+        monotonic: ManualClock = ManualClock(),
+        keepSeconds: Int64 = 100 * 365 * 86_400,
+        isJournalManual: Bool = false,
         journald: NamespacedJournald? = nil
     ) throws {
         self.clock = clock
@@ -43,15 +55,18 @@ package final class Pipeline: Sendable {
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
-        let progress = journald == nil ? nil : try JournalProgress.resume(ledger)
+        let progress = journald == nil && !isJournalManual ? nil : try JournalProgress.resume(ledger)
         let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
         self.progress = progress
         self.output = output
         let processor = IngestProcessor(
             projection,
-            retention: LedgerRetention(journal: progress, keepSeconds: { 100 * 365 * 86_400 }),
+            recovery: recovery,
+            retention: LedgerRetention(journal: progress, keepSeconds: { keepSeconds }),
             metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
-            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+            log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
+            watch: watch,
+            monotonic: { monotonic.now }
         ) { _ in
             progress?.passed(cursor: output.cursor)
             output.wake()
@@ -59,7 +74,7 @@ package final class Pipeline: Sendable {
         writer = try GroupCommit(
             ledger: ledger,
             processor: processor,
-            clock: clock.ledgerClock,
+            clock: ledgerClock ?? clock.ledgerClock,
             tickInterval: tickInterval
         )
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import MetricsRegistry
+import PrefetchLifecycle
 import TestSupport
 
 @testable package import LedgerState
@@ -73,6 +74,32 @@ extension RegistryPage {
 
     package var received: Int { sum("dnp_telemetry_events_received_total{") }
     package var rejected: Int { sum("dnp_telemetry_events_rejected_total{") }
+
+    /// The accepted events with each effect.
+    package var effects: [String: Int] {
+        Dictionary(
+            uniqueKeysWithValues: AcceptedEffect.allCases.map { effect in
+                ("\(effect.name)", self["dnp_telemetry_accepted_effects_total{effect=\"\(effect.name)\"}"] ?? 0)
+            }
+        )
+    }
+
+    /// accepted - (counted + repeated_stage + informational + late): 0 when all adds up.
+    package var effectBalance: Int { (accepted ?? 0) - effects.values.reduce(0, +) }
+
+    /// By how much the lifecycle's counters grew, by cause.
+    package var increments: Int { sum("dnp_telemetry_lifecycle_increments_total{") }
+
+    /// The sum of the lifecycle's counters that events count in.
+    package var lifecycleCounters: Int { Self.eventCounters.reduce(0) { $0 + sum($1) } }
+
+    private static let eventCounters = [
+        "dnp_prefetch_scheduled_total", "dnp_prefetch_executed_total", "dnp_prefetch_success_total",
+        "dnp_prefetch_failure_total", "dnp_prefetch_used_for_notification_total", "dnp_prefetch_expired_total",
+        "dnp_prefetch_missed_window_total", "dnp_prefetch_fallback_total", "dnp_prefetch_lead_capped_total",
+        "dnp_prefetch_retries_total", "dnp_notification_delivered_total", "dnp_notification_drift_exceeded_total",
+        "dnp_content_cache_failures_total", "dnp_plugin_errors_total",
+    ]
 
     private func sum(_ prefix: String) -> Int {
         samples.reduce(0) { $0 + ($1.key.hasPrefix(prefix) ? Int($1.value) ?? 0 : 0) }

@@ -100,6 +100,6 @@ struct AppendingTests {
         try ledger.close()
         #expect(throws: LedgerError.self) { try ledger.append([.sample(2)]) }
         #expect(throws: LedgerError.self) { try ledger.reader.read(afterBatch: 0) }
-        #expect(try directory.names() == ["ledger.lock", "ledger.reserve", "ledger.sqlite"])
+        #expect(try directory.names() == ["ledger.lock", "ledger.mark", "ledger.reserve", "ledger.sqlite"])
     }
 }

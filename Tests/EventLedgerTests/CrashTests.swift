@@ -16,7 +16,7 @@ extension OneAtATime {
 
         /// Copies the files as they are while the ledger is open, which is what a killed process leaves.
         func takeImage() throws {
-            for name in ["ledger.sqlite", "ledger.sqlite-wal"] {
+            for name in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.mark"] {
                 try FileBytes.copy("\(directory.path)/\(name)", to: "\(image.path)/\(name)")
             }
         }
@@ -34,7 +34,7 @@ extension OneAtATime {
                 now: sampleTime
             )
             #expect(opening == .opened)
-            #expect(recovered.id == ledger.id)
+            #expect(recovered.id == ledger.id && recovered.lives == ledger.lives)
             #expect(recovered.position == LedgerPosition(batch: 100, sequence: 200))
             #expect(try recovered.reader.read(afterBatch: 0) == ledger.reader.read(afterBatch: 0))
             #expect(try recovered.append([.sample(7)]) == LedgerPosition(batch: 101, sequence: 203))

@@ -86,7 +86,7 @@ struct DamageTests {
             try directory.names()
                 == [
                     "ledger-corrupt-20251114T054800Z-2.sqlite", "ledger-corrupt-20251114T054800Z.sqlite", "ledger.lock",
-                    "ledger.reserve", "ledger.sqlite",
+                    "ledger.mark", "ledger.reserve", "ledger.sqlite",
                 ].sorted()
         )
     }
@@ -256,7 +256,7 @@ struct DamageSweepTests {
             #expect(again.position == end, what)
             try again.close()
         } catch LedgerError.newerSchema {
-            #expect(database[60..<64] != [0, 0, 0, 2], what)
+            #expect(database[60..<64] != [0, 0, 0, 3], what)
         } catch {
             Issue.record("\(what): \(error)")
         }

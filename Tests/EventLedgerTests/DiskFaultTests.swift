@@ -34,7 +34,7 @@ extension OneAtATime {
             var failure: LedgerError?
             while failure == nil, stored < 100 {
                 do throws(LedgerError) {
-                    try ledger.append([.sample(2 * stored, bytes: 30_000), .sample(2 * stored + 1, bytes: 30_000)])
+                    try ledger.append([.sample(2 * stored, bytes: 3_000), .sample(2 * stored + 1, bytes: 3_000)])
                     stored += 1
                 } catch {
                     failure = error
@@ -44,7 +44,7 @@ extension OneAtATime {
                 Issue.record("unexpected: \(String(describing: failure))")
                 return
             }
-            #expect(detail.contains("full"))
+            #expect(detail.contains("held back"))
             #expect(stored > 0)
             let reached = LedgerPosition(batch: Int64(2 * stored), sequence: UInt64(6 * stored))
             #expect(ledger.position == reached)

@@ -64,6 +64,36 @@ struct MigrationTests {
         #expect(try StagingTests.rows(reopened) == 2)
     }
 
+    @Test("a ledger of schema 2 keeps its id as that of its first life, and needs no mark")
+    func second() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        let connection = try LedgerConnection(
+            path: path,
+            readOnly: false,
+            setUp: [
+                "DROP TABLE life", "ALTER TABLE meta DROP COLUMN comparable", "ALTER TABLE meta DROP COLUMN is_marked",
+                "PRAGMA user_version = 2",
+            ]
+        )
+        try connection.close()
+        try FileBytes.remove(directory.path + "/ledger.mark")
+        let before = try LedgerReader.open(directory: directory.path)
+        #expect(try before.lives().map(\.id) == [ledger.id])
+        #expect(try before.acknowledged() == .never)
+
+        let (migrated, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: 5)
+        #expect(opening == .opened && migrated.renewal == nil)
+        #expect(migrated.lives.map(\.id) == [ledger.id] && migrated.lives.first?.startedAt == sampleTime)
+        #expect(migrated.position == LedgerPosition(batch: 1, sequence: 3))
+        #expect(
+            try migrated.reader.acknowledged()
+                == .read(life: ledger.id, position: LedgerPosition(batch: 1, sequence: 3))
+        )
+        try migrated.append([.sample(2)])
+    }
+
     @Test("a reader reads a ledger of schema 1 without migrating it")
     func readerOfFirst() throws {
         try makeFirst()

@@ -59,10 +59,10 @@ struct OpeningTests {
         let path = directory.path + "/ledger.sqlite"
         try FileBytes.write([0, 0, 0, 99], to: path, at: 60)
         let before = try FileBytes.read(path)
-        #expect(throws: LedgerError.newerSchema(found: 99, supported: 2, path: path)) {
+        #expect(throws: LedgerError.newerSchema(found: 99, supported: 3, path: path)) {
             try EventLedger.sample(in: directory)
         }
-        #expect(throws: LedgerError.newerSchema(found: 99, supported: 2, path: path)) {
+        #expect(throws: LedgerError.newerSchema(found: 99, supported: 3, path: path)) {
             try LedgerReader.open(directory: directory.path)
         }
         #expect(try FileBytes.read(path) == before)

@@ -134,7 +134,7 @@ extension OneAtATime {
         @Test("a stream name that is empty or has control characters is refused", arguments: ["", "a\nb", "a\0"])
         func names(name: String) throws {
             var configuration = TestDelivery.configuration("none")
-            configuration.stream = name
+            configuration.streams = StreamNames(name)
             #expect(throws: JournalWriterError.name("stream", value: name)) {
                 _ = try ConfirmedJournalWriter(configuration, from: .start, source: NumberedSource(upTo: 0))
             }

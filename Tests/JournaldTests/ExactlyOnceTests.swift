@@ -82,6 +82,22 @@ extension OneAtATime {
             try delivery.waitForPosition(30_000)
         }
 
+        @Test("a journald that does not answer is not kept from the space of files that it has deleted")
+        func stalledHoldsNoFiles() throws {
+            let journald = try TestJournald()
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 1_000)) {
+                $0.firstPause = .seconds(60)
+                $0.longestPause = .seconds(60)
+            }
+            try delivery.waitForPosition(1_000)
+            journald.signal(SIGSTOP)
+            delivery.extend(to: 2_000)
+            try delivery.wait(for: "absence") { $0.state == .absent }
+            let open = try ChildProcess.output(of: "/bin/ls", ["-l", "/proc/\(getpid())/fd"])
+            #expect(!String(decoding: open, as: UTF8.self).contains("\(journald.namespace)/"))
+            journald.signal(SIGCONT)
+        }
+
         @Test("a rate limit of journald delays delivery and loses nothing")
         func rateLimited() async throws {
             // journald multiplies the burst by up to 6 when the disk has room.
@@ -129,6 +145,68 @@ extension OneAtATime {
             try delivery.waitForPosition(40_000)
             #expect(try journald.sequences() == Array(1...40_000))
             #expect(delivery.writer.statistics.lost == 0)
+        }
+    }
+}
+
+extension OneAtATime {
+    @Suite("Exactly-once delivery when a killed journald left its index incomplete", .timeLimit(.minutes(5)))
+    struct IncompleteIndexTests {
+        /// Delivers 2,000 entries, kills journald and takes the last one out of the index of a value.
+        ///
+        /// - Returns: A checkpoint at the entry 1,000.
+        private func prepare(_ journald: TestJournald, without assignment: String) async throws -> JournalCheckpoint {
+            let first = try TestDelivery(journald, NumberedSource(upTo: 1_000))
+            let kept = await first.writer.stop(within: .seconds(30))
+            #expect(kept.position == 1_000 && kept.cursor != nil)
+            let second = try TestDelivery(journald, NumberedSource(upTo: 2_000), from: kept)
+            #expect(await second.writer.stop(within: .seconds(30)).position == 2_000)
+            journald.killAtOnce()
+            try journald.removeLastEntryFromIndex(of: assignment)
+            #expect(try journald.sequencesOfEveryEntry() == Array(1...2_000))
+            try journald.start()
+            return kept
+        }
+
+        @Test(
+            "an entry that journalctl -t misses after a kill of journald is sent again, from a checkpoint or without one",
+            arguments: [true, false]
+        )
+        func notInIdentifier(hasCheckpoint: Bool) async throws {
+            let journald = try TestJournald()
+            let kept = try await prepare(journald, without: "SYSLOG_IDENTIFIER=\(TestDelivery.identifier)")
+            #expect(try journald.sequences() == Array(1...1_999))
+            let checkpoint = hasCheckpoint ? kept : .start
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000), from: checkpoint)
+            try delivery.waitForPosition(3_000)
+            #expect(try journald.sequences() == Array(1...3_000))
+            #expect(delivery.writer.statistics.written == 1_001)
+        }
+
+        @Test("an entry that a kill of journald left out of another field's index is not sent again")
+        func notInStream() async throws {
+            let journald = try TestJournald()
+            let kept = try await prepare(journald, without: "TEST_STREAM=0123456789abcdef")
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 3_000), from: kept)
+            try delivery.waitForPosition(3_000)
+            #expect(try journald.sequences() == Array(1...3_000))
+            #expect(delivery.writer.statistics.written == 1_000)
+        }
+
+        @Test("an entry of the same stream and number under another identifier confirms nothing")
+        func anotherIdentifier() throws {
+            let journald = try TestJournald()
+            let source = NumberedSource(upTo: 10)
+            let delivery = try TestDelivery(journald, source)
+            try delivery.waitForPosition(10)
+            var configuration = TestDelivery.configuration(journald.namespace)
+            configuration.identifier = "journald-tests-other"
+            let other = try ConfirmedJournalWriter(configuration, from: .start, source: NumberedSource(upTo: 20))
+            try Deadline().wait(for: "the other's position") { other.statistics.position == 20 }
+            delivery.extend(to: 20)
+            try delivery.waitForPosition(20)
+            #expect(try journald.sequences() == Array(1...20))
+            #expect(delivery.writer.statistics.repeated == 0)
         }
     }
 }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import LedgerState
+@testable import PrefetchLifecycle
 
 @Suite("The accounts of everything received")
 struct IngestAccountsTests {
@@ -69,6 +70,37 @@ struct IngestAccountsTests {
             #expect(read?.lines == accounts.lines)
             #expect(read?.altered == accounts.altered)
             #expect(read?.encoded == accounts.encoded)
+        }
+    }
+
+    @Test("ingest accounts keep what events did, and what is no event of the fold is informational")
+    func effectsRoundTrip() {
+        var accounts = IngestAccounts()
+        accounts.add(IngestReceipt(), accepted: 9, origin: Self.origins[0])
+        #expect(accounts.lacksEffects)
+        var tally = EffectTally()
+        for effect in [AcceptedEffect.counted, .counted, .repeatedStage, .informational, .late] { tally.add(effect) }
+        tally.countedAtOnce = 1
+        tally.recovered = 3
+        accounts.add(tally, of: 9, increments: 6)
+        #expect(accounts.effects == [2, 1, 5, 1])
+        #expect(accounts.increments == [1, 3, 2])
+        #expect(!accounts.lacksEffects)
+        let read = IngestAccounts(encoded: accounts.encoded)
+        #expect(read == accounts)
+        #expect(read?.effects == accounts.effects && read?.increments == accounts.increments)
+    }
+
+    @Test("ingest accounts of an older version estimate effects so that everything adds up")
+    func estimatedEffects() {
+        for (accepted, increments, recovered) in [(9, 6, 0), (9, 20, 0), (9, 6, 4), (9, 0, 0), (9, 4, 6)] {
+            var accounts = IngestAccounts()
+            accounts.add(IngestReceipt(), accepted: UInt64(accepted), origin: Self.origins[0])
+            accounts.estimateEffects(increments: UInt64(increments), recovered: UInt64(recovered), upTo: 7)
+            #expect(accounts.effects.reduce(0, +) == UInt64(accepted))
+            #expect(accounts.increments.reduce(0, +) == UInt64(increments))
+            #expect(accounts.estimatedUpTo == 7)
+            #expect(IngestAccounts(encoded: accounts.encoded) == accounts)
         }
     }
 

@@ -49,6 +49,27 @@ struct LedgerRebuildTests {
     }
 
     @Test(
+        "a ledger rebuild is equal to what was saved after the upgrade from a version that noted no effects",
+        arguments: 5...7 as ClosedRange<UInt64>
+    )
+    func upgraded(seed: UInt64) async throws {
+        let kept = try await KeptLedger(seed: seed)
+        try kept.directory.makeCheckpointOlder()
+        #expect(try self.report(kept).result == .equal)
+        let pipeline = try Pipeline(in: kept.directory)
+        #expect(pipeline.page.effectBalance == 0)
+        for lines in Self.batches { _ = try await pipeline.submit(lines) }
+        let page = pipeline.page
+        try await pipeline.close()
+        let report = try self.report(kept)
+        #expect(report.pages == [] && report.counters == [] && report.problems == [])
+        #expect(report.result == .equal)
+        let reopened = try Pipeline(in: kept.directory)
+        #expect(reopened.page.difference(from: page) == [])
+        try await reopened.close()
+    }
+
+    @Test(
         "a ledger rebuild of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that"
     )
     func ledgerRebuildBeside() async throws {

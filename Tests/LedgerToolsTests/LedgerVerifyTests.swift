@@ -8,6 +8,7 @@ import Testing
 
 @testable import LedgerState
 @testable import LedgerTools
+@testable import PrefetchLifecycle
 @testable import TextOutput
 
 @Suite("Verifying a ledger")
@@ -52,6 +53,54 @@ struct LedgerVerifyTests {
         }
         #expect(try reader.statistics().pruned.batch > 0)
         try await pipeline.close()
+    }
+
+    @Test("ledger verify and rebuild name a key that is not the ledger's")
+    func otherKey() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let own = try #require(try InstallationKey.load(from: kept.path))
+        let ledger = try EventLedger.openExisting(directory: kept.path, durability: .process)
+        try KeyFingerprint(of: own).save(to: ledger, now: startOfTest)
+        try ledger.close()
+        #expect(try failures(kept.directory) == [:])
+        let verdict = try LedgerVerify(stateDirectory: kept.path).verdict(.none)
+        #expect(verdict.text(style: .plain, isBrief: false).contains("installation.key is the key of this ledger"))
+        #expect(!verdict.text(style: .plain, isBrief: false).contains(KeyFingerprint.projection))
+
+        try Files.write([UInt8](1...32), to: kept.directory.file(InstallationKey.fileName))
+        let failures = try failures(kept.directory)
+        #expect(Set(failures.keys) == [.key])
+        #expect(failures[.key]?.first?.contains("it is another key") == true)
+        let error = #expect(throws: UnreadableLedger.self) { _ = try LedgerRebuild(stateDirectory: kept.path) }
+        #expect(error?.description.contains("it is another key") == true)
+        #expect(throws: UnreadableLedger.self) {
+            _ = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest)
+        }
+    }
+
+    @Test(
+        "ledger verify, dump and rebuild say what a start says of a ledger that is empty or missing",
+        arguments: [true, false]
+    )
+    func lostLedger(isEmpty: Bool) async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let path = kept.directory.file("ledger.sqlite")
+        if isEmpty { try Files.write([], to: path) } else { try FileManager.default.removeItem(atPath: path) }
+        guard case .lost(let lost) = try LedgerPresence.find(in: kept.path) else {
+            Issue.record("it does not count as lost")
+            return
+        }
+        #expect(lost.description.contains(isEmpty ? "the file is empty" : "the file is missing"))
+        let commands: [() throws -> Void] = [
+            { _ = try LedgerVerify(stateDirectory: kept.path) },
+            { _ = try LedgerDump(stateDirectory: kept.path, .events(nil), after: 0, limit: 1) },
+            { _ = try LedgerRebuild(stateDirectory: kept.path) },
+            { _ = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest) },
+        ]
+        for command in commands {
+            let error = #expect(throws: UnreadableLedger.self) { try command() }
+            #expect(error?.description == lost.description)
+        }
     }
 
     @Test("ledger verify names a batch with a changed byte")
@@ -102,6 +151,36 @@ struct LedgerVerifyTests {
         #expect(failures[.sums]?.first == "at the checkpoint, accepted is 11 and the last event has number 12")
     }
 
+    @Test("ledger verify sees effects and increments that do not add up to accepted events and counters")
+    func wrongEffects() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        var accounts = IngestAccounts()
+        accounts.add(IngestReceipt(), accepted: 12, origin: EventOrigin(.http, .ndjson).rawValue)
+        var tally = EffectTally()
+        tally.add(.counted)
+        accounts.add(tally, of: 1, increments: 5)
+        var changes = StateChanges()
+        changes.put(IngestAccounts.stateKey, accounts.encoded)
+        try kept.overwrite(changes)
+        let failures = try failures(kept.directory)
+        #expect(
+            failures == [
+                .sums: [
+                    "at the checkpoint, accepted 12 is not counted 1 + repeated_stage 0 + informational 0 + late 0",
+                    "at the checkpoint, the lifecycle's counters come to 12, and they grew by event 0 + client_counters 0 "
+                        + "+ later 5",
+                ]
+            ]
+        )
+    }
+
+    @Test("ledger verify finds nothing in a checkpoint of a version that noted no effects")
+    func olderEffects() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.directory.makeCheckpointOlder()
+        #expect(try failures(kept.directory) == [:])
+    }
+
     @Test("ledger verify sees a page of the state that cannot be read back")
     func unreadablePage() async throws {
         let kept = try await KeptLedger(Self.batches)
@@ -146,10 +225,59 @@ struct LedgerVerifyTests {
         let text = verdict.text(style: .plain)
         #expect(text.contains("\nFAILED  batches    3 batches with 8 events, numbers 1 to 12\n"))
         #expect(text.contains("\n          batch 2: checksum "))
-        #expect(text.hasSuffix("\nunsound: 1 of 7 checks failed, 1 skipped\n"))
+        #expect(text.hasSuffix("\nunsound: 1 of 8 checks failed, 1 skipped\n"))
         #expect(verdict.text(style: .plain, isBrief: true).hasPrefix("FAILED  batches "))
         let object = try JSONSerialization.jsonObject(with: Data(verdict.json())) as? [String: Any]
         #expect(object?["verdict"] as? String == "unsound")
         #expect((object?["checks"] as? [[String: Any]])?.map { $0["result"] as? String }.contains("failed") == true)
+    }
+}
+
+@Suite("Verifying a ledger's lives")
+struct LivesVerifyTests {
+    private func verdict(_ kept: KeptLedger) throws -> LedgerCheck {
+        let checks = try LedgerVerify(stateDirectory: kept.path).verdict(.none).checks
+        return try #require(checks.first { $0.name == .lives })
+    }
+
+    private static let batches = [
+        [EventText.scheduled("id-0"), EventText.scheduled("id-1")], [EventText.scheduled("id-2")],
+    ]
+
+    @Test("ledger verify says how many events are missing when the mark is ahead, before and after the next start")
+    func markAhead() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        #expect(try verdict(kept).sentence == "one life")
+        try kept.execute("DELETE FROM batch WHERE id >= 2", "DELETE FROM position")
+        let before = try verdict(kept)
+        #expect(
+            before.findings == [
+                "1 acknowledged events are missing: the ledger ends at batch 1, sequence 2, and its mark shows batch 3, "
+                    + "sequence 3"
+            ]
+        )
+        try EventLedger.open(directory: kept.path, durability: .process, now: startOfTest).ledger.close()
+        let after = try verdict(kept)
+        #expect(after.sentence.hasPrefix("2 lives; the newest, "))
+        #expect(after.sentence.hasSuffix(", began after number 2"))
+        #expect(after.findings.count == 1)
+        #expect(after.findings.first?.hasPrefix("1 acknowledged events are missing: numbers 3 to 3 of life ") == true)
+        #expect(after.findings.first?.hasSuffix(", as the mark showed") == true)
+    }
+
+    @Test("ledger verify names a mark that is missing or of another ledger", arguments: [true, false])
+    func foreignMark(isMissing: Bool) async throws {
+        let kept = try await KeptLedger(Self.batches)
+        let mark = kept.directory.file("ledger.mark")
+        try FileManager.default.removeItem(atPath: mark)
+        if !isMissing {
+            let other = try await KeptLedger(Self.batches)
+            try FileManager.default.copyItem(atPath: other.directory.file("ledger.mark"), toPath: mark)
+        }
+        let check = try verdict(kept)
+        #expect(check.result == .failed)
+        #expect(
+            check.findings.first?.hasPrefix(isMissing ? "ledger.mark is missing" : "ledger.mark is of life ") == true
+        )
     }
 }

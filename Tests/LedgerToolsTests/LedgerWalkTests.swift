@@ -93,4 +93,14 @@ struct JournalCensusTests {
         #expect(census.entries == 8)
         #expect(census.missing(upTo: 5) == [])
     }
+
+    @Test("a journal's sequence numbers include those that are in its files and not in its index")
+    func journalCensusUnindexed() {
+        var indexed = census([3, 4, 7, 7, 9])
+        indexed.addUnindexed(of: census([1, 3, 4, 5, 7, 7, 8, 9, 12, 13]), upTo: 12)
+        #expect(indexed.missing(upTo: 12) == [6...6, 10...11])
+        #expect(indexed.unindexed == 3)
+        #expect(indexed.entries == 8)
+        #expect(indexed.repetitions == [7...7], "what the index shows once is not repeated")
+    }
 }

@@ -5,9 +5,6 @@ import TelemetryEvents
 @testable import LogValidation
 @testable import PrefetchLifecycle
 
-/// The fold has one of its own.
-typealias Judgement = LogValidation.Judgement
-
 /// Judgements as runs make them.
 enum JudgementSamples {
     static let due = time("2025-11-15T05:53:00Z")
@@ -37,6 +34,7 @@ enum JudgementSamples {
         stages.delivered = time("2025-11-15T05:53:02Z")
         var closed = ClosedCycle(
             schedule: 1,
+            installation: 0,
             notificationTime: due,
             outcome: outcome,
             stages: stages,

@@ -41,7 +41,7 @@ struct DeduplicationTests {
 
     @Test("an identity is remembered for the window and forgotten after one and a half")
     func identityIsForgottenAfterItsWindow() {
-        var identities = RememberedIdentities(window: 700, limit: 1_000)
+        var identities = RememberedIdentities(window: 700, limit: 79)
         _ = identities.advance(to: Timestamp(microseconds: 0))
         identities.insert(11)
         for time in stride(from: Int64(50), through: 700, by: 50) {
@@ -49,8 +49,76 @@ struct DeduplicationTests {
             #expect(evicted == 0)
             #expect(identities.contains(11))
         }
-        _ = identities.advance(to: Timestamp(microseconds: 1_050))
+        for time in stride(from: Int64(750), through: 1_050, by: 50) {
+            _ = identities.advance(to: Timestamp(microseconds: time))
+        }
         #expect(!identities.contains(11))
+    }
+
+    @Test("an identity is not forgotten because a clock leaps, however often it goes ahead and back")
+    func leapsForgetNothing() {
+        var identities = RememberedIdentities(window: 700, limit: 79)
+        var identity: UInt64 = 0
+        for ahead in [800, 1_600, 8_000, 1 << 60, 100, 750, 1 << 40] as [Int64] {
+            for time in [0, 1, 1 + ahead, 2 + ahead, 2] {
+                let evicted = identities.advance(to: Timestamp(microseconds: time))
+                #expect(evicted == 0)
+                identity += 1
+                identities.insert(identity &* 0x9E37_79B9_7F4A_7C15)
+            }
+        }
+        #expect((1...identity).allSatisfy { identities.contains($0 &* 0x9E37_79B9_7F4A_7C15) })
+        #expect(identities.clock.now == Timestamp(microseconds: 2))
+    }
+
+    @Test("identities grow old while rows come, though a clock once stood years ahead")
+    func agingGoesOnAfterALeap() {
+        var identities = RememberedIdentities(window: 700, limit: 79)
+        _ = identities.advance(to: Timestamp(microseconds: 1 << 60))
+        identities.insert(11)
+        for time in stride(from: Int64(0), through: 1_200, by: 50) {
+            _ = identities.advance(to: Timestamp(microseconds: time))
+            identities.insert(UInt64(time) + 100)
+        }
+        #expect(!identities.contains(11))
+        #expect(identities.contains(1_300))
+    }
+
+    @Test("the newest identities are remembered whatever time passes, and older ones are forgotten")
+    func newestAreKeptByOrder() {
+        var identities = RememberedIdentities(window: 700, limit: 80 * 100)
+        for identity in UInt64(1)...1_000 {
+            _ = identities.advance(to: Timestamp(microseconds: Int64(identity) * 100))
+            identities.insert(identity &* 0x9E37_79B9_7F4A_7C15)
+        }
+        for identity in UInt64(901)...1_000 { #expect(identities.contains(identity &* 0x9E37_79B9_7F4A_7C15)) }
+        #expect(identities.count <= 150)
+    }
+
+    @Test("the clock of identities goes on from a checkpoint, and begins with the fold's in one of an older version")
+    func agingClockIsRestored() throws {
+        let days: Int64 = 86_400
+        var live = LifecycleFold.keeping()
+        var whole = live
+        var store = CheckpointStore()
+        for (index, second) in [0, 60, 8 * days, 120, 16 * days, 180].enumerated() {
+            let told = [TestEvent(.prefetchScheduled, Double(index), id: "s\(index)")]
+            try live.apply(told, at: Double(second))
+            try whole.apply(told, at: Double(second))
+            store.save(live.takeChanges())
+            live = try store.restore()
+        }
+        store.save(live.takeChanges())
+        var expected = CheckpointStore()
+        expected.save(whole.takeChanges())
+        #expect(store.pages == expected.pages)
+        #expect(live.rememberedIdentities == 6)
+        #expect(live.lastRow == .after(180))
+
+        store.pages["totals"]?.removeLast(16)
+        let older = try store.restore()
+        #expect(older.lastRow == older.clock)
+        #expect(older.rememberedIdentities == 6)
     }
 
     @Test("past the limit the oldest identities are evicted and counted")

@@ -62,6 +62,54 @@ struct StageCountingTests {
             [0, 1, 1, 0, 0, 0, 0, 0]
         ),
         History(
+            "a failure in two lines that is retried with success",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401,"willRetry":true"#),
+                event("prefetch_failure", 63, #""error":"JWT expired""#), event("prefetch_success", 70),
+            ],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
+            "a failure in two lines whose retry never came",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401,"willRetry":true"#),
+                event("prefetch_failure", 63, #""error":"JWT expired""#),
+            ],
+            [0, 1, 0, 0, 1, 0, 0, 0]
+        ),
+        History(
+            "a retry that failed for the same reason and says that there is no other",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""status":401,"willRetry":true"#),
+                event("prefetch_failure", 63, #""status":401,"willRetry":false"#),
+            ],
+            [0, 1, 0, 0, 1, 0, 0, 0]
+        ),
+        History(
+            "a retry whose success only a summary tells",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK","willRetry":true"#),
+                event("prefetch_cycle_complete", 300, #""fetched":true"#),
+            ],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
+            "a retry whose success only the completion tells",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK","willRetry":true"#),
+                event("prefetch_completed", 70),
+            ],
+            [0, 1, 1, 0, 0, 0, 0, 0]
+        ),
+        History(
+            "a completion that names another reason than the failure before it",
+            [
+                event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK""#),
+                event("prefetch_completed", 63, #""fetched":false,"reason":"SYSTEM""#),
+            ],
+            [0, 1, 0, 1, 0, 0, 0, 0]
+        ),
+        History(
             "a failure that would be retried and was not",
             [event("prefetch_executed", 60), event("prefetch_failure", 62, #""reason":"NETWORK","willRetry":true"#)],
             [0, 1, 0, 1, 0, 0, 0, 0]

@@ -37,6 +37,7 @@ struct TestEvent: Sendable {
     func aged(_ seconds: Double) -> TestEvent { with { $0.age = Int64(seconds * 1_000_000) } }
     func unsuccessful() -> TestEvent { with { $0.fetched = false } }
     func retried() -> TestEvent { with { $0.willRetry = true } }
+    func final() -> TestEvent { with { $0.willRetry = false } }
     func summing(fetched: Bool = true, used: Bool = true) -> TestEvent {
         with {
             $0.fetched = fetched

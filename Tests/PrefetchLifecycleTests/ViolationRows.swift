@@ -78,15 +78,29 @@ extension ViolationTests {
         ),
         Row(
             .duplicateTerminal,
+            "a failure told in two lines before its retry",
+            "in success at 2025-11-15T05:36:48Z and in failure at 2025-11-15T05:36:41Z",
+            broken: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.auth).retried(),
+                TestEvent(.prefetchFailure, 2).reason(.auth).final(), TestEvent(.prefetchSuccess, 8),
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
+            ],
+            kept: [
+                TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.auth).retried(),
+                TestEvent(.prefetchFailure, 2).reason(.auth), TestEvent(.prefetchSuccess, 8),
+            ]
+        ),
+        Row(
+            .duplicateTerminal,
             "two reasons",
             "NETWORK was counted",
             broken: [
                 TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
-                TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
+                TestEvent(.prefetchFailure, 2).reason(.auth),
             ],
             kept: [
                 TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 1).reason(.network),
-                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.network),
+                TestEvent(.prefetchFailure, 2), TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.auth),
                 TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 61).reason(.auth),
             ]
         ),
@@ -188,6 +202,33 @@ extension ViolationTests {
             "executed 900.000001 s after its earliest begin",
             broken: cycle(executed: 1_200.000_001, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000),
             kept: cycle(executed: 1_200, success: 1_201, used: 2_000, delivered: 2_001, due: 2_000)
+        ),
+        Row(
+            .missedWindow,
+            "submitted again",
+            "executed 900.000001 s after its earliest begin at 2025-11-15T05:58:40Z",
+            broken: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_140).begins(1_320),
+                TestEvent(.prefetchExecuted, 2_220.000_001), TestEvent(.prefetchSuccess, 2_221),
+                TestEvent(.prefetchScheduled, 2_222).begins(1_320),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_140).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ]
+        ),
+        Row(
+            .missedWindow,
+            "submitted again after the window",
+            "not executed by 2025-11-15T05:56:40Z",
+            broken: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_200.5).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0).begins(300), TestEvent(.prefetchScheduled, 1_200).begins(1_320),
+                TestEvent(.prefetchExecuted, 1_380), TestEvent(.prefetchSuccess, 1_381),
+            ]
         ),
         Row(
             .missedWindow,
@@ -334,6 +375,19 @@ enum AcrossCycles {
             kept: [
                 TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchSuccess, 61),
                 TestEvent(.pluginStarted, 60 + day, id: nil),
+            ]
+        ),
+        ViolationTests.Row(
+            .nextNotScheduled,
+            "a task in the execution's own second",
+            "no task was scheduled after it",
+            broken: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 59.999, id: "b"),
+            ],
+            kept: [
+                TestEvent(.prefetchScheduled, 0), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+                TestEvent(.pluginStarted, 3 * day, id: nil), TestEvent(.prefetchScheduled, 60, id: "b"),
             ]
         ),
         ViolationTests.Row(

@@ -46,6 +46,12 @@ package final class LinesClient {
         }
     }
 
+    /// How many bytes of answers have arrived and are not read.
+    package var waiting: Int {
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        return max(0, unsafe recv(descriptor, &buffer, buffer.count, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)))
+    }
+
     /// The complete lines of the answers.
     package var answers: [String] {
         let end = received.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A file system of one megabyte in memory; mounting it takes root.
+/// A file system in memory, of one megabyte unless told otherwise; mounting it takes root.
 package final class SmallDisk: Sendable {
     package let directory: TemporaryDirectory
 
-    package init() throws {
+    package init(megabytes: Int = 1) throws {
         directory = try TemporaryDirectory()
-        try Program.run("/bin/mount", ["-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", directory.path])
+        try Program.run("/bin/mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m,mode=0700", "tmpfs", directory.path])
     }
 
     deinit {

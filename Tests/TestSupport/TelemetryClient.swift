@@ -41,10 +41,11 @@ package struct TelemetryClient: Sendable {
         encoding: String? = nil,
         key: String? = nil,
         chunked: Bool = false,
+        headers: HTTPHeaders = [:],
         to path: String = "/v1/events",
         within limit: Duration = .seconds(60)
     ) async throws -> Answer {
-        var headers = HTTPHeaders()
+        var headers = headers
         if let type { headers.add(name: "Content-Type", value: type) }
         if let encoding { headers.add(name: "Content-Encoding", value: encoding) }
         if let key { headers.add(name: "Idempotency-Key", value: key) }

@@ -71,8 +71,9 @@ INGEST = [
     lines(
         "Ingest results",
         units.EventsPerSecond,
-        "Events per second by result.",
+        "Events per second by result, and accepted ones by what they did to the lifecycle's counters.",
         rate("dnp_telemetry_events_accepted_total", legend="accepted"),
+        query("sum by (effect) (rate(dnp_telemetry_accepted_effects_total{$S}[$__rate_interval]))", "accepted: {{effect}}"),
         rate("dnp_telemetry_events_duplicate_total", legend="duplicate"),
         rate("dnp_telemetry_events_rejected_total", legend="rejected"),
     ),
@@ -181,6 +182,13 @@ LEDGER = [
         query("min(dnp_telemetry_ledger_available_bytes{$S})", "available"),
     ),
     lines(
+        "Ledger room",
+        units.BytesIEC,
+        "What events may still take before the ledger refuses them, and what it holds back for its own upkeep.",
+        query("min(dnp_telemetry_ledger_room_bytes{$S})", "room for events"),
+        query("max(dnp_telemetry_ledger_held_back_bytes{$S})", "held back"),
+    ),
+    lines(
         "Commit queue, requests",
         units.Short,
         "Requests that wait for a commit. Above the limit the service answers 503.",
@@ -222,6 +230,12 @@ LEDGER = [
         units.Short,
         "1 if the service set a damaged ledger aside when it started.",
         "max(dnp_telemetry_ledger_set_aside{$S})",
+    ).thresholds(NONE_IS_GOOD),
+    number(
+        "Missing events",
+        units.Short,
+        "Acknowledged events that the ledger has lost, as its mark or the journal showed, since the start of the ledger.",
+        "sum(dnp_telemetry_ledger_missing_events_total{$S})",
     ).thresholds(NONE_IS_GOOD),
     number(
         "Unreadable batches",

@@ -54,6 +54,10 @@ package struct ServeConfiguration: Sendable {
     package var responseTimeout = Duration.seconds(60)
     /// Time after which an idle connection is closed.
     package var idleTimeout = Duration.seconds(75)
+    /// The bytes a second at which a client must send a body and read a response.
+    package var minimumTransferRate = 1 << 10
+    /// How far a client may fall behind ``minimumTransferRate``.
+    package var transferGrace = Duration.seconds(10)
     /// The bytes that may wait for the ledger; more get 503.
     package var maximumBacklog = 64 << 20
     /// The commit time above which new events get 503 until commits are faster.
@@ -70,10 +74,12 @@ package struct ServeConfiguration: Sendable {
     package var maximumScrapes = 100
     /// Whether OpenMetrics and protobuf expose the creation time of counters and histograms.
     package var createdSamples = true
-    /// The files whose lines are followed, as absolute paths.
-    package var followedFiles: [String] = []
+    /// The files whose lines are followed.
+    package var followedFiles: [FollowedFile] = []
     /// The matches of the journal whose entries are read as lines: `FIELD=VALUE`, or `+` for "or"; empty: it is not read.
     package var followedJournal: [String] = []
+    /// The field of the followed journal that names the device of an entry; nil: all entries are of one.
+    package var followedJournalDevice: String?
     /// Whether standard input is read as lines until its end.
     package var readsStandardInput = false
     /// Whether each followed file, and standard input, comes from a single device.
@@ -103,17 +109,38 @@ extension ServeConfiguration {
         LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
     }
 
-    /// How the lines of a source are read that is read continuously.
+    /// How the lines of a source are read that is read continuously; each is a device of its own.
     func logOptions(ofSource name: String, _ key: InstallationKey) -> LogDecoderOptions {
         var options = logOptions(isLive: true)
-        if sourcesAreDevices { options.installation = key.pseudonym(of: Array("device of \(name)".utf8).span) }
+        let device = key.pseudonym(of: Array("device of \(name)".utf8).span)
+        if sourcesAreDevices { options.installation = device } else { options.source = Pseudonym(deviceOf: device) }
         return options
+    }
+
+    /// How the lines of line sockets are read, whose clients are told of each event that is refused.
+    func logOptions(ofLineSockets key: InstallationKey) -> LogDecoderOptions {
+        var options = sourcesAreDevices ? logOptions(ofSource: "socket of lines", key) : logOptions(isLive: true)
+        options.takesAllJSON = true
+        return options
+    }
+}
+
+/// A file whose lines are followed.
+package struct FollowedFile: Hashable, Sendable {
+    /// Its absolute path.
+    package var path: String
+    /// The installation of its lines and events that name none; nil: the file is a device of its own.
+    package var installation: String?
+
+    /// A file that is a device of its own.
+    package init(_ path: String) {
+        self.path = path
     }
 }
 
 /// The share of all connections that one client address may have.
 package enum ConnectionShare: Hashable, Sendable {
-    /// Half of them; all of them on the loopback.
+    /// Half of them; for a client on this machine half of them without progress.
     case half
     /// A fixed number, also on the loopback.
     case count(Int)

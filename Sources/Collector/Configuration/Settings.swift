@@ -158,11 +158,8 @@ extension Settings {
             \.followedFiles,
             "file",
             isPath: true,
-            "Log files to follow across rotations."
-        ) { (text) throws(SettingError) in
-            guard text != "-" else { throw SettingError("expected a file, found \"-\"; use stdin for it") }
-            return try path(text)
-        },
+            "Log files to follow across rotations, each a device of its own, or of the one in FILE installation=ID."
+        ) { (text) throws(SettingError) in try followedFile(text) },
         .list(
             "follow-journal",
             \.followedJournal,
@@ -173,6 +170,18 @@ extension Settings {
             if text == "+" { return text }
             guard let equals = text.firstIndex(of: "="), JournalMatchText.isField(text[..<equals]) else {
                 throw SettingError(expected: "a match such as SYSLOG_IDENTIFIER=app, or +", found: text)
+            }
+            return text
+        },
+        .value(
+            "follow-journal-device",
+            \.followedJournalDevice,
+            "field",
+            standard: "",
+            "Field of the followed journal that names the device of an entry, such as CONTAINER_NAME."
+        ) { (text) throws(SettingError) in
+            guard JournalMatchText.isField(text[...]) else {
+                throw SettingError(expected: "a field of the journal such as CONTAINER_NAME", found: text)
             }
             return text
         },
@@ -205,6 +214,23 @@ extension Settings {
             try SettingText.choice(text, LogWrapper.allCases)
         },
     ]
+
+    /// `FILE` or `FILE installation=ID`.
+    private static func followedFile(_ text: String) throws(SettingError) -> FollowedFile {
+        guard let mark = text.firstRange(of: " installation=") else { return FollowedFile(try followedPath(text)) }
+        var file = FollowedFile(try followedPath(String(text[..<mark.lowerBound])))
+        let id = String(text[mark.upperBound...])
+        guard (1...256).contains(id.utf8.count) else {
+            throw SettingError(expected: "installation=ID with an id of 1 to 256 bytes", found: text)
+        }
+        file.installation = id
+        return file
+    }
+
+    private static func followedPath(_ text: String) throws(SettingError) -> String {
+        guard text != "-" else { throw SettingError("expected a file, found \"-\"; use stdin for it") }
+        return try path(text)
+    }
 }
 
 extension Settings {
@@ -252,7 +278,7 @@ extension Settings {
             "count",
             standard: "half",
             isHotReloadable: true,
-            "Connections of one client address served at once: half of all (any number on the loopback), a number or off.",
+            "Connections of one client address served at once: half of all (on this machine half of them stalled), a number or off.",
             SettingText.share
         ),
         .count(
@@ -309,12 +335,25 @@ extension Setting {
 }
 
 extension Settings {
-    /// Timeouts.
+    /// Timeouts, and the least rate within them.
     private static let times: [Setting] = [
         .time("header-timeout", \.headerTimeout, standard: "10s", "Time limit for receiving a request's head."),
         .time("body-timeout", \.bodyTimeout, standard: "1m", "Time limit for receiving a request's body."),
         .time("response-timeout", \.responseTimeout, standard: "1m", "Time limit for sending a response."),
         .time("idle-timeout", \.idleTimeout, standard: "75s", "Time after which an idle connection is closed."),
+        .size(
+            "min-transfer-rate",
+            \.minimumTransferRate,
+            standard: "1KiB",
+            1...1 << 30,
+            "Bytes a second at which a client must send a body and read a response, at least."
+        ),
+        .time(
+            "transfer-grace",
+            \.transferGrace,
+            standard: "10s",
+            "How far a client may fall behind min-transfer-rate before its connection is closed."
+        ),
         .time(
             "max-commit-time",
             \.maximumCommitTime,

@@ -19,10 +19,6 @@ package enum StateDirectory {
 }
 
 extension StateDirectory {
-    static func hasLedger(_ path: String) -> Bool {
-        unsafe access(path + "/ledger.sqlite", F_OK) == 0
-    }
-
     /// Creates the directory and its missing parents, with mode 0700.
     static func create(_ path: String) throws(CollectorError) {
         var parent = path.hasPrefix("/") ? "" : "."

@@ -23,33 +23,48 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case refused(Problem)
         /// The client missed a deadline.
         case timedOut(ConnectionPhases.Phase)
+        /// The client stalled while others waited.
+        case evicted(ConnectionPhases.Transfer)
+        /// No place became free for the request.
+        case shed
     }
 
     private let entry: ConnectionEntry?
     private let table: ConnectionTable
     private let live: LiveConfiguration
+    private let served: ServedPaths
     private let headers: ServerHeaders
     private let count: (Event) -> Void
     private var phases: ConnectionPhases
     private var timer: (task: Scheduled<Void>, due: NIODeadline)?
     /// To be answered once the responses before it are sent.
     private var pending: Problem?
+    /// The answer to a method that the parser does not know, by the target; nil if there is none better than 400.
+    var unknownMethod: (Substring) -> Problem? = { _ in nil }
+    /// The bytes being parsed, while they begin with the request that is read.
+    private var parsing: ByteBuffer?
     private var isClosed = false
+    /// A request that waits for a place, and whether to read on then.
+    private var queued: (parts: [NIOAny], reads: Bool)?
+    /// The bytes of the responses since the connection was answered last, and those of them that the system has taken.
+    private var answerBytes = (written: 0, taken: 0)
 
     /// - Parameter count: called for each event.
     init(
         _ channel: any Channel,
         _ table: ConnectionTable,
         _ live: LiveConfiguration,
+        _ served: ServedPaths,
         headers: ServerHeaders,
         count: @escaping (Event) -> Void
     ) {
         self.table = table
         self.live = live
+        self.served = served
         self.headers = headers
         self.count = count
         entry = table.entry(of: channel)
-        phases = ConnectionPhases(at: .now())
+        phases = ConnectionPhases(at: .now(), transfer: live.phaseLimits.transfer)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -73,6 +88,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func finish() {
         isClosed = true
+        queued = nil
         timer?.task.cancel()
         timer = nil
     }
@@ -81,6 +97,15 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 // MARK: Inbound
 
 extension ConnectionHandler {
+    /// Passes received bytes on to be parsed, unless they are to be discarded.
+    func receive(_ bytes: ByteBuffer, parse: () -> Void) {
+        let isFirst = phases.awaitsBytes
+        guard bytesCame(bytes.readableBytes) else { return }
+        if isFirst { parsing = bytes }
+        parse()
+        parsing = nil
+    }
+
     /// Notes received bytes, before they are parsed; false if they are to be discarded.
     func bytesCame(_ count: Int) -> Bool {
         if phases.isLingering { phases.bytesThrownAway(count, at: .now()) }
@@ -89,6 +114,8 @@ extension ConnectionHandler {
             let now = NIODeadline.now()
             phases.bytesCame(at: now)
             entry?.beginHead(at: now)
+        } else if phases.isReadingBody {
+            phases.bodyCame(count, at: .now())
         }
         return true
     }
@@ -97,19 +124,37 @@ extension ConnectionHandler {
         guard phases.takesBytes, pending == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            entry?.becomeBusy()
+            parsing = nil
+            let now = NIODeadline.now()
+            entry?.transfer(until: now + phases.transfer.stall)
             phases.headCame(
                 isLast: head.headerFields.closesConnection,
                 hasSmallBody: head.headerFields.declaresSmallBody,
-                at: .now()
+                at: now
             )
+            guard queued == nil, takePlace(for: head, context, at: now) else { break }
             if head.headerFields.expectsContinue { sendContinue(head, context) }
         case .body:
             break
         case .end:
+            entry?.becomeBusy()
             phases.requestEnded(at: .now())
         }
-        context.fireChannelRead(data)
+        guard !phases.isLingering, pending == nil else { return }
+        if queued != nil {
+            queued?.parts.append(data)
+        } else {
+            context.fireChannelRead(data)
+        }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard queued == nil else {
+            queued?.reads = true
+            return
+        }
+        if phases.isReadingBody { phases.readBegan(at: .now()) }
+        context.read()
     }
 
     /// Sends `100 Continue` (RFC 9110, 10.1.1), unless the body is too large anyway.
@@ -129,7 +174,7 @@ extension ConnectionHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if phases.isLingering || pending != nil { return }
-        guard let problem = Problem(unreadable: error) else { return context.fireErrorCaught(error) }
+        guard let problem = problem(of: error) else { return context.fireErrorCaught(error) }
         guard phases.takesBytes else { return }
         if phases.canRefuse {
             refuse(problem, context)
@@ -140,16 +185,113 @@ extension ConnectionHandler {
         }
     }
 
+    /// The answer to a request that can't be read; nil if the connection failed.
+    private func problem(of error: any Error) -> Problem? {
+        if case HTTPParserError.invalidMethod = error, let parsing, let line = UnknownMethodLine(parsing),
+            let problem = unknownMethod(line.target)
+        {
+            return problem
+        }
+        return Problem(unreadable: error)
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is ChannelShouldQuiesceEvent:
             phases.quiesce(at: .now())
+            continueQueued(context)
             check(context)
         case is ConnectionEviction:
-            if phases.isSpare { context.close(promise: nil) } else { entry?.becomeBusy() }
+            evict(context)
+        case is PlaceGranted:
+            continueQueued(context)
         default:
             context.fireUserInboundEventTriggered(event)
         }
+    }
+}
+
+// MARK: Places
+
+extension ConnectionHandler {
+    /// Takes a place for a request. Without one it is queued or refused, unless it is a scrape or a health check.
+    ///
+    /// - Returns: whether the request goes on.
+    private func takePlace(for head: HTTPRequest, _ context: ChannelHandlerContext, at now: NIODeadline) -> Bool {
+        guard let entry, entry.isBeyondLimit, !served.isPage(head) else { return true }
+        switch table.claim(context.channel, at: now) {
+        case .granted: return true
+        case .queued where phases.canRefuse:
+            phases.awaitPlace(at: now)
+            entry.becomeBusy()
+            queued = (parts: [], reads: false)
+            check(context)
+        case .queued, .refused:
+            shed(context)
+        }
+        return false
+    }
+
+    /// Goes on with a request that has waited for its place.
+    private func continueQueued(_ context: ChannelHandlerContext) {
+        guard let (parts, reads) = queued else { return }
+        queued = nil
+        phases.placeCame()
+        for part in parts {
+            if case .head(let head) = unwrapInboundIn(part), head.headerFields.expectsContinue {
+                sendContinue(head, context)
+            }
+            context.fireChannelRead(part)
+        }
+        if phases.isReadingBody { entry?.transfer(until: .now() + phases.transfer.stall) }
+        context.fireChannelReadComplete()
+        if reads { read(context: context) }
+    }
+
+    /// Refuses a request for which there is no place.
+    private func shed(_ context: ChannelHandlerContext) {
+        count(.shed)
+        if phases.canRefuse || phases.canShed {
+            refuse(.noPlace(), lingers: false, context)
+        } else if queued != nil {
+            // Others came behind it, and none of them can be answered.
+            abandonBody(context)
+            context.close(promise: nil)
+        } else {
+            pending = .noPlace()
+        }
+    }
+
+    /// Closes the connection if no request is under way or the client stalls it; else another one is evicted.
+    private func evict(_ context: ChannelHandlerContext) {
+        guard !isClosed else { return }
+        let now = NIODeadline.now()
+        noteTakenBytes(context, at: now)
+        guard phases.isEvictable(at: now) else {
+            if let kept = phases.keptRate(at: now) {
+                entry?.transfer(until: kept + phases.transfer.stall)
+            } else if phases.isReadingBody {
+                entry?.transfer(until: now + phases.transfer.stall)
+            } else {
+                entry?.becomeBusy()
+            }
+            return table.evictAnother(at: now)
+        }
+        if !phases.isSpare { count(.evicted(phases.isAnswering ? .response : .body)) }
+        guard phases.isReadingBody, phases.canRefuse else {
+            abandonBody(context)
+            return context.close(promise: nil)
+        }
+        refuse(.stalled(), lingers: false, context)
+    }
+
+    /// Notes how much of the responses the client, or at least the system, has taken.
+    private func noteTakenBytes(_ context: ChannelHandlerContext, at now: NIODeadline) {
+        guard phases.isAnswering else { return }
+        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        let taken = max(answerBytes.taken, answerBytes.written - waiting)
+        phases.answerWent(taken - answerBytes.taken, isAll: waiting == 0, at: now)
+        answerBytes.taken = taken
     }
 }
 
@@ -164,6 +306,9 @@ extension ConnectionHandler {
         switch unwrapOutboundIn(data) {
         case .head(let head) where head.status.kind != .informational:
             context.write(wrapOutboundOut(.head(beginResponse(head))), promise: promise)
+        case .body(let buffer):
+            answerBytes.written += buffer.readableBytes
+            context.write(data, promise: promise)
         case .end:
             let taken = promise ?? context.eventLoop.makePromise()
             taken.futureResult.assumeIsolated().whenSuccess { self.responseSent(context) }
@@ -173,9 +318,17 @@ extension ConnectionHandler {
         }
     }
 
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        // What the system takes at once is not the client's progress later on.
+        if phases.isAnswering { noteTakenBytes(context, at: .now()) }
+    }
+
     /// The head to send: with `Connection: close` if this response is the last.
     private func beginResponse(_ head: HTTPResponse) -> HTTPResponse {
         let now = NIODeadline.now()
+        if !phases.isAnswering { answerBytes = (written: 0, taken: 0) }
+        entry?.transfer(until: now + phases.transfer.stall)
         // The event that quiesces this connection may still be on its way.
         if table.isStopping, !phases.isQuiescing { phases.quiesce(at: now) }
         guard phases.answerBegan(at: now) else { return head }
@@ -225,13 +378,21 @@ extension ConnectionHandler {
 
 extension ConnectionHandler {
     /// Answers in place of the service, and ends the connection.
-    private func refuse(_ problem: Problem, _ context: ChannelHandlerContext) {
+    ///
+    /// - Parameter lingers: whether the connection keeps its place until the client has read the answer.
+    private func refuse(_ problem: Problem, lingers: Bool = true, _ context: ChannelHandlerContext) {
+        queued = nil
         if context.channel.isActive { count(.refused(problem)) }
         var (head, body) = problem.closingResponse
         headers.put(on: &head.headerFields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(body)), promise: nil)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        guard lingers else {
+            phases.beginLingering(at: .now())
+            abandonBody(context)
+            return context.close(promise: nil)
+        }
         end(context)
     }
 
@@ -256,13 +417,17 @@ extension ConnectionHandler {
     /// Enforces what is due, and schedules the next check.
     private func check(_ context: ChannelHandlerContext) {
         guard !isClosed else { return }
-        let now = NIODeadline.now()
-        switch phases.verdict(at: now, live.phaseLimits) {
+        let (now, limits) = (NIODeadline.now(), live.phaseLimits)
+        phases.transfer = limits.transfer
+        noteTakenBytes(context, at: now)
+        switch phases.verdict(at: now, limits) {
         case .wait(let until):
             arm(until, context)
         case .refuse(let phase):
             if let phase { count(.timedOut(phase)) }
             refuse(phase.map(Problem.tooSlow) ?? .stopping(), context)
+        case .shed:
+            shed(context)
         case .close(let phase):
             if let phase { count(.timedOut(phase)) }
             abandonBody(context)
@@ -316,7 +481,7 @@ final class ReceivedBytesHandler: ChannelInboundHandler, RemovableChannelHandler
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if connection.bytesCame(unwrapInboundIn(data).readableBytes) { context.fireChannelRead(data) }
+        connection.receive(unwrapInboundIn(data)) { context.fireChannelRead(data) }
     }
 }
 
@@ -324,13 +489,38 @@ extension Problem {
     /// A timeout that the client can still be told of.
     fileprivate static func tooSlow(_ phase: ConnectionPhases.Phase) -> Problem {
         let (what, setting) =
-            phase == .body ? ("body of the request", "--body-timeout") : ("head of the request", "--header-timeout")
+            phase == .body
+            ? ("body of the request", "--body-timeout and --min-transfer-rate")
+            : ("head of the request", "--header-timeout")
         return Problem(
             status: .requestTimeout,
             type: "request-timeout",
             title: "Too slow",
             detail: "The \(what) was not received in time (see \(setting)); nothing of it was stored. "
                 + "Try again, with fewer events in a request if the network is slow."
+        )
+    }
+
+    /// The client stalled the body while others waited for a place.
+    fileprivate static func stalled() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "stalled",
+            title: "Stalled",
+            detail: "The body of the request came more slowly than --min-transfer-rate while other connections waited; "
+                + "nothing of it was stored. Try again, with fewer events in a request if the network is slow.",
+            retryAfter: RetryHint.jittered(.seconds(1))
+        )
+    }
+
+    /// All connections within the limit were busy for too long.
+    fileprivate static func noPlace() -> Problem {
+        Problem(
+            status: .serviceUnavailable,
+            type: "too-many-connections",
+            title: "Too many connections",
+            detail: "All connections are busy (see --max-connections); nothing of the request was stored. Try again.",
+            retryAfter: RetryHint.jittered(.seconds(1))
         )
     }
 
@@ -352,7 +542,9 @@ extension Problem {
     /// The answer to an unreadable request; nil if the connection failed.
     fileprivate init?(unreadable error: any Error) {
         switch error {
+        case let fault as RequestHeadFault: self = Problem(fault)
         case HTTPParserError.headerOverflow: self = .headTooLarge
+        case HTTPParserError.invalidVersion: self = .unsupportedVersion
         case is HTTPParserError, is HTTP1TypeConversionError: self = .unreadableRequest
         default: return nil
         }

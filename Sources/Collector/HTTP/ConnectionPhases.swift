@@ -6,11 +6,18 @@ internal import NIOCore
 ///
 /// Every wait for a client is bounded: for the head of a request from its first byte (of a connection's first request
 /// from the accept), for its body from the end of its head, for a response to be taken from its first byte, and for the
-/// next request. No received byte extends a deadline.
+/// next request. No received byte extends a deadline. Within these bounds a body has to arrive and a response to be taken
+/// at a least rate (``TransferPace``): a client too far behind it is closed, and one that is behind it at all is the first
+/// to be evicted where connections wait for a place.
 struct ConnectionPhases: Sendable {
     /// What a client was too slow with.
     enum Phase: String, CaseIterable, Sendable {
         case header, body, response, idle
+    }
+
+    /// What a client can stall.
+    enum Transfer: String, CaseIterable, Sendable {
+        case body, response
     }
 
     /// The time that a client has for each phase.
@@ -19,9 +26,11 @@ struct ConnectionPhases: Sendable {
         var body: TimeAmount
         var response: TimeAmount
         var idle: TimeAmount
+        /// The least rate of a body and a response.
+        var transfer: TransferLimits
 
         /// The deadline of a phase that has not begun is never earlier than this from now.
-        var shortest: TimeAmount { min(header, body, response, idle) }
+        var shortest: TimeAmount { min(header, body, response, idle, transfer.grace) }
     }
 
     /// What is due at a time.
@@ -30,6 +39,8 @@ struct ConnectionPhases: Sendable {
         case wait(until: NIODeadline)
         /// Answer with the phase that timed out, or that the service stops, and end the connection.
         case refuse(Phase?)
+        /// Answer that no place became free for the request, and end the connection.
+        case shed
         /// Close at once; nil: without a timeout.
         case close(Phase?)
     }
@@ -64,11 +75,20 @@ struct ConnectionPhases: Sendable {
     private var answeringSince: NIODeadline
     private var quietSince: NIODeadline
     private var quiescingSince: NIODeadline?
+    /// Since when the request waits for a place.
+    private var waitingSince: NIODeadline?
+    /// The least rate, of transfers that begin from now on.
+    var transfer: TransferLimits
+    private var bodyPace: TransferPace
+    private var answerPace: TransferPace
 
     /// A connection accepted now.
-    init(at now: NIODeadline) {
+    init(at now: NIODeadline, transfer: TransferLimits) {
         reading = .head(since: now)
         (answeringSince, quietSince) = (now, now)
+        self.transfer = transfer
+        bodyPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
+        answerPace = bodyPace
     }
 }
 
@@ -86,8 +106,31 @@ extension ConnectionPhases {
     /// - Parameter hasSmallBody: whether the rest of its body is worth waiting for, if it is answered before.
     mutating func headCame(isLast: Bool, hasSmallBody: Bool = false, at now: NIODeadline) {
         reading = .body(since: now, isSmall: hasSmallBody)
+        bodyPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
+        bodyPace.pause(at: now)
         unanswered += 1
         if isLast { endSoon() }
+    }
+
+    /// The service reads on: from now on it waits for the client.
+    mutating func readBegan(at now: NIODeadline) {
+        bodyPace.resume(at: now)
+    }
+
+    /// Bytes of a body are received. Until the service reads on, it does not wait for more.
+    mutating func bodyCame(_ bytes: Int, at now: NIODeadline) {
+        bodyPace.transferred(bytes, at: now)
+        bodyPace.pause(at: now)
+    }
+
+    /// The request waits for a place: nothing of its body is read.
+    mutating func awaitPlace(at now: NIODeadline) {
+        if waitingSince == nil { waitingSince = now }
+    }
+
+    /// The request has a place.
+    mutating func placeCame() {
+        waitingSince = nil
     }
 
     /// The body of a request is complete.
@@ -102,7 +145,10 @@ extension ConnectionPhases {
     /// - Returns: whether it is the last, to be sent with `Connection: close`.
     @discardableResult
     mutating func answerBegan(at now: NIODeadline) -> Bool {
-        if begun == 0 { answeringSince = now }
+        if begun == 0 {
+            answeringSince = now
+            answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
+        }
         begun += 1
         guard begun == unanswered else { return false }
         if isQuiescing { endSoon() }
@@ -110,11 +156,21 @@ extension ConnectionPhases {
         return ending != .none
     }
 
+    /// The system has taken bytes of a response; `isAll` if no others wait to be taken.
+    mutating func answerWent(_ bytes: Int, isAll: Bool, at now: NIODeadline) {
+        if isAll {
+            answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
+        } else {
+            answerPace.transferred(bytes, at: now)
+        }
+    }
+
     /// The system has taken the last byte of a response.
     mutating func answerTaken(at now: NIODeadline) {
         begun = max(0, begun - 1)
         unanswered = max(0, unanswered - 1)
         (answeringSince, quietSince) = (now, now)
+        answerPace = TransferPace(at: now, bytesPerSecond: transfer.bytesPerSecond)
     }
 
     /// The service stops.
@@ -158,6 +214,20 @@ extension ConnectionPhases {
     /// Whether no request is under way; one whose head is incomplete does not count.
     var isSpare: Bool { isLingering || unanswered == 0 }
 
+    /// Whether a response is being sent.
+    var isAnswering: Bool { begun > 0 }
+
+    /// Until when the client has kept the least rate of what the service waits for; nil if it waits for nothing.
+    func keptRate(at now: NIODeadline) -> NIODeadline? {
+        if begun > 0 { return answerPace.paid(at: now) }
+        return isReadingBody && canRefuse && !bodyPace.isPaused ? bodyPace.paid(at: now) : nil
+    }
+
+    /// Whether the connection can be evicted: no request is under way, or the client stalls it.
+    func isEvictable(at now: NIODeadline) -> Bool {
+        isSpare || keptRate(at: now).map { now - $0 >= transfer.stall } ?? false
+    }
+
     /// Whether the next byte is the first of a request.
     var awaitsBytes: Bool { reading == .nothing || !hasSent }
 
@@ -168,8 +238,11 @@ extension ConnectionPhases {
     /// Whether the request that is being read is the next to be answered.
     var canRefuse: Bool { begun == 0 && unanswered == (isReadingBody ? 1 : 0) && !isLingering }
 
+    /// Whether the request that waits for a place is the only one.
+    var canShed: Bool { waitingSince != nil && begun == 0 && unanswered == 1 && !isLingering }
+
     func verdict(at now: NIODeadline, _ limits: Limits) -> Verdict {
-        guard let (deadline, verdict) = next(limits) else { return .wait(until: now + limits.shortest) }
+        guard let (deadline, verdict) = next(limits, now) else { return .wait(until: now + limits.shortest) }
         guard now >= deadline else { return .wait(until: min(deadline, now + limits.shortest)) }
         return verdict
     }
@@ -178,16 +251,21 @@ extension ConnectionPhases {
     private func late(_ phase: Phase?) -> Verdict { canRefuse && hasSent ? .refuse(phase) : .close(phase) }
 
     /// The next deadline, and what is due then.
-    private func next(_ limits: Limits) -> (NIODeadline, Verdict)? {
+    private func next(_ limits: Limits, _ now: NIODeadline) -> (NIODeadline, Verdict)? {
         if case .lingering(let close) = ending { return (close.end(limits.body, stop: quiescingSince), .close(nil)) }
         var first: (NIODeadline, Verdict)?
         func consider(_ deadline: NIODeadline, _ verdict: Verdict) {
             if first.map({ deadline < $0.0 }) ?? true { first = (deadline, verdict) }
         }
-        if begun > 0 { consider(answeringSince + limits.response, .close(.response)) }
+        if begun > 0 {
+            consider(answeringSince + limits.response, .close(.response))
+            consider(answerPace.paid(at: now) + limits.transfer.grace, .close(.response))
+        }
+        if let waitingSince { consider(waitingSince + limits.header, .shed) }
         switch reading {
         case .body(let since, _):
             consider(since + limits.body, late(.body))
+            if canRefuse { consider(bodyPace.paid(at: now) + limits.transfer.grace, late(.body)) }
             if unanswered == 0 { consider(quietSince + Self.rest, .close(nil)) }
         case .head(let since) where unanswered == 0: consider(since + limits.header, late(.header))
         case .nothing where unanswered == 0: consider(quietSince + limits.idle, .close(.idle))
@@ -245,7 +323,11 @@ extension LiveConfiguration {
             header: TimeAmount(current.headerTimeout),
             body: TimeAmount(current.bodyTimeout),
             response: TimeAmount(current.responseTimeout),
-            idle: TimeAmount(current.idleTimeout)
+            idle: TimeAmount(current.idleTimeout),
+            transfer: TransferLimits(
+                bytesPerSecond: current.minimumTransferRate,
+                grace: TimeAmount(current.transferGrace)
+            )
         )
     }
 }

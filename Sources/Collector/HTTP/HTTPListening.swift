@@ -33,6 +33,7 @@ struct HTTPListening: Sendable {
     let security: ConnectionSecurity
     let headers: ServerHeaders
     let answers: HTTPMetrics
+    let served: ServedPaths
     let log: Logger
 
     /// Starts to accept: on all listeners, or on none.
@@ -63,13 +64,15 @@ struct HTTPListening: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(quiescing.makeServerChannelHandler(channel: channel))
-                    try pipeline.addHandler(AcceptGate(table, isReserved: listener.services == .metrics))
+                    try pipeline.addHandler(
+                        AcceptGate(table, beyond: listener.services == .metrics ? .reserve : .lobby)
+                    )
                     try pipeline.addHandler(AcceptBackoffHandler(shouldForwardIOErrorCaught: false))
                 }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                setUp(channel, http).map { connection in
+                setUp(channel, http, listener.services).map { connection in
                     tasks.run { [log] in await http.handle(value: connection, logger: log) }
                 }
             }
@@ -81,10 +84,16 @@ struct HTTPListening: Sendable {
     }
 
     /// Puts the handlers into the pipeline of a new connection.
-    private func setUp(_ channel: any Channel, _ http: HTTP1Channel) -> EventLoopFuture<HTTP1Channel.Value> {
+    private func setUp(
+        _ channel: any Channel,
+        _ http: HTTP1Channel,
+        _ services: Listener.Services
+    ) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live, headers: headers) { answers.count($0) }
+        let connection = ConnectionHandler(channel, table, live, served, headers: headers) { answers.count($0) }
+        connection.unknownMethod = { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) }
         do {
+            try table.identifyPeer(of: channel)
             try security.prepare(channel)
             try channel.pipeline.syncOperations.addHandler(ReceivedBytesHandler(connection))
         } catch {
@@ -105,7 +114,7 @@ struct HTTPListening: Sendable {
             logger: log
         )
         do {
-            try HTTP10CompatibilityHandler().add(to: channel)
+            try RequestHeadHandler().add(to: channel)
         } catch {
             return loop.makeFailedFuture(error)
         }
@@ -251,29 +260,5 @@ final class ResponseHeadHandler: ChannelOutboundHandler, RemovableChannelHandler
     func handlerRemoved(context: ChannelHandlerContext) {
         head?.promise?.fail(ChannelError.outputClosed)
         head = nil
-    }
-}
-
-/// Turns HTTP/1.0 requests into HTTP/1.1 requests with `Connection: close` and without `Expect`, which HTTP/1.0 does
-/// not have (RFC 9110, 10.1.1).
-private final class HTTP10CompatibilityHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-
-    /// Adds it before the codec, where the version of a request is still known.
-    func add(to channel: any Channel) throws {
-        let pipeline = channel.pipeline.syncOperations
-        let codec = try pipeline.handler(type: HTTP1ToHTTPServerCodec.self)
-        try pipeline.addHandler(self, position: .before(codec))
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .head(var head) = unwrapInboundIn(data), head.version != .http1_1 else {
-            return context.fireChannelRead(data)
-        }
-        head.version = .http1_1
-        head.headers.replaceOrAdd(name: "Connection", value: "close")
-        head.headers.remove(name: "Expect")
-        context.fireChannelRead(wrapInboundOut(.head(head)))
     }
 }

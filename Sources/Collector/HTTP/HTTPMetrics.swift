@@ -9,6 +9,8 @@ struct HTTPMetrics: Sendable {
     private let requests: CounterFamily
     /// By what the client was too slow with.
     private let timeouts: CaseFamily<ConnectionPhases.Phase, Counter>
+    private let evicted: CaseFamily<ConnectionPhases.Transfer, Counter>
+    private let shed: Counter
 
     /// - Parameter routes: the paths that get a label of their own; all others are `other`.
     init(_ registry: MetricsRegistry, routes: [String]) {
@@ -24,6 +26,16 @@ struct HTTPMetrics: Sendable {
             label: "phase",
             of: ConnectionPhases.Phase.self
         )
+        evicted = registry.counter(
+            "dnp_telemetry_http_requests_evicted_total",
+            help: "Requests whose client stalled while other connections waited for a place, by what it stalled.",
+            label: "phase",
+            of: ConnectionPhases.Transfer.self
+        )
+        shed = registry.counter(
+            "dnp_telemetry_http_requests_shed_total",
+            help: "Requests that were refused because no connection within the limit closed in time."
+        )
         for route in routes { _ = requests.with(route, "200") }
     }
 
@@ -37,6 +49,8 @@ struct HTTPMetrics: Sendable {
         switch event {
         case .refused(let problem): count(route: nil, status: problem.status.code)
         case .timedOut(let phase): timeouts[phase].add()
+        case .evicted(let transfer): evicted[transfer].add()
+        case .shed: shed.add()
         }
     }
 }

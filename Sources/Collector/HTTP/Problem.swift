@@ -25,6 +25,11 @@ struct Problem: Error {
         Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: json)))
     }
 
+    /// The response to a method; without its body to HEAD (RFC 9110, 9.3.2).
+    func response(to method: HTTPRequest.Method) -> Response {
+        method == .head ? response.createHeadResponse() : response
+    }
+
     var headers: HTTPFields {
         var headers: HTTPFields = [.contentType: "application/problem+json"]
         if let retryAfter { headers[.retryAfter] = String(retryAfter) }
@@ -75,23 +80,30 @@ struct ProblemMiddleware: RouterMiddleware {
         next: @concurrent (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
         let response: Response
+        var route = context.endpointPath
         do {
             response = try await next(request, context)
         } catch let problem as Problem {
-            response = problem.response
+            response = problem.response(to: request.method)
         } catch let error as any HTTPResponseError {
-            response = problem(for: error.status, context.listener.services).response
+            let problem = problem(for: error.status, request.uri.path, context.listener.services)
+            if problem.allow != nil { route = served.path(of: request.uri.path) }
+            response = problem.response(to: request.method)
         }
-        metrics.count(route: context.endpointPath, status: response.status.code)
+        metrics.count(route: route, status: response.status.code)
         return response
     }
 
-    private func problem(for status: HTTPResponse.Status, _ services: Listener.Services) -> Problem {
+    private func problem(
+        for status: HTTPResponse.Status,
+        _ path: String,
+        _ services: Listener.Services
+    ) -> Problem {
         switch status {
         case .contentTooLarge:
             .bodyTooLarge
         case .notFound:
-            served.notFound(services)
+            served.unmatched(path, services)
         default:
             Problem(status: status, type: "http", title: status.reasonPhrase, detail: "The request cannot be served.")
         }

@@ -31,6 +31,26 @@ struct ServedPaths: Sendable {
         }
     }
 
+    /// The path as registered, of a path in a request, which may have further slashes; nil if there is none.
+    func path(of path: some StringProtocol) -> String? {
+        let parts = path.split(separator: "/")
+        return all.first { $0.split(separator: "/").elementsEqual(parts) { $0 == $1 } }
+    }
+
+    /// The answer to a request that matches no route: its path is unknown, or has other methods.
+    ///
+    /// - Parameter path: the path in the request.
+    func unmatched(_ path: some StringProtocol, _ services: Listener.Services) -> Problem {
+        guard let path = self.path(of: path), serves(path, services) else { return notFound(services) }
+        return .methodNotAllowed(pages.contains(path) ? "GET, HEAD" : "POST")
+    }
+
+    /// Whether a request is a scrape or a health check, which places are held back for.
+    func isPage(_ request: HTTPRequest) -> Bool {
+        guard request.method == .get || request.method == .head, let path = request.path else { return false }
+        return pages.contains { path == $0 || path.hasPrefix($0 + "?") }
+    }
+
     func notFound(_ services: Listener.Services) -> Problem {
         let paths = all.filter { serves($0, services) }
         return Problem(
@@ -38,6 +58,18 @@ struct ServedPaths: Sendable {
             type: "not-found",
             title: "No such path",
             detail: "Expected \(paths.dropLast().joined(separator: ", ")) or \(paths.last ?? "")."
+        )
+    }
+}
+
+extension Problem {
+    static func methodNotAllowed(_ allowed: String) -> Problem {
+        Problem(
+            status: .methodNotAllowed,
+            type: "method-not-allowed",
+            title: "Method not allowed",
+            detail: "Expected \(allowed).",
+            allow: allowed
         )
     }
 }

@@ -79,7 +79,7 @@ struct EventsRoute: Sendable {
         case "application/json": return .json
         case "application/x-ndjson", "application/ndjson", "application/jsonl": return .ndjson
         case "text/plain": return .log
-        default: throw .unsupportedType(type)
+        default: throw .unsupportedType(isMissing: type.isEmpty)
         }
     }
 
@@ -98,12 +98,13 @@ struct EventsRoute: Sendable {
         _ lease: ByteBudget.Lease,
         _ request: Request
     ) throws(Problem) -> (DecodedEvents, BatchIdentity?) {
+        let sender = try Sender(request, key)
         guard isCompressed else {
             let bytes = body.readableBytesUInt8Span
-            return (decode(bytes, format), try batchIdentity(request, bytes))
+            return (decode(bytes, format, sender), try batchIdentity(request, bytes))
         }
         let plain = try decompress(body, lease)
-        return (decode(plain.span, format), try batchIdentity(request, plain.span))
+        return (decode(plain.span, format, sender), try batchIdentity(request, plain.span))
     }
 
     private func decompress(_ body: ByteBuffer, _ lease: ByteBudget.Lease) throws(Problem) -> [UInt8] {
@@ -120,25 +121,25 @@ struct EventsRoute: Sendable {
         }
     }
 
-    private func decode(_ bytes: Span<UInt8>, _ format: EventFormat) -> DecodedEvents {
+    private func decode(_ bytes: Span<UInt8>, _ format: EventFormat, _ sender: Sender) -> DecodedEvents {
         let receivedAt = Timestamp(microseconds: now())
-        guard format != .log else { return decodeLines(bytes, receivedAt) }
+        guard format != .log else { return decodeLines(bytes, receivedAt, sender) }
         return JSONEventDecoder.decode(
             bytes,
             framing: format == .ndjson ? .lines : .document,
             receivedAt: receivedAt,
             pseudonyms: key,
-            identityKey: identityKey
+            identityKey: identityKey,
+            installation: sender.installation ?? sender.source
         )
     }
 
     /// Decodes a log, or a self-contained piece of one.
-    private func decodeLines(_ bytes: Span<UInt8>, _ receivedAt: Timestamp) -> DecodedEvents {
-        var decoder = LogDecoder(
-            configuration.logOptions(isLive: false),
-            pseudonyms: key,
-            identityKey: identityKey
-        )
+    private func decodeLines(_ bytes: Span<UInt8>, _ receivedAt: Timestamp, _ sender: Sender) -> DecodedEvents {
+        var options = configuration.logOptions(isLive: false)
+        options.installation = sender.installation
+        options.source = sender.source
+        var decoder = LogDecoder(options, pseudonyms: key, identityKey: identityKey)
         var decoded = decoder.decode(bytes, readAt: receivedAt)
         decoded.append(decoder.flush(readAt: receivedAt))
         return decoded
@@ -170,6 +171,33 @@ struct EventsRoute: Sendable {
         } catch {
             throw Problem(error)
         }
+    }
+}
+
+/// What the headers of a request say of events and lines that name no installation (docs/ingest-api.md).
+private struct Sender {
+    /// The longest id, as of `installationId` in an event, in bytes.
+    private static let longestId = 256
+
+    /// Of `X-Installation-Id`: all of them are of this installation.
+    var installation: Pseudonym?
+    /// Of `X-Source-Id`: they come from this file or stream, which is a device of its own.
+    var source: Pseudonym?
+
+    init(_ request: Request, _ key: InstallationKey) throws(Problem) {
+        installation = try Self.id(in: "X-Installation-Id", request, key)
+        source = try Self.id(in: "X-Source-Id", request, key).map { Pseudonym(deviceOf: $0) }
+    }
+
+    private static func id(
+        in header: String,
+        _ request: Request,
+        _ key: InstallationKey
+    ) throws(Problem) -> Pseudonym? {
+        guard let name = HTTPField.Name(header), let value = request.headers[name] else { return nil }
+        let id = Array(value.trimmed.utf8)
+        guard (1...longestId).contains(id.count) else { throw .unusableId(header: header, longest: longestId) }
+        return key.pseudonym(of: id.span)
     }
 }
 

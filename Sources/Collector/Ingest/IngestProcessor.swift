@@ -17,6 +17,13 @@ struct IngestProcessor: CommitProcessor {
 
     /// How often the fold is asked whether time alone closes a cycle, in microseconds.
     private static let tickInterval: Int64 = 10_000_000
+    /// The same while the ledger is short of room, in which each closed cycle leaves some.
+    private static let hurriedTickInterval: Int64 = 1_000_000
+    /// How often the ledger's room is measured, in microseconds.
+    private static let roomInterval: Int64 = 100_000
+
+    /// By how much an event may make the next checkpoint larger.
+    static var stateBytesPerEvent: Int { LifecycleFold.checkpointBytesPerEvent }
 
     /// How many duplicates a stored batch left out.
     struct Preparation {
@@ -29,23 +36,40 @@ struct IngestProcessor: CommitProcessor {
     private var metrics: ProjectionMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
+    private let log: Logger
+    /// Holds ticks up after leaps of the clock; nil where every time is believed.
+    private var watch: ClockWatch?
+    /// Microseconds of a clock that is never set.
+    private let monotonic: @Sendable () -> Int64
     private var nextTickAt: Int64 = 0
     private var wantsTick = false
     private var wantsStep = false
+    private var roomAt: Int64 = 0
+    private var isShortOfRoom = false
+    /// The limits of the state that suit the disk.
+    private var halvings = 0
 
+    /// - Parameter recovery: what the projection was recovered from.
     init(
         _ projection: LedgerProjection,
+        recovery: LedgerProjection.Recovery,
         retention: LedgerRetention,
         metrics: ProjectionMetrics,
         log: Logger,
+        watch: ClockWatch? = nil,
+        monotonic: @escaping @Sendable () -> Int64 = { Int64(clamping: LedgerClock.system.monotonic() / 1_000) },
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
         self.projection = projection
         self.retention = retention
         self.metrics = metrics
         self.onCommit = onCommit
+        self.log = log
+        self.watch = watch
+        self.monotonic = monotonic
         failures = FailureLog(log)
         checkpoints = CheckpointSchedule()
+        metrics.unreadableRecords.add(UInt64(recovery.damagedBatches.count))
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
     }
@@ -57,7 +81,7 @@ struct IngestProcessor: CommitProcessor {
         switch submission {
         case .events(let decoded, _, _): cost(of: decoded)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
-        case .tick: 64
+        case .tick, .limits: 64
         }
     }
 
@@ -68,6 +92,8 @@ struct IngestProcessor: CommitProcessor {
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
         switch submission {
         case .tick: tickBatch(receivedAt)
+        case .limits(let halvings):
+            .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation(duplicates: 0))
         case .events(let decoded, let origin, let batch):
             eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
         case .reading(let decoded, let origin, let lines, let position):
@@ -146,20 +172,62 @@ struct IngestProcessor: CommitProcessor {
     }
 
     mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
-        if let step = checkpoints.next(at: position, now: now) { _ = take(step, ledger, at: position, now: now) }
+        keepRoom(ledger, now: now)
+        let isHurried = isShortOfRoom && retention.isAhead(of: checkpoints.last)
+        if let step = checkpoints.next(at: position, now: now, isHurried: isHurried) {
+            _ = take(step, ledger, at: position, now: now)
+        }
+        let lifecycle = checkpoints.last
         do throws(LedgerError) {
-            if try retention.apply(ledger, lifecycle: checkpoints.last, now: now) { metrics.publish(projection) }
+            if try retention.apply(ledger, lifecycle: lifecycle, isShort: isShortOfRoom, now: now) {
+                metrics.publish(projection)
+            }
         } catch {
             metrics.retentionFailures.add()
         }
-        wantsStep = checkpoints.wantsStep(at: position, now: now)
+        wantsStep = checkpoints.wantsStep(at: position, now: now, isHurried: isHurried)
+    }
+
+    /// Holds back what the next checkpoint needs by now, and from time to time measures what is left.
+    private mutating func keepRoom(_ ledger: EventLedger, now: Int64) {
+        let bytes = checkpoints.pendingBytes(state: projection.checkpointBytes)
+        guard now >= roomAt || now < roomAt - 2 * Self.roomInterval else {
+            return ledger.expectCheckpoint(of: bytes)
+        }
+        roomAt = now + Self.roomInterval
+        do throws(LedgerError) {
+            try ledger.keepRoom(checkpointBytes: bytes)
+        } catch {
+            metrics.retentionFailures.add()
+        }
+        guard let room = ledger.room else { return }
+        isShortOfRoom = room.isShort
+        halvings = room.stateHalvings
     }
 
     mutating func tick(now: Int64) -> Submission? {
+        if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        wantsTick = projection.fold.isTickDue(at: Timestamp(microseconds: now))
-        nextTickAt = wantsTick ? now : now + Self.tickInterval
+        wantsTick = isBelieved(now) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
+        nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)
         return wantsTick ? .tick : nil
+    }
+
+    /// Whether the clock can be believed that it is that late.
+    private mutating func isBelieved(_ now: Int64) -> Bool {
+        let belief = watch?.look(now: now, monotonic: monotonic()) ?? .believed
+        metrics.clockDoubted.set(belief == .believed ? 0 : 1)
+        switch belief {
+        case .believed: return true
+        case .doubted: return false
+        case .leapt(let step):
+            metrics.clockLeaps.add()
+            log.warning(
+                "the system clock leapt; no cycle closes until it has stood for 15 minutes, or is back",
+                metadata: ["seconds": "\(step / 1_000_000)"]
+            )
+            return false
+        }
     }
 
     var hasPendingMaintenance: Bool { wantsStep || wantsTick }

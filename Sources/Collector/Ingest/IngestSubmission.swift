@@ -11,6 +11,8 @@ enum IngestSubmission: Sendable {
     case reading(DecodedEvents, origin: EventOrigin, lines: LogLineCounts, position: SourcePosition?)
     /// Time that passed without events, so that what closes by the clock closes at a place in the ledger.
     case tick
+    /// Limits of the state that are halved so often from here on, to suit the ledger's disk.
+    case limits(halvings: Int)
 }
 
 /// What identifies a batch that came with an `Idempotency-Key`.

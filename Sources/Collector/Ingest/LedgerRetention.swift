@@ -6,6 +6,8 @@ internal import LedgerState
 /// Saves the journal's position and deletes batches that no projection needs any more.
 struct LedgerRetention: Sendable {
     private static let intervalMicroseconds: Int64 = 1_000_000
+    /// The same while the ledger is short of room.
+    private static let hurriedMicroseconds: Int64 = 100_000
     /// How many batches one call deletes at most, so that a commit never waits long.
     private static let maximumBatches = 1_024
     /// The pause until the next call while there is more to delete.
@@ -14,6 +16,7 @@ struct LedgerRetention: Sendable {
     private let journal: JournalProgress?
     private let keepSeconds: @Sendable () -> Int64
     private var nextAt: Int64 = 0
+    private var lastAt: Int64 = 0
 
     /// - Parameters:
     ///   - journal: The journal's position; nil without a journal.
@@ -23,10 +26,18 @@ struct LedgerRetention: Sendable {
         self.keepSeconds = keepSeconds
     }
 
-    /// Runs once a second, sooner while one call cannot delete all that is due; true when it ran.
-    mutating func apply(_ ledger: EventLedger, lifecycle: LedgerPosition, now: Int64) throws(LedgerError) -> Bool {
+    /// Runs once a second, sooner while the ledger is short of room or one call cannot delete all that is due; true when
+    /// it ran.
+    mutating func apply(
+        _ ledger: EventLedger,
+        lifecycle: LedgerPosition,
+        isShort: Bool,
+        now: Int64
+    ) throws(LedgerError) -> Bool {
+        if isShort { nextAt = min(nextAt, lastAt + Self.hurriedMicroseconds) }
         guard now >= nextAt || now < nextAt - 2 * Self.intervalMicroseconds else { return false }
         nextAt = now + Self.intervalMicroseconds
+        lastAt = now
         savePosition(ledger, now: now)
         let needed = prunable(lifecycle)
         let pruning = try ledger.prune(
@@ -36,6 +47,11 @@ struct LedgerRetention: Sendable {
         )
         if pruning.isCutShort { nextAt = now + Self.pauseMicroseconds }
         return true
+    }
+
+    /// Whether the journal is ahead of a checkpoint, so that a newer one lets batches be deleted.
+    func isAhead(of lifecycle: LedgerPosition) -> Bool {
+        journal.map { $0.latest > lifecycle.sequence } ?? true
     }
 
     /// The position that both projections have passed. Rows without events may follow the journal's batch; it needs none.

@@ -20,6 +20,15 @@ extension Problem {
         detail: "Expected an Idempotency-Key of 1 to 256 bytes."
     )
 
+    static func unusableId(header: String, longest: Int) -> Problem {
+        Problem(
+            status: .badRequest,
+            type: "installation-id",
+            title: "Unusable \(header)",
+            detail: "Expected \(header) of 1 to \(longest) bytes; nothing was stored."
+        )
+    }
+
     static let idempotencyKeyReused = Problem(
         status: .unprocessableContent,
         type: "idempotency-key-reused",
@@ -34,13 +43,14 @@ extension Problem {
         detail: "Expected Content-Encoding gzip or none."
     )
 
-    static func unsupportedType(_ type: String) -> Problem {
-        let found = type.isEmpty ? "none" : "\"\(type.prefix(80))\""
-        return Problem(
+    /// - Parameter isMissing: whether there was none; another one is not repeated, since anything may stand in it.
+    static func unsupportedType(isMissing: Bool) -> Problem {
+        Problem(
             status: .unsupportedMediaType,
             type: "unsupported-type",
             title: "Unsupported Content-Type",
-            detail: "Expected application/json, application/x-ndjson or text/plain, found \(found)."
+            detail: "Expected application/json, application/x-ndjson or text/plain, found "
+                + (isMissing ? "none." : "another one.")
         )
     }
 

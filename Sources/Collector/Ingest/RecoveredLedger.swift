@@ -13,6 +13,7 @@ struct RecoveredLedger {
     let key: InstallationKey
     let identityKey: IdentityKey
     let projection: LedgerProjection
+    let recovery: LedgerProjection.Recovery
 
     /// Opens the state directory and recovers the lifecycle's state.
     ///
@@ -28,8 +29,18 @@ struct RecoveredLedger {
         onProgress: (RecoveryProgress) -> Void = { _ in }
     ) throws {
         try StateDirectory.create(directory)
-        let key = try InstallationKey(directory: directory, mayCreate: !StateDirectory.hasLedger(directory))
+        let found = try Self.foundKey(directory)
         var (ledger, opening) = try EventLedger.open(directory: directory, durability: durability, now: now)
+        // Created under the ledger's lock and after the ledger, so that two first starts cannot create two keys, and a
+        // ledger that is missing beside a key was lost.
+        let key: InstallationKey
+        do {
+            key = try found ?? InstallationKey(directory: directory)
+            try Self.bind(key, to: ledger, directory, now: now, log)
+        } catch {
+            try? ledger.close()
+            throw error
+        }
         let identityKey = key.identityKey
         let limits = LifecycleLimits()
         var recovered: (LedgerProjection, LedgerProjection.Recovery)
@@ -49,10 +60,14 @@ struct RecoveredLedger {
                 let path = try ledger.setAside(now: now)
                 opening = .setAside(path: path, reason: error.description)
                 ledger = try EventLedger.open(directory: directory, durability: durability, now: now).ledger
+                try Self.bind(key, to: ledger, directory, now: now, log)
                 recovered = (LedgerProjection(identityKey: identityKey, limits: limits), LedgerProjection.Recovery())
             }
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
+        if let life = ledger.renewal {
+            log.log(level: life.reason == .unmarked ? .warning : .error, "\(life) (docs/ledger.md, lives)")
+        }
         let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
         if !recovery.damagedBatches.isEmpty {
@@ -66,6 +81,55 @@ struct RecoveredLedger {
         self.key = key
         self.identityKey = identityKey
         projection = recovered.0
+        self.recovery = recovery
+    }
+
+    /// The key of the directory; nil where both key and ledger are to be created.
+    ///
+    /// Opens nothing for writing, so that the ledger stays as it is when one of the two is missing.
+    private static func foundKey(_ directory: String) throws -> InstallationKey? {
+        guard let key = try InstallationKey.load(from: directory) else {
+            guard isUnused(directory) else { throw InstallationKeyError.missing(directory) }
+            return nil
+        }
+        if case .lost(let ledger) = try LedgerPresence.find(in: directory) { throw ledger }
+        return key
+    }
+
+    /// Whether there is no ledger, or one that a first start left without an event when it ended before the key was created.
+    private static func isUnused(_ directory: String) -> Bool {
+        do throws(LedgerError) {
+            let reader = try LedgerReader.open(directory: directory)
+            guard try KeyFingerprint(in: reader) == nil else { return false }
+            return try reader.statistics().end.sequence == 0
+        } catch .absent {
+            return (try? LedgerPresence.find(in: directory)) != .present
+        } catch {
+            return false
+        }
+    }
+
+    /// Checks that the ledger was not written under another key, and records the key's fingerprint in one that has none:
+    /// a new one, or one of a version that kept none.
+    private static func bind(
+        _ key: InstallationKey,
+        to ledger: EventLedger,
+        _ directory: String,
+        now: Int64,
+        _ log: Logger
+    ) throws {
+        do {
+            guard try !key.isKey(of: ledger.reader, in: directory) else { return }
+        } catch let error as InstallationKeyError {
+            // Without an event nothing was written under the other key.
+            guard ledger.position.sequence == 0 else { throw error }
+        }
+        do throws(LedgerError) {
+            try KeyFingerprint(of: key).save(to: ledger, now: now)
+        } catch {
+            guard error.isHindrance else { throw error }
+            log.warning("the ledger keeps no fingerprint of its key before the next start: \(error.description)")
+        }
     }
 
     /// Folds the whole ledger and drops its checkpoint; nil when batches were deleted or are damaged, too.

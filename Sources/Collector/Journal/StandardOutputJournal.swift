@@ -2,6 +2,7 @@
 
 internal import EventLedger
 internal import LedgerState
+internal import Logging
 internal import NIOPosix
 internal import Synchronization
 internal import TelemetryEvents
@@ -16,16 +17,33 @@ internal import TelemetryEvents
 ///
 /// A stalled reader blocks only the writing thread. A line counts as delivered once the kernel has taken it.
 final class StandardOutputJournal: Sendable {
-    private let reader: LedgerReader
+    /// The size of the lines that are written before their delivery is reported; a single one may exceed it.
+    private static let maximumBytes = 1 << 16
+    private static let firstPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(2)
+
+    /// How an attempt to write all there is ended.
+    private enum Ending {
+        case drained
+        /// The ledger could not be read.
+        case failed
+        /// The output is closed, or the service stops.
+        case closed
+    }
+
+    private let records: Mutex<UndeliveredRecords>
     private let progress: JournalProgress
+    private let descriptor: Int32
     private let wakeUps: AsyncStream<Void>
     private let waking: AsyncStream<Void>.Continuation
     private let isStopping = Atomic(false)
     private let task = Mutex<Task<Void, Never>?>(nil)
 
-    init(_ reader: LedgerReader, _ progress: JournalProgress) {
-        self.reader = reader
+    /// - Parameter descriptor: Takes the lines.
+    init(_ reader: LedgerReader, _ progress: JournalProgress, log: Logger, descriptor: Int32 = STDOUT_FILENO) {
+        records = Mutex(UndeliveredRecords(reader, progress: progress, log: log))
         self.progress = progress
+        self.descriptor = descriptor
         (wakeUps, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         waking.yield()
         let running = Task.detached { [self] in await run() }
@@ -38,70 +56,74 @@ final class StandardOutputJournal: Sendable {
     func stop() async {
         isStopping.store(true, ordering: .relaxed)
         waking.finish()
-        await task.withLock { $0 }?.value
+        let running = task.withLock { $0 }
+        running?.cancel()
+        await running?.value
     }
 
     private func run() async {
+        var pause = Self.firstPause
         for await _ in wakeUps {
-            let written = try? await NIOThreadPool.singleton.runIfActive { [self] in writeAll() }
-            if written != true { return }
-        }
-    }
-
-    /// Writes what follows the last written event in the ledger; false when standard output is closed or the service stops.
-    private func writeAll() -> Bool {
-        while !isStopping.load(ordering: .relaxed) {
-            let sequence = progress.latest
-            guard let batches = try? read(after: sequence), !batches.isEmpty else { return true }
-            for stored in batches where stored.position.sequence > sequence {
-                progress.willWrite(batchEndingAt: stored.position)
-                guard write(stored, after: sequence) else { return false }
-                progress.confirmed(stored.position.sequence)
+            guard let ending = try? await NIOThreadPool.singleton.runIfActive({ [self] in writeAll() }) else { return }
+            switch ending {
+            case .drained: pause = Self.firstPause
+            case .closed: return
+            case .failed:
+                try? await Task.sleep(for: pause)
+                pause = min(pause * 2, Self.longestPause)
+                waking.yield()
             }
-            if batches.allSatisfy({ $0.position.sequence <= sequence }) { return true }
-        }
-        return true
-    }
-
-    /// Reads the next batches; a damaged one is skipped, as recovery does.
-    private func read(after sequence: UInt64) throws(LedgerError) -> [StoredBatch] {
-        do throws(LedgerError) {
-            return try reader.read(afterSequence: sequence)
-        } catch {
-            guard case .damagedBatch(let id, _) = error else { throw error }
-            return try reader.read(afterBatch: id)
         }
     }
 
-    private func write(_ stored: StoredBatch, after sequence: UInt64) -> Bool {
+    /// Writes what follows the last written event in the ledger.
+    private func writeAll() -> Ending {
         var lines: [UInt8] = []
-        var cursor = LedgerRecordCursor(origin: stored.batch.origin)
-        var current = stored.firstSequence
-        let records = stored.batch.events
-        while let record = try? cursor.next(in: records.span) {
-            if current > sequence {
+        while !isStopping.load(ordering: .relaxed) {
+            lines.removeAll(keepingCapacity: true)
+            let start = progress.latest
+            let end: UInt64
+            do {
+                end = try read(after: start, into: &lines)
+            } catch {
+                // Logged where it happened.
+                return .failed
+            }
+            guard end > start else { return .drained }
+            guard write(lines) else { return .closed }
+            progress.confirmed(end)
+        }
+        return .closed
+    }
+
+    /// Appends lines.
+    ///
+    /// - Returns: The number of the last record that was read or skipped.
+    private func read(after sequence: UInt64, into lines: inout [UInt8]) throws -> UInt64 {
+        try records.withLock { records in
+            try records.read(after: sequence) { record, _, bytes in
                 switch record {
-                case .event(let event): CanonicalJSON.append(event, in: records.span, to: &lines)
+                case .event(let event): CanonicalJSON.append(event, in: bytes.span, to: &lines)
                 case .verdict(let verdict): lines += verdict.json
                 }
                 lines.append(UInt8(ascii: "\n"))
+                return lines.count < Self.maximumBytes
             }
-            current += 1
+            return records.sequence
         }
-        return writeAll(lines)
     }
 
     /// Writes in pieces of PIPE_BUF, which a ready pipe takes whole, so that no write blocks and a stop is noticed in time.
-    private func writeAll(_ bytes: [UInt8]) -> Bool {
+    private func write(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
-                var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                var output = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 let ready = unsafe poll(&output, 1, 100)
                 if isStopping.load(ordering: .relaxed) { return false }
                 if ready == 0 || (ready < 0 && errno == EINTR) { continue }
                 let piece = min(bytes.count - offset, Int(PIPE_BUF))
-                let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: offset), piece)
+                let count = unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: offset), piece)
                 if count < 0, errno == EINTR || errno == EAGAIN { continue }
                 guard count > 0 else { return false }
                 offset += count

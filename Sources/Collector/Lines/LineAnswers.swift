@@ -2,8 +2,8 @@
 
 internal import TelemetryEvents
 
-/// The answers to a client of a line socket: `rejected` once for each refused line, then `ok` with the count of durable
-/// lines.
+/// The answers to a client of a line socket: `rejected` for each refused line, once for each of its reasons, then `ok`
+/// with the count of durable lines.
 ///
 /// Counts that could not be sent in time are merged into the last one.
 struct LineAnswers: Sendable {
@@ -21,7 +21,11 @@ struct LineAnswers: Sendable {
     /// Adds the answers to stored lines.
     mutating func add(durable lines: UInt64, _ rejections: [Rejection]) {
         durable = max(durable, lines)
+        // A line can hold thousands of events; each reason is told once, so that the answers stay in proportion to it.
+        var told: Set<Rejection> = []
         for rejection in rejections {
+            if told.first?.index != rejection.index { told.removeAll(keepingCapacity: true) }
+            guard told.insert(rejection).inserted else { continue }
             refusals += Array("rejected \(rejection.index + 1) \(rejection.reason.name) \(rejection)\n".utf8)
         }
     }

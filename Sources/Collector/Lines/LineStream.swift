@@ -2,6 +2,7 @@
 
 internal import LogInput
 internal import TelemetryEvents
+internal import TextOutput
 
 /// Cuts the bytes of one connection into lines, decodes them, and counts the lines that can be acknowledged.
 struct LineStream: Sendable {
@@ -13,11 +14,18 @@ struct LineStream: Sendable {
         var settled: UInt64
     }
 
+    /// What a first line begins with that names the installation of all others.
+    private static let installation = Array("installation ".utf8)
+    /// The longest id, as of `installationId` in an event, in bytes.
+    private static let longestId = 256
+
     private var decoder: LogDecoder
+    private let pseudonyms: any Pseudonymising
     private var cutter = LineCutter(dividesAtGaps: false)
 
-    init(_ decoder: LogDecoder) {
+    init(_ decoder: LogDecoder, pseudonyms: any Pseudonymising) {
         self.decoder = decoder
+        self.pseudonyms = pseudonyms
     }
 
     /// Whether a line is incomplete.
@@ -45,8 +53,25 @@ struct LineStream: Sendable {
     }
 
     private mutating func decode(_ lines: [UInt8], _ readAt: Timestamp) -> Piece {
-        let decoded = decoder.decode(lines.span, readAt: readAt)
+        let problem = decoder.counts.read == 0 ? takeInstallation(of: lines) : nil
+        var decoded = decoder.decode(lines.span, readAt: readAt)
+        if let problem { decoded.reject(problem) }
         return Piece(decoded: decoded, settled: settled)
+    }
+
+    /// Takes the installation that the first line names.
+    ///
+    /// - Returns: why it cannot be taken.
+    private mutating func takeInstallation(of lines: [UInt8]) -> Rejection? {
+        guard lines.starts(with: Self.installation) else { return nil }
+        let line = lines.dropFirst(Self.installation.count).prefix { $0 != UInt8(ascii: "\n") }
+        let id = Array(String(decoding: line, as: UTF8.self).trimmed.utf8)
+        guard !id.isEmpty else { return Rejection(index: 0, reason: .missingField, field: .installationId) }
+        guard id.count <= Self.longestId else {
+            return Rejection(index: 0, reason: .tooLong, field: .installationId)
+        }
+        decoder.assign(pseudonyms.pseudonym(of: id.span))
+        return nil
     }
 
     private var settled: UInt64 { decoder.firstPendingLine.map { UInt64($0) } ?? decoder.counts.read }

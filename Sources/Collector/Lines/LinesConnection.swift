@@ -26,27 +26,26 @@ struct LinesConnection: Sendable {
     func run(
         _ input: NIOAsyncChannelInboundStream<LineInput>,
         _ decoder: LogDecoder,
+        pseudonyms: any Pseudonymising,
         stop: SourceStop
     ) async {
-        var stream = LineStream(decoder)
+        var stream = LineStream(decoder, pseudonyms: pseudonyms)
         var answers = LineAnswers()
         var isEvicted = false
         do throws(IntakeEnded) {
             var inputs = input.makeAsyncIterator()
             // A read error ends the connection as end of file does.
             while !isEvicted, !stop.isRequested, let input = try? await inputs.next() {
-                entry?.becomeBusy()
                 switch input {
                 case .bytes(let buffer):
                     if let piece = stream.take(Array(buffer.readableBytesView), readAt: now) {
-                        try await store(piece, &answers, stop)
+                        try await serve(piece, &answers, stop)
                     }
                 case .idle:
-                    if let piece = stream.flush(readAt: now) { try await store(piece, &answers, stop) }
+                    if let piece = stream.flush(readAt: now) { try await serve(piece, &answers, stop) }
                 case .eviction:
                     isEvicted = true
                 }
-                if !isEvicted { entry?.becomeIdle(at: .now()) }
             }
             // Incomplete and unstored lines were not acknowledged: the client sends them again.
             if isEvicted { return await send(&answers, until: .max, stop) }
@@ -62,6 +61,19 @@ struct LinesConnection: Sendable {
     }
 
     private var now: Timestamp { Timestamp(microseconds: LedgerClock.system.now()) }
+
+    /// Stores lines. Only events keep the connection from being evicted: a client that drips bytes, or lines that tell
+    /// nothing, is as good as silent.
+    private func serve(
+        _ piece: LineStream.Piece,
+        _ answers: inout LineAnswers,
+        _ stop: SourceStop
+    ) async throws(IntakeEnded) {
+        let hasEvents = piece.decoded.events.count > 0
+        if hasEvents { entry?.becomeBusy() }
+        try await store(piece, &answers, stop)
+        if hasEvents { entry?.becomeIdle(at: .now()) }
+    }
 
     private func store(
         _ piece: LineStream.Piece,

@@ -26,6 +26,7 @@ final class LinesService: Service {
     private let listeners: [BoundListener]
     private let writer: GroupCommit<IngestProcessor>
     private let decoder: LogDecoder
+    private let pseudonyms: any Pseudonymising
     private let table: ConnectionTable
     private let patience: Duration
     private let metrics: LinesMetrics
@@ -38,6 +39,7 @@ final class LinesService: Service {
     /// - Parameters:
     ///   - listeners: closed in the end.
     ///   - decoder: the initial state of each connection's decoder.
+    ///   - pseudonyms: replaces the installation that a connection's first line names.
     ///   - table: limits the connections; at the limit, the one that has been idle for longest is evicted.
     ///   - patience: how long sending waits for a client that reads none of its answers.
     ///   - onListening: called once connections are accepted.
@@ -45,6 +47,7 @@ final class LinesService: Service {
         _ listeners: [BoundListener],
         writer: GroupCommit<IngestProcessor>,
         decoder: LogDecoder,
+        pseudonyms: any Pseudonymising,
         table: ConnectionTable,
         patience: Duration,
         metrics: LinesMetrics,
@@ -54,6 +57,7 @@ final class LinesService: Service {
         self.listeners = listeners
         self.writer = writer
         self.decoder = decoder
+        self.pseudonyms = pseudonyms
         self.patience = patience
         self.metrics = metrics
         self.log = log
@@ -102,12 +106,19 @@ final class LinesService: Service {
             listeners,
             writer: writer,
             decoder: LogDecoder(
-                configuration.logOptions(ofSource: "socket of lines", room.key),
+                configuration.logOptions(ofLineSockets: room.key),
                 pseudonyms: room.key,
                 identityKey: room.identityKey
             ),
+            pseudonyms: room.key,
             // Each connection has one descriptor to read and one to answer.
-            table: ConnectionTable(live, metrics.atTheLimit, descriptors: descriptors / 2),
+            table: ConnectionTable(
+                live,
+                metrics.atTheLimit,
+                descriptors: descriptors / 2,
+                // Many quiet clients of one user are normal here; at the limit they are evicted first.
+                limitsClients: false
+            ),
             patience: configuration.responseTimeout,
             metrics: metrics,
             log: log,
@@ -170,7 +181,9 @@ final class LinesService: Service {
             metrics: metrics,
             log: log
         )
-        try? await connection.channel.executeThenClose { input in await client.run(input, decoder, stop: stop) }
+        try? await connection.channel.executeThenClose { input in
+            await client.run(input, decoder, pseudonyms: pseudonyms, stop: stop)
+        }
     }
 
     private func accept(_ listener: BoundListener) async throws -> Server {
@@ -181,7 +194,7 @@ final class LinesService: Service {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandlers(
-                        AcceptGate(table, isReserved: false),
+                        AcceptGate(table, beyond: .none),
                         AcceptBackoffHandler(shouldForwardIOErrorCaught: false)
                     )
                 }
@@ -199,6 +212,7 @@ final class LinesService: Service {
         return try await bootstrap.bind(listener.descriptor, serverBackPressureStrategy: strategy) { channel in
             channel.eventLoop.makeCompletedFuture {
                 do {
+                    try table.identifyPeer(of: channel)
                     return try Self.connection(over: channel, strategy)
                 } catch {
                     // Nothing else closes it, and its place in the table would stay taken.

@@ -7,32 +7,44 @@ internal import NIOCore
 /// Admits accepted connections as far as ``ConnectionTable`` allows.
 ///
 /// At the limit it holds the connections accepted last without reading from them, and accepts no others until those are
-/// admitted; the rest wait in the listener's backlog.
+/// admitted; the rest wait in the listener's backlog. Where that takes longer than a moment, it admits to the lobby, so
+/// that a scrape does not wait behind requests that have no place.
 final class AcceptGate: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
     typealias OutboundIn = Never
     typealias OutboundOut = Never
 
-    /// Interval of retries: a connection that becomes idle wakes nobody.
+    /// The places that the connections of a listener may have beyond the limit.
+    enum Beyond: Hashable, Sendable {
+        case none
+        /// Those of listeners that serve metrics alone (``ConnectionAdmission/reserve``).
+        case reserve
+        /// Those for scrapes and health checks, and for requests that wait (``ConnectionAdmission/lobby``).
+        case lobby
+    }
+
+    /// Interval of retries, since a connection that becomes idle wakes nobody, and the time that connections are held
+    /// before they are admitted to the lobby.
     private static let retryInterval = TimeAmount.milliseconds(250)
 
     private let table: ConnectionTable
-    private let isReserved: Bool
+    private let beyond: Beyond
     /// At most the connections of one accept batch.
     private var held: [any Channel] = []
     private var wantsToRead = false
     private var retry: Scheduled<Void>?
+    /// Since when connections are not admitted to regular places as they come.
+    private var blockedSince: NIODeadline?
 
-    /// - Parameter isReserved: whether the listener may use the reserved places (``ConnectionAdmission/reserve``).
-    init(_ table: ConnectionTable, isReserved: Bool) {
+    init(_ table: ConnectionTable, beyond: Beyond) {
         self.table = table
-        self.isReserved = isReserved
+        self.beyond = beyond
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
-        if held.isEmpty, admit(channel, context) { return }
+        if held.isEmpty, admit(channel, isNew: true, context) { return }
         held.append(channel)
         table.metrics.waited.add()
         if held.count == 1 { scheduleRetry(context) }
@@ -47,9 +59,21 @@ final class AcceptGate: ChannelDuplexHandler {
     }
 
     /// Admits a connection or closes it; false if it has to wait.
-    private func admit(_ channel: any Channel, _ context: ChannelHandlerContext) -> Bool {
-        switch table.enter(channel, isReserved: isReserved, at: .now()) {
+    private func admit(_ channel: any Channel, isNew: Bool = false, _ context: ChannelHandlerContext) -> Bool {
+        let now = NIODeadline.now()
+        let (decision, place) = table.enter(
+            channel,
+            isReserved: beyond == .reserve,
+            mayUseLobby: beyond == .lobby && blockedSince.map { now - $0 >= Self.retryInterval } ?? false,
+            at: now
+        )
+        switch decision {
         case .admit:
+            if place == .lobby {
+                scheduleTick(context)
+            } else if isNew {
+                blockedSince = nil
+            }
             channel.closeFuture.whenComplete { [table] _ in table.leave(channel) }
             context.fireChannelRead(wrapInboundOut(channel))
             return true
@@ -58,26 +82,38 @@ final class AcceptGate: ChannelDuplexHandler {
             channel.close(promise: nil)
             return true
         case .wait:
+            if blockedSince == nil { blockedSince = now }
             return false
         }
     }
 
     /// Evicts a connection for each held one, and retries when a connection closes or the interval is over.
     private func scheduleRetry(_ context: ChannelHandlerContext) {
-        let again = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
-        let loop = context.eventLoop
-        table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.retryHeld(again.value.context) } }
-        for _ in held { table.evictOne(at: .now()) }
-        retry = context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryInterval) { self.retryHeld(context) }
+        if !held.isEmpty {
+            let again = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
+            let loop = context.eventLoop
+            table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.retryHeld(again.value.context) } }
+            for _ in held { table.evictOne(at: .now()) }
+        }
+        scheduleTick(context)
+    }
+
+    private func scheduleTick(_ context: ChannelHandlerContext) {
+        guard retry == nil else { return }
+        retry = context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryInterval) {
+            self.retry = nil
+            self.table.relieveQueue(at: .now())
+            self.retryHeld(context)
+            if self.beyond == .lobby, self.table.isCrowded { self.scheduleTick(context) }
+        }
     }
 
     private func retryHeld(_ context: ChannelHandlerContext) {
         guard !held.isEmpty else { return }
-        retry?.cancel()
         while let next = held.first, admit(next, context) { held.removeFirst() }
-        if !held.isEmpty {
-            scheduleRetry(context)
-        } else if wantsToRead {
+        guard held.isEmpty else { return scheduleRetry(context) }
+        if !table.isCrowded { blockedSince = nil }
+        if wantsToRead {
             wantsToRead = false
             context.read()
         }
@@ -102,6 +138,7 @@ final class AcceptGate: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         retry?.cancel()
+        retry = nil
         for channel in held { channel.close(promise: nil) }
         held = []
         context.fireChannelInactive()

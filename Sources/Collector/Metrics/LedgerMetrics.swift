@@ -15,6 +15,8 @@ struct LedgerMetrics: Sendable {
     private let waitingBytes: Gauge
     private let bytes: Gauge
     private let availableBytes: Gauge
+    private let roomBytes: Gauge
+    private let heldBackBytes: Gauge
     private let logBytes: Gauge
     private let memoryBytes: Gauge
     private let pendingBatches: Gauge
@@ -63,6 +65,16 @@ struct LedgerMetrics: Sendable {
             help: "Bytes that the file system still has for the ledger.",
             unit: "bytes"
         )
+        roomBytes = registry.gauge(
+            "dnp_telemetry_ledger_room_bytes",
+            help: "Bytes that events may still take before the ledger refuses them.",
+            unit: "bytes"
+        )
+        heldBackBytes = registry.gauge(
+            "dnp_telemetry_ledger_held_back_bytes",
+            help: "Bytes that the ledger holds back for its next checkpoint, for deleting batches and for ticks.",
+            unit: "bytes"
+        )
         logBytes = registry.gauge(
             "dnp_telemetry_ledger_log_bytes",
             help: "Size of the ledger's write-ahead log, part of its size on disk.",
@@ -98,6 +110,11 @@ struct LedgerMetrics: Sendable {
         for reason in RefusalReason.allCases {
             refused.with(reason.rawValue).restore(to: writer.refusals(for: reason))
         }
+    }
+
+    func collect(_ room: LedgerRoom) {
+        roomBytes.set(room.roomForEvents)
+        heldBackBytes.set(room.heldBackBytes)
     }
 
     func collect(_ ledger: LedgerStatistics) {

@@ -18,24 +18,29 @@ struct MetricsRoute: Sendable {
     let createdSamples: Bool
     let compressor = PageCompressor()
 
-    /// - Parameter maximumScrapes: The limit, read at each scrape since it is hot-reloadable.
-    init(_ registry: MetricsRegistry, maximumScrapes: @escaping @Sendable () -> Int, createdSamples: Bool) {
+    /// - Parameter limits: Read at each scrape since they are hot-reloadable.
+    init(_ registry: MetricsRegistry, limits: @escaping @Sendable () -> ScrapeSlots.Limits, createdSamples: Bool) {
         self.registry = registry
         self.createdSamples = createdSamples
         metrics = ScrapeMetrics(registry)
-        slots = ScrapeSlots(limit: maximumScrapes, gauge: metrics.inFlight)
+        slots = ScrapeSlots(limits, gauge: metrics.inFlight)
     }
 
     func respond(to request: Request, over connection: any Channel) async throws -> Response {
         let scrape = try ScrapeRequest(request, createdSamples: createdSamples)
-        guard let slot = slots.take() else {
+        guard let (slot, stalled) = slots.take(for: connection, at: .now()) else {
             metrics.refused.add()
             throw Problem.tooManyScrapes()
+        }
+        if let stalled {
+            metrics.missedDeadlines.add()
+            stalled.close(promise: nil)
         }
         let missed = metrics.missedDeadlines
         let deadline = ScrapeDeadline(scrape.timeout, of: connection) { missed.add() }
         let page = try await page(for: scrape)
-        return await response(page, as: scrape.format, to: request, over: connection) {
+        slot.progressed(at: .now())
+        return await response(page, as: scrape.format, to: request, over: connection, slot) {
             deadline.end()
             slot.giveBack()
         }
@@ -56,6 +61,7 @@ struct MetricsRoute: Sendable {
         as format: ExpositionFormat,
         to request: Request,
         over connection: any Channel,
+        _ slot: ScrapeSlots.Slot,
         written: @escaping @Sendable () -> Void
     ) async -> Response {
         var headers: HTTPFields = [.contentType: format.contentType, .vary: "Accept, Accept-Encoding"]
@@ -75,6 +81,7 @@ struct MetricsRoute: Sendable {
             while let piece = rest.readSlice(length: min(Self.pieceBytes, rest.readableBytes)), piece.readableBytes > 0
             {
                 try await writer.write(piece)
+                slot.progressed(at: .now())
                 sentBytes.add(UInt64(unflushed))
                 unflushed = piece.readableBytes
             }

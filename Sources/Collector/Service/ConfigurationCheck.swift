@@ -87,7 +87,7 @@ private struct PathCheck {
         for (index, listener) in reading.configuration.listeners.enumerated() {
             if case .unix(let path, _, let group) = listener.endpoint { checkSocket(path, group, index) }
         }
-        for (index, path) in reading.configuration.followedFiles.enumerated() { checkFollowed(path, index) }
+        for (index, file) in reading.configuration.followedFiles.enumerated() { checkFollowed(file.path, index) }
     }
 
     private mutating func checkStateDirectory(_ path: String) {

@@ -49,7 +49,7 @@ struct HTTPService: Service {
             ),
             metrics: MetricsRoute(
                 registry,
-                maximumScrapes: { live.current.maximumScrapes },
+                limits: { ScrapeSlots.Limits(live.current) },
                 createdSamples: configuration.createdSamples
             ),
             paths: paths,
@@ -68,6 +68,7 @@ struct HTTPService: Service {
             security: security,
             headers: headers,
             answers: answers,
+            served: paths,
             log: log
         )
     }
@@ -103,12 +104,6 @@ private enum ServiceRouter {
             try await events.respond(to: request, token: context.token)
         }
         if let reload { router.post("/-/reload") { _, _ in try await reload.respond() } }
-        for path in paths.actions {
-            refuse([.get, .put, .delete, .patch], at: RouterPath(path), allowed: "POST", router)
-        }
-        for path in paths.pages {
-            refuse([.post, .put, .delete, .patch], at: RouterPath(path), allowed: "GET, HEAD", router)
-        }
         router.get(RouterPath(paths.metricsPath)) { request, context in
             try await metrics.respond(to: request, over: context.connection)
         }
@@ -118,17 +113,6 @@ private enum ServiceRouter {
                 ? plain(.ok, "dnp-telemetry is ready.\n") : plain(.serviceUnavailable, "dnp-telemetry is stopping.\n")
         }
         return router
-    }
-
-    private static func refuse(
-        _ methods: [HTTPRequest.Method],
-        at path: RouterPath,
-        allowed: String,
-        _ router: Router<ServiceContext>
-    ) {
-        for method in methods {
-            router.on(path, method: method) { _, _ -> Response in throw Problem.methodNotAllowed(allowed) }
-        }
     }
 
     private static func plain(_ status: HTTPResponse.Status, _ text: String) -> Response {
@@ -157,17 +141,5 @@ struct ReadinessService: Service {
     func run() async throws {
         try? await gracefulShutdown()
         readiness.stop()
-    }
-}
-
-extension Problem {
-    static func methodNotAllowed(_ allowed: String) -> Problem {
-        Problem(
-            status: .methodNotAllowed,
-            type: "method-not-allowed",
-            title: "Method not allowed",
-            detail: "Expected \(allowed).",
-            allow: allowed
-        )
     }
 }

@@ -61,7 +61,7 @@ extension JournalOutput {
                     socket: configuration.journalSocket,
                     log: log
                 )
-            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress))
+            case (.stdout, let progress?): .standardOutput(StandardOutputJournal(ledger.reader, progress, log: log))
             default: .off
             }
     }
@@ -81,7 +81,9 @@ extension JournalOutput {
         socket: String,
         log: Logger = Logger(label: "dnp-telemetry")
     ) throws -> JournalOutput {
-        let configuration = JournalDeliveryConfiguration(
+        let start = progress.saved
+        let witness = JournalWitness(ledger, confirmed: start.position.sequence, log: log)
+        var configuration = JournalDeliveryConfiguration(
             identifier: EventJournalEntry.identifier,
             streamField: JournalProgress.ledgerField,
             stream: ledger.id,
@@ -89,7 +91,8 @@ extension JournalOutput {
             location: location,
             socketPath: socket
         )
-        let start = progress.saved
+        configuration.streams = witness.streams
+        configuration.given = ledger.comparable
         return .journald(
             try ConfirmedJournalWriter(
                 configuration,
@@ -100,7 +103,8 @@ extension JournalOutput {
                     key: key,
                     log: log
                 ),
-                onConfirmed: { progress.confirmed($0) }
+                onConfirmed: { progress.confirmed($0) },
+                onCompared: { try witness.compare($0) }
             )
         )
     }

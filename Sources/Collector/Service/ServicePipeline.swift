@@ -30,6 +30,7 @@ struct ServicePipeline {
         let configuration = live.current
         let clock = LedgerClock.system
         let ledger = storage.ledger
+        try ledger.keepRoom(checkpointBytes: storage.projection.checkpointBytes)
         registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
         let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
@@ -37,6 +38,7 @@ struct ServicePipeline {
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
         let processor = IngestProcessor(
             storage.projection,
+            recovery: storage.recovery,
             retention: LedgerRetention(journal: progress, keepSeconds: { live.current.retentionSeconds }),
             metrics: ProjectionMetrics(
                 registry,
@@ -44,7 +46,8 @@ struct ServicePipeline {
                 journal: progress,
                 labels: configuration.labels
             ),
-            log: log
+            log: log,
+            watch: ClockWatch(lastRow: storage.projection.lastRow)
         ) { position in
             progress?.committed(position.sequence, at: clock.now())
             progress?.passed(cursor: output.cursor)
@@ -71,14 +74,19 @@ struct ServicePipeline {
         ProcessCollector.add(to: registry)
         SwiftRuntimeCollector.add(to: registry)
         let journal = progress.map { _ in JournalMetrics(registry) }
+        let lives = LedgerLifeMetrics(registry)
         registry.gauge(
             "dnp_telemetry_build_info",
             help: "1, with the version of this build as a label.",
             labels: ["version"]
         ).with(BuildVersion.current).set(1)
-        registry.collector("ledger") { [writer] in ledgerMetrics.collect(try writer.ledger.reader.statistics()) }
+        registry.collector("ledger") { [writer] in
+            if let room = writer.ledger.room { ledgerMetrics.collect(room) }
+            ledgerMetrics.collect(try writer.ledger.reader.statistics())
+        }
         registry.onCollect { [writer, output, progress] in
             ledgerMetrics.collect(writer.statistics)
+            lives.collect(writer.ledger)
             if let journal, let progress {
                 journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
             }

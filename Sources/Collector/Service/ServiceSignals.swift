@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Glibc
 internal import ServiceLifecycle
 internal import Synchronization
+internal import SystemPrimitives
 
 /// SIGHUP, SIGTERM and SIGINT, from the first moment of the service on.
 ///
-/// A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at once, which leaves the
-/// ledger as a kill would, and stops a running service gracefully.
+/// `serve` blocks them before anything else runs (`CStartSignals`), so every thread blocks them, and what arrives before
+/// ``take()`` is pending. A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at
+/// once, which leaves the ledger as a kill would, and stops a running service gracefully.
 package final class ServiceSignals: Sendable {
     private enum Phase {
         case starting(abandon: @Sendable () -> Void)
         case running
     }
+
+    private static let numbers = [SIGHUP, SIGTERM, SIGINT]
 
     /// One element for all SIGHUPs since the last one was consumed.
     let hangUps: AsyncStream<Void>
@@ -29,32 +32,37 @@ package final class ServiceSignals: Sendable {
         (untilStop, stopContinuation) = AsyncStream.makeStream()
     }
 
-    /// Ignores SIGHUP, which would end the process, until ``take()``.
-    package static func ignoreHangUps() {
-        signal(SIGHUP, SIG_IGN)
-    }
-
-    /// Installs the signal handlers; called once in a process.
-    package static func take() async -> ServiceSignals {
+    /// Takes the signals from now on, those that are pending first; called once in a process.
+    ///
+    /// A thread waits for them instead of a handler, so that none is lost to a thread that does not block it yet, and
+    /// recovery, which occupies the threads of tasks, delays none.
+    /// - Throws: an error for the operator when the process gets no thread.
+    package static func take() throws(CollectorError) -> ServiceSignals {
         let signals = ServiceSignals()
-        await take(SIGHUP) { signals.hangUpContinuation.yield() }
-        await take(SIGTERM) { signals.stop() }
-        await take(SIGINT) { signals.stop() }
+        do throws(ErrorNumber) {
+            let thread = try NamedThread(name: "signals") {
+                while true { signals.received(nextSignal()) }
+            }
+            thread.detach()
+        } catch {
+            throw CollectorError("the process gets no thread to wait for signals: \(error); check its limits")
+        }
         return signals
     }
 
-    /// Handles a signal on a queue of its own, since recovery occupies the threads of tasks; returns once the handler is installed.
-    private static func take(_ number: Int32, _ body: @escaping @Sendable () -> Void) async {
-        let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-        await withCheckedContinuation { continuation in
-            // The handler keeps the source for as long as the process lives.
-            source.setEventHandler { withExtendedLifetime(source) { body() } }
-            source.setRegistrationHandler { continuation.resume() }
-            source.activate()
-        }
+    /// The next of the signals, which the calling thread must block.
+    private static func nextSignal() -> Int32 {
+        var set = sigset_t()
+        var number: Int32 = 0
+        _ = unsafe sigemptyset(&set)
+        for each in numbers { _ = unsafe sigaddset(&set, each) }
+        _ = unsafe sigwait(&set, &number)
+        return number
     }
 
-    private static let queue = DispatchQueue(label: "dnp-telemetry.signals")
+    private func received(_ number: Int32) {
+        if number == SIGHUP { hangUpContinuation.yield() } else { stop() }
+    }
 
     /// Sets the cleanup of a stop during the start.
     func starting(abandon: @escaping @Sendable () -> Void) {

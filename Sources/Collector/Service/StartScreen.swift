@@ -69,7 +69,7 @@ extension StartScreen {
             journal: JournalOutput.description(configuration),
             durability: configuration.durability,
             metricsPath: configuration.metricsPath,
-            followedFiles: configuration.followedFiles,
+            followedFiles: configuration.followedFiles.map(\.path),
             followedJournal: configuration.followedJournal,
             readsStandardInput: configuration.readsStandardInput
         )

@@ -25,6 +25,7 @@ final class FollowedJournal: Sendable {
         matches: [JournalMatch],
         position: JournalPosition?,
         pseudonyms: any Pseudonymising,
+        deviceField: JournalField? = nil,
         tailInterval: Int64 = JournalFollower.tailInterval,
         metrics: JournalSourceMetrics,
         log: Logger
@@ -38,6 +39,7 @@ final class FollowedJournal: Sendable {
                 matches: matches,
                 position: position,
                 pseudonyms: pseudonyms,
+                deviceField: deviceField,
                 tailInterval: tailInterval
             )
         )

@@ -35,13 +35,18 @@ struct JournalBatch: Equatable, Sendable {
     var isFull: Bool { count >= Self.maximumEntries || lines.count >= Self.fullBytes }
 
     /// Appends the lines of an entry's message, each with a line feed.
-    mutating func take(_ message: [UInt8], writtenAt: Int64, stream: UInt64) {
+    mutating func take(_ message: [UInt8], writtenAt: Int64, stream: UInt64, device: [UInt8] = []) {
         entries += 1
         var cutter = LineCutter(dividesAtGaps: false)
         cutter.cut(message.count > Self.longestMessage ? Array(message[..<Self.longestMessage]) : message, into: &lines)
         cutter.finish(into: &lines)
         carriers.append(
-            LineCarrier(end: lines.count, writtenAt: Timestamp(microseconds: writtenAt), stream: stream)
+            LineCarrier(
+                end: lines.count,
+                writtenAt: Timestamp(microseconds: writtenAt),
+                stream: stream,
+                device: device
+            )
         )
     }
 
@@ -71,7 +76,12 @@ extension JournalBatch {
             realtime: try reader.realtimeMicroseconds(),
             source: try reader.number(of: .sourceRealtime)
         )
-        take(message ?? [], writtenAt: time, stream: try streams.stream(of: reader))
+        take(
+            message ?? [],
+            writtenAt: time,
+            stream: try streams.stream(of: reader),
+            device: try streams.device(of: reader)
+        )
     }
 
     /// Whether a collector, this one or another, wrote an entry: as its journal, which has the ledger's field, or on its
@@ -85,16 +95,26 @@ extension JournalBatch {
 
 /// Separates the lines of one program in the journal from those of others, by identifier, else by command name.
 ///
-/// The process id would not do, since logger(1) runs as a new process for each line.
+/// The process id would not do, since logger(1) runs as a new process for each line. A field that names the device of an
+/// entry separates the lines of devices.
 struct JournalStreams {
     private static let longestName = 256
     private static let maximumKnown = 256
 
     private let pseudonyms: any Pseudonymising
+    private let deviceField: JournalField?
     private var known: [[UInt8]: UInt64] = [:]
 
-    init(_ pseudonyms: any Pseudonymising) {
+    /// - Parameter deviceField: the field that names the device of an entry.
+    init(_ pseudonyms: any Pseudonymising, deviceField: JournalField? = nil) {
         self.pseudonyms = pseudonyms
+        self.deviceField = deviceField
+    }
+
+    /// The name of the current entry's device; empty for an entry that names none.
+    func device(of reader: JournalReader) throws(JournalReaderError) -> [UInt8] {
+        guard let deviceField else { return [] }
+        return try name(deviceField, reader) ?? []
     }
 
     /// The stream of the reader's current entry; 0 for an entry that names no program.

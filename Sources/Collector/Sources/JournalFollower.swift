@@ -52,18 +52,20 @@ struct JournalFollower {
 
     /// - Parameters:
     ///   - position: Where reading ended the last time; nil to begin with what is logged from now on.
+    ///   - deviceField: The field that names the device of an entry.
     ///   - tailInterval: How often the position moves to the end while nothing matches, in microseconds.
     init(
         _ location: JournalLocation,
         matches: [JournalMatch],
         position: JournalPosition?,
         pseudonyms: any Pseudonymising,
+        deviceField: JournalField? = nil,
         tailInterval: Int64 = Self.tailInterval
     ) {
         self.location = location
         self.matches = matches
         self.position = position
-        streams = JournalStreams(pseudonyms)
+        streams = JournalStreams(pseudonyms, deviceField: deviceField)
         self.tailInterval = tailInterval
         readUntil = position?.realtime
     }

@@ -50,10 +50,13 @@ struct SourcesService: Service {
         identityKey = room.identityKey
         let count = configuration.followedFiles.count + (configuration.readsStandardInput ? 1 : 0)
         threads = NIOThreadPool(numberOfThreads: min(max(count, 1), 16))
-        if let problem = FollowedFiles.twice(configuration.followedFiles) { throw CollectorError("\(problem)") }
-        let followed = FollowedFiles(configuration.followedFiles)
+        if let problem = FollowedFiles.twice(configuration.followedFiles.map(\.path)) {
+            throw CollectorError("\(problem)")
+        }
+        let followed = FollowedFiles(configuration.followedFiles.map(\.path))
         var files: [File] = []
-        for path in configuration.followedFiles {
+        for file in configuration.followedFiles {
+            let path = file.path
             if case .refused(let problem) = FileAccess.look(path), problem.isPermanent {
                 throw CollectorError("\(problem)")
             }
@@ -70,7 +73,8 @@ struct SourcesService: Service {
                 metrics: series,
                 log: log
             )
-            let options = configuration.logOptions(ofSource: path, room.key)
+            var options = configuration.logOptions(ofSource: path, room.key)
+            if let id = file.installation { options.installation = room.key.pseudonym(of: Array(id.utf8).span) }
             let decoder = LogDecoder.resumed(place?.state, options, room, series.gaps, log, path)
             files.append(File(source: source, decoder: decoder, isPlaced: place != nil))
         }
@@ -111,6 +115,7 @@ struct SourcesService: Service {
             matches: matches,
             position: place?.position,
             pseudonyms: room.key,
+            deviceField: configuration.followedJournalDevice.flatMap { try? JournalField(reading: $0) },
             metrics: metrics,
             log: log
         )

@@ -8,7 +8,7 @@
 /// - on success: ``commit(_:of:at:)`` for each appended batch in order, ``groupCommitted(at:now:)``, resumes the
 ///   submitters and calls ``maintain(_:at:now:)``; or
 /// - on failure: ``abort(_:)`` for each batch, the last one first, ``groupAborted(_:)``, and resumes the submitters with
-///   the error.
+///   the error. Maintenance goes on with every tick, because it is what makes room in a full ledger.
 ///
 /// The writer holds each ``Preparation`` with its batch in between, so a processor keeps no list of its own. All calls are
 /// on one thread, so a processor needs no lock for its state.
@@ -22,6 +22,9 @@ public protocol CommitProcessor: ~Copyable, SendableMetatype {
 
     /// The size of a submission while it waits, in bytes, about; called on the submitter's thread.
     static func cost(of submission: Submission) -> Int
+
+    /// By how much an event may make the next checkpoint larger, in bytes (``LedgerRoom``).
+    static var stateBytesPerEvent: Int { get }
 
     /// Decides what to store of a submission, such as the events that are no duplicates.
     ///
@@ -57,6 +60,9 @@ public protocol CommitProcessor: ~Copyable, SendableMetatype {
 }
 
 extension CommitProcessor where Self: ~Copyable {
+    /// Nothing: there are no checkpoints.
+    public static var stateBytesPerEvent: Int { 0 }
+
     /// Does nothing.
     public mutating func abort(_ preparation: Preparation) {}
 

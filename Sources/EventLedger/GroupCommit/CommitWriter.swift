@@ -69,9 +69,11 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
 
     /// Moves the next submissions of the backlog into the group, within the limits of one transaction.
     private func takeGroup() {
+        guard cursor < backlog.count else { return }
         var bytes = 0
+        let limit = min(queue.limits.groupBytes, ledger.groupBytes)
         while cursor < backlog.count, group.count < queue.limits.groupSubmissions, let entry = backlog[cursor] {
-            guard group.isEmpty || bytes + entry.cost <= queue.limits.groupBytes else { return }
+            guard group.isEmpty || bytes + entry.cost <= limit else { return }
             bytes += entry.cost
             group.append(entry)
             backlog[cursor] = nil
@@ -83,7 +85,9 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         }
     }
 
-    private func commitGroup() {
+    /// - Returns: whether the group was stored.
+    @discardableResult
+    private func commitGroup(for purpose: LedgerRoom.Purpose = .events) -> Bool {
         let now = clock.now()
         for entry in group {
             switch processor.prepare(entry.submission, receivedAt: now) {
@@ -97,7 +101,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         let start = ledger.position
         let began = clock.monotonic()
         do {
-            let end = try ledger.append(batches)
+            let end = try ledger.append(batches, for: purpose, stateBytesPerEvent: Processor.stateBytesPerEvent)
             let elapsed = batches.isEmpty ? 0 : clock.monotonic() &- began
             applyGroup(from: start)
             processor.groupCommitted(at: end, now: now)
@@ -107,6 +111,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
             }
             clearGroup()
             processor.maintain(ledger, at: end, now: now)
+            return true
         } catch {
             abortGroup(error)
             report(nanoseconds: clock.monotonic() &- began, error: error)
@@ -114,6 +119,7 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
                 entry.continuation?.resume(returning: .failure(.failed(error)))
             }
             clearGroup()
+            return false
         }
     }
 
@@ -170,12 +176,13 @@ final class CommitWriter<Processor: CommitProcessor & ~Copyable> {
         outcomes.removeAll(keepingCapacity: true)
     }
 
-    /// Commits a tick's submission as a group of its own, which maintains too; without one, maintains alone.
+    /// Commits a tick's submission as a group of its own, and maintains in any case.
     private func tick() {
         let now = clock.now()
         if let submission = processor.tick(now: now) {
             group.append(Entry(submission: submission, cost: 0, continuation: nil))
-            commitGroup()
+            // Maintenance is what makes room for a tick that found none.
+            if !commitGroup(for: .tick) { processor.maintain(ledger, at: ledger.position, now: now) }
         } else {
             processor.maintain(ledger, at: ledger.position, now: now)
         }

@@ -11,7 +11,7 @@ final class DirectoryLock: Sendable {
 
     /// Takes the lock of `directory`, or throws an error that names the holder.
     init(directory: String) throws(LedgerError) {
-        let path = directory + "/ledger.lock"
+        let path = LedgerFiles(directory: directory).lock
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "open \(path)") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import GRDB
+internal import GRDBSQLite
 
 /// One connection to the ledger's database; its callers take turns.
 final class LedgerConnection: Sendable {
@@ -89,6 +90,19 @@ final class LedgerConnection: Sendable {
         return try outcome.get()
     }
 
+    /// Runs `body`, whose commits survive a power failure whatever the connection was prepared for.
+    static func durably<R>(in database: Database, _ body: () throws(LedgerError) -> R) throws(LedgerError) -> R {
+        let level = try LedgerSchema.integer("PRAGMA synchronous", in: database)
+        guard level < fullySynchronous else { return try body() }
+        try LedgerStatement("PRAGMA synchronous = \(fullySynchronous)", in: database).run()
+        let result = Result { () throws(LedgerError) -> R in try body() }
+        try LedgerStatement("PRAGMA synchronous = \(level)", in: database).run()
+        return try result.get()
+    }
+
+    /// `FULL`: every commit waits for the disk.
+    private static let fullySynchronous: Int64 = 2
+
     /// Cuts free pages off the end of the file.
     ///
     /// - Parameters:
@@ -105,6 +119,44 @@ final class LedgerConnection: Sendable {
             try statement.run()
         }
     }
+
+    /// The size of the database with what is still in the log, and of its free pages, in bytes.
+    func pageSizes() throws(LedgerError) -> (database: Int64, free: Int64) {
+        try access { (database) throws(LedgerError) in
+            let pageBytes = try LedgerSchema.integer("PRAGMA page_size", in: database)
+            let pages = try LedgerSchema.integer("PRAGMA page_count", in: database)
+            return try (pages * pageBytes, LedgerSchema.integer("PRAGMA freelist_count", in: database) * pageBytes)
+        }
+    }
+
+    /// Moves the write-ahead log into the database, as far as no reader needs it, so that the next commit starts the log
+    /// anew and the database's file ends where its pages do.
+    ///
+    /// SQLite does so by itself when the log is long, and then ignores that there was no space.
+    ///
+    /// - Parameter truncating: whether the log's file is cut to nothing; waits for readers for a moment.
+    func writeBackLog(truncating: Bool = false) throws(LedgerError) {
+        try access { (database) throws(LedgerError) in
+            do {
+                if database.isInsideTransaction { try database.rollback() }
+            } catch {
+                throw LedgerError(error, in: database)
+            }
+            let connection = unsafe database.sqliteConnection
+            _ = unsafe sqlite3_busy_timeout(connection, Self.truncationMilliseconds)
+            let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
+            let code = unsafe sqlite3_wal_checkpoint_v2(connection, nil, mode, nil, nil)
+            let systemError = unsafe SQLiteSystemError.last(of: connection, code)
+            let message = unsafe sqlite3_errmsg(connection).map { unsafe String(cString: $0) }
+            _ = unsafe sqlite3_busy_timeout(connection, Int32(Self.busySeconds * 1_000))
+            guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY || code & 0xFF == SQLITE_LOCKED else {
+                throw LedgerError(code: code, systemError: systemError, message: message ?? "no message")
+            }
+        }
+    }
+
+    /// How long ``writeBackLog(truncating:)`` waits for readers.
+    private static let truncationMilliseconds: Int32 = 50
 
     /// Closes the connection; every later use throws.
     func close() throws(LedgerError) {
@@ -136,6 +188,15 @@ struct LedgerLimits: Sendable {
 
     /// The page cache of one connection.
     var cacheBytes = 2 << 20
+
+    /// The same with a log that suits a file system of that size.
+    func fitted(toTotal bytes: Int64) -> LedgerLimits {
+        var limits = self
+        let step = LedgerRoom.stepBytes(ofTotal: bytes)
+        limits.logBytes = min(logBytes, Int(step))
+        limits.keptLogBytes = min(keptLogBytes, Int(max(4 * step, min(bytes / 16, 32 << 20))))
+        return limits
+    }
 
     /// The statements that prepare the writing connection.
     ///

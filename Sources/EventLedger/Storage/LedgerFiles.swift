@@ -8,6 +8,9 @@ struct LedgerFiles: Sendable {
 
     var database: String { directory + "/ledger.sqlite" }
     var log: String { database + "-wal" }
+    var lock: String { directory + "/ledger.lock" }
+    /// Outside the database and its log (``LedgerMark``).
+    var markFile: String { directory + "/ledger.mark" }
 
     /// The suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -41,13 +44,19 @@ struct LedgerFiles: Sendable {
         return Int64(status.st_size)
     }
 
-    /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
-    var availableBytes: Int64? {
+    /// The size of the directory's file system, and what unprivileged processes may still take of it; nil when unknown.
+    var space: (total: Int64, available: Int64)? {
         var status = statvfs()
         guard unsafe statvfs(directory, &status) == 0 else { return nil }
-        let (bytes, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
-        return overflows ? .max : Int64(clamping: bytes)
+        func bytes(_ blocks: UInt64) -> Int64 {
+            let (bytes, overflows) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return overflows ? .max : Int64(clamping: bytes)
+        }
+        return (bytes(UInt64(status.f_blocks)), bytes(UInt64(status.f_bavail)))
     }
+
+    /// The bytes available to unprivileged processes on the directory's file system; nil when unknown.
+    var availableBytes: Int64? { space?.available }
 
     /// Makes renames in the directory durable.
     func synchronizeDirectory() throws(LedgerError) {
@@ -60,36 +69,56 @@ struct LedgerFiles: Sendable {
 
 // MARK: The reserve
 
-/// Beside a closed ledger, a file of zeros reserves the space of the write-ahead log's index, which SQLite
-/// creates before it can read the database. So a ledger can be opened and served on a full disk.
 extension LedgerFiles {
-    private var reserve: String { directory + "/ledger.reserve" }
+    var reserve: String { directory + "/ledger.reserve" }
 
-    /// The size of the index of an empty log: no more, so that on a full disk each can replace the other every time.
-    private static var reservedBytes: off_t { 32 << 10 }
-
-    /// Releases the reserve for the ledger that `body` opens, and allocates it again when `body` throws.
+    /// Gives the reserve's space to the ledger that `body` opens, a part of it at first and the rest where that is too
+    /// little, and takes it back when `body` throws. So a ledger can be opened and served on a full disk.
     func withReserve<Result>(_ body: () throws(LedgerError) -> Result) throws(LedgerError) -> Result {
-        let hadReserve = releaseReserve()
-        do {
-            return try body()
-        } catch {
-            if hadReserve { makeReserve() }
-            throw error
+        var reserve = LedgerReserve(path: reserve)
+        let held = reserve.bytes
+        _ = reserve.release(LedgerReserve.openingBytes)
+        while true {
+            do throws(LedgerError) {
+                return try body()
+            } catch {
+                if case .full = error, reserve.release(.max) { continue }
+                if held > 0 { reserve.resize(to: held, available: .max) }
+                throw error
+            }
         }
     }
+}
 
-    /// - Returns: whether there was a reserve.
-    private func releaseReserve() -> Bool {
-        unsafe unlink(reserve) == 0
+// MARK: Creating a ledger
+
+/// A mark stands in the directory from before a new database is made until it is complete, so that a database that is
+/// missing or empty without it was lost (``LedgerPresence``).
+extension LedgerFiles {
+    private var mark: String { directory + "/ledger.new" }
+
+    func isInCreation() throws(LedgerError) -> Bool { try Self.size(of: mark) != nil }
+
+    /// Sets the mark, durably.
+    func beginCreation() throws(LedgerError) {
+        let descriptor = unsafe open(mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw LedgerError(errno: errno, doing: "create \(mark)") }
+        _ = Glibc.close(descriptor)
+        try synchronizeDirectory()
     }
 
-    /// Allocates the space that a closed ledger has freed, if it is still free.
-    func makeReserve() {
-        let descriptor = unsafe open(reserve, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { _ = Glibc.close(descriptor) }
-        if posix_fallocate(descriptor, 0, Self.reservedBytes) != 0 { _ = releaseReserve() }
+    /// Removes the mark of a database that is complete, durably: should it come back, an empty database would be a new one.
+    func endCreation() throws(LedgerError) {
+        if unsafe unlink(mark) == 0 { try synchronizeDirectory() }
+    }
+
+    /// The names of the files that stay beside a database from its creation on.
+    func traces() throws(LedgerError) -> [String] {
+        var names: [String] = []
+        for path in Self.companions.map({ database + $0 }) + [lock, reserve] where try Self.size(of: path) != nil {
+            names.append(String(path.dropFirst(directory.count + 1)))
+        }
+        return names
     }
 }
 
@@ -99,9 +128,11 @@ extension LedgerFiles {
     /// Renames the database and its companions to `ledger-corrupt-<stamp>.sqlite` and returns that path.
     ///
     /// The database goes first: should the process end between two renames, the next start sets the lone log aside too,
-    /// whereas a database without its log would look complete. No file is removed or overwritten.
+    /// whereas a database without its log would look complete. No file is removed or overwritten. What follows is a new
+    /// ledger, so its creation begins here.
     func setAside(at now: Int64) throws(LedgerError) -> String {
         let target = try unusedName(at: now)
+        try beginCreation()
         for suffix in [""] + Self.companions {
             guard unsafe rename(database + suffix, target + suffix) != 0 else { continue }
             let code = errno

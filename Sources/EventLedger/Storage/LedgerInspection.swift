@@ -68,7 +68,7 @@ enum LedgerInspection: Equatable {
             throw LedgerError.newerSchema(found: version, supported: LedgerSchema.version, path: files.database)
         }
         guard version > 0 else { return .damaged("it has tables and no schema version") }
-        let missing = LedgerSchema.tables.subtracting(tables)
+        let missing = LedgerSchema.tables(of: version).subtracting(tables)
         guard missing.isEmpty else {
             return .damaged("no table \(missing.sorted().joined(separator: ", "))")
         }

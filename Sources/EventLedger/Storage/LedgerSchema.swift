@@ -13,11 +13,18 @@ enum LedgerSchema {
     /// The first schema whose state has generations.
     static let firstWithGenerations: Int64 = 2
 
+    /// The first schema with a table of lives.
+    static let firstWithLives: Int64 = 3
+
     /// `DNPL` in ASCII, at offset 68 of the file, where file(1) looks for it.
     static let applicationID: Int64 = 0x444E_504C
 
-    /// The tables that a ledger of the newest schema has.
-    static let tables: Set<String> = ["meta", "batch", "position", "state"]
+    /// The tables that a ledger of a schema has.
+    static func tables(of version: Int64) -> Set<String> {
+        var tables: Set<String> = ["meta", "batch", "position", "state"]
+        if version >= firstWithLives { tables.insert("life") }
+        return tables
+    }
 
     /// The statements from each schema to the next one; each list runs in the transaction that also sets the version.
     ///
@@ -28,6 +35,9 @@ enum LedgerSchema {
     /// From the second schema on, a page of `state` has a row for each checkpoint that wrote it, until ``StateTable``
     /// deletes the older ones. The current row has the greatest generation up to the position's; when its value is
     /// null, the page was removed.
+    ///
+    /// The third schema has the lives of the ledger; what an older one was so far is the first. `comparable` and
+    /// `is_marked` are those of ``LedgerIdentity``.
     static let migrations: [[String]] = [
         [
             """
@@ -88,6 +98,23 @@ enum LedgerSchema {
                 SELECT projection, key, 0, checksum, value FROM state_before ORDER BY projection, key
             """,
             "DROP TABLE state_before",
+        ],
+        [
+            """
+            CREATE TABLE life (
+                number INTEGER PRIMARY KEY,
+                id TEXT NOT NULL,
+                after_batch INTEGER NOT NULL,
+                after_sequence INTEGER NOT NULL,
+                started_at INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                acknowledged_batch INTEGER NOT NULL,
+                acknowledged_sequence INTEGER NOT NULL
+            ) STRICT
+            """,
+            "INSERT INTO life SELECT 1, ledger, 0, 0, created_at, 'created', 0, 0 FROM meta",
+            "ALTER TABLE meta ADD COLUMN comparable INTEGER",
+            "ALTER TABLE meta ADD COLUMN is_marked INTEGER NOT NULL DEFAULT 0",
         ],
     ]
 

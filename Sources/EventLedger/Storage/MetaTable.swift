@@ -41,6 +41,23 @@ struct MetaTable {
         return LedgerPosition(batch: max(0, statement.integer(0)), sequence: UInt64(max(0, statement.integer(1))))
     }
 
+    /// The last number that may stand in the journal by right, nil once all may, and whether a mark was written.
+    func witnesses() throws(LedgerError) -> (comparable: UInt64?, isMarked: Bool) {
+        let statement = try LedgerStatement("SELECT comparable, is_marked FROM meta WHERE id = 1", in: database)
+        defer { statement.reset() }
+        guard try statement.step() else { throw LedgerError.corrupt(detail: "the ledger has no id") }
+        return (statement.isNull(0) ? nil : UInt64(max(0, statement.integer(0))), statement.integer(1) != 0)
+    }
+
+    /// Replaces both.
+    func setWitnesses(comparable: UInt64?, isMarked: Bool) throws(LedgerError) {
+        let statement = try LedgerStatement("UPDATE meta SET comparable = ?, is_marked = ? WHERE id = 1", in: database)
+        defer { statement.reset() }
+        if let comparable { try statement.bind(Int64(clamping: comparable), at: 1) }
+        try statement.bind(isMarked ? 1 : 0, at: 2)
+        try statement.run()
+    }
+
     /// Records that batches up to `position` were deleted.
     func setPruned(_ position: LedgerPosition) throws(LedgerError) {
         let statement = try LedgerStatement(

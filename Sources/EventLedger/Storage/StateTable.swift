@@ -237,30 +237,19 @@ struct StateUpkeep: Sendable {
     var searchFrom: StateKey? = ""
     /// Keys that may have obsolete rows.
     var outdated: [StateKey] = []
-    /// The size of the last checkpoint's changes, in bytes: what the next one may need before it can delete old rows.
-    private(set) var committedBytes = 0
-    /// The keys and the size of what was written of the uncommitted generation.
+    /// The keys of what was written of the uncommitted generation.
     private var staged: [StateKey] = []
-    private var stagedBytes = 0
 
     /// Whether nothing is obsolete, so that a generation may be staged.
     var isTidy: Bool { searchFrom == nil && outdated.isEmpty }
 
-    mutating func staged(_ keys: [StateKey], bytes: Int) {
+    mutating func staged(_ keys: [StateKey]) {
         staged += keys
-        stagedBytes += bytes
     }
 
-    /// Records that the staged generation is committed, so that what it replaced is obsolete.
-    mutating func committed() {
-        committedBytes = stagedBytes
-        discard()
-    }
-
-    /// Records that the staged rows are obsolete, or have made others so.
+    /// Records that the staged rows are obsolete, or have made others so once they are committed.
     mutating func discard() {
         outdated += staged
         staged = []
-        stagedBytes = 0
     }
 }

@@ -21,13 +21,18 @@ public final class ConfirmedJournalWriter: Sendable {
     ///   - source: Gives the entries.
     ///   - onConfirmed: Called on the writer's thread with the number up to which the journal holds all entries,
     ///     whenever it has grown, by any number of entries. It should return soon.
+    ///   - onCompared: Called on the writer's thread after each scan of the journal, before anything is sent. It returns
+    ///     the names of the stream from now on, nil for those so far: where the newest name has numbers that the writer
+    ///     never gave, its own need another. When it throws, the writer synchronises again after a pause.
     public init(
         _ configuration: JournalDeliveryConfiguration,
         from checkpoint: JournalCheckpoint,
         source: any JournalSource,
-        onConfirmed: @escaping @Sendable (UInt64) -> Void = { _ in }
+        onConfirmed: @escaping @Sendable (UInt64) -> Void = { _ in },
+        onCompared: @escaping @Sendable (JournalComparison) throws -> StreamNames? = { _ in nil }
     ) throws(JournalWriterError) {
-        let names = [("identifier", configuration.identifier), ("stream", configuration.stream)]
+        let names =
+            [("identifier", configuration.identifier)] + configuration.streams.parts.map { ("stream", $0.name) }
         for (name, value) in names where value.isEmpty || value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             throw .name(name, value: value)
         }
@@ -40,7 +45,7 @@ public final class ConfirmedJournalWriter: Sendable {
         self.control = control
         do throws(ErrorNumber) {
             thread = try NamedThread(name: "journal-writer") {
-                DeliveryDriver(configuration, checkpoint, source, control, onConfirmed).run()
+                DeliveryDriver(configuration, checkpoint, source, control, onCompared, onConfirmed).run()
                 control.ended()
             }
         } catch {

@@ -14,6 +14,9 @@ final class DeliveryDriver {
     private static let longestPollPause: UInt64 = 50_000_000
     /// How many polls for markers pass before the journal is reopened.
     private static let pollsPerReopening = 10
+    /// How long nothing is read back before the journal is reopened, in nanoseconds: libsystemd does not notice a directory
+    /// that appears after it opened the journal, such as that in /run to which journald turns while it cannot write to /var.
+    private static let reopeningPause: UInt64 = 250_000_000
     /// How many sends in a row may find the queue full although poll(2) reported the socket writable.
     private static let maximumBlockedSends = 3
 
@@ -21,7 +24,9 @@ final class DeliveryDriver {
     private let source: any JournalSource
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
+    private let onCompared: @Sendable (JournalComparison) throws -> StreamNames?
     private let markers: DeliveryMarkers
+    private var view: DeliveryView
 
     private var session: DeliverySession
     private var checkpoint: JournalCheckpoint
@@ -35,10 +40,12 @@ final class DeliveryDriver {
     private var pollPause = DeliveryDriver.firstPollPause
     private var nextPollTime: UInt64 = 0
     private var polls = 0
+    /// When the journal is reopened if nothing was read back by then.
+    private var nextReopeningTime: UInt64 = 0
     private var journalChanged = false
     /// Sends in a row that found the queue full although poll(2) reported the socket writable.
     private var blockedSends = 0
-    /// Whether the reader's current entry is one of the stream.
+    /// Whether the reader has read an entry of the stream.
     private var hasRead = false
     private var readsSinceOpening = 0
     /// When an entry was last unconfirmed.
@@ -52,6 +59,7 @@ final class DeliveryDriver {
         _ checkpoint: JournalCheckpoint,
         _ source: any JournalSource,
         _ control: DeliveryControl,
+        _ onCompared: @escaping @Sendable (JournalComparison) throws -> StreamNames?,
         _ onConfirmed: @escaping @Sendable (UInt64) -> Void
     ) {
         var random = SystemRandomNumberGenerator()
@@ -59,22 +67,18 @@ final class DeliveryDriver {
         self.checkpoint = checkpoint
         self.source = source
         self.control = control
+        self.onCompared = onCompared
         self.onConfirmed = onConfirmed
         reportedPosition = checkpoint.position
         markers = DeliveryMarkers(identifier: configuration.identifier, random: &random)
+        view = DeliveryView(configuration)
         session = DeliverySession(
             limits: DeliveryLimits(configuration),
             confirmed: checkpoint.position,
+            given: configuration.given,
             seed: random.next()
         )
-        buffer = JournalEntryBuffer(
-            constant: [
-                (configuration.streamField, configuration.stream), (.syslogIdentifier, configuration.identifier),
-            ],
-            sequenceField: configuration.sequenceField,
-            maximumEntryBytes: configuration.maximumEntryBytes,
-            maximumBytes: min(configuration.windowBytes, 1 << 20)
-        )
+        buffer = JournalEntryBuffer(configuration, configuration.streams)
     }
 
     /// Runs until the writer is asked to stop.
@@ -82,6 +86,8 @@ final class DeliveryDriver {
         while !mustEnd {
             readBack()
             perform(session.step(now: SystemClock.monotonicNanoseconds()))
+            // An open journal would hold the space of files that journald has deleted, perhaps for the lack of it.
+            if case .absent = session.phase { reader = nil }
             publish()
         }
         takeCheckpoint(now: SystemClock.monotonicNanoseconds(), interval: 0)
@@ -219,15 +225,20 @@ final class DeliveryDriver {
     private func scan() {
         guard let reader, let markerCursor else { return session.failed(now: SystemClock.monotonicNanoseconds()) }
         let scan = JournalScan(
-            configuration: configuration,
+            view: view,
+            limit: configuration.scanLimit,
             markerID: markers.id(attempt: session.attempt),
             cursor: checkpoint.cursor,
             isCancelled: { [control] in control.isPastDeadline }
         )
         do {
-            guard try scan.run(reader, into: &session) else { return }
+            guard let comparison = try scan.run(reader, into: &session) else { return }
+            if let streams = try onCompared(comparison), streams != view.streams {
+                view.streams = streams
+                buffer = JournalEntryBuffer(configuration, streams)
+            }
             try reader.reopen()
-            try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+            try reader.setMatches(view.entries)
             try reader.seek(cursor: markerCursor)
             hasRead = false
             readsSinceOpening = 0
@@ -267,12 +278,13 @@ final class DeliveryDriver {
             while entries < Self.entriesPerTurn, try reader.next() {
                 entries += 1
                 // An unreadable entry counts as not stored: the session finds the gap and sends it again.
-                guard let sequence = try? reader.number(of: configuration.sequenceField) else { continue }
+                guard let sequence = view.sequence(in: reader) else { continue }
                 session.readBack(sequence, now: now)
                 hasRead = true
             }
             readsSinceOpening += entries
             try releaseMemory(of: reader)
+            try findDirectories(reader, hasRead: entries > 0, now: now)
             if session.confirmed > before { pollPause = Self.firstPollPause }
             takeCheckpoint(now: now, interval: configuration.cursorInterval.clampedNanoseconds)
         } catch {
@@ -288,6 +300,15 @@ final class DeliveryDriver {
         readsSinceOpening = 0
     }
 
+    /// Reopens the journal while entries are expected and none is read.
+    private func findDirectories(_ reader: JournalReader, hasRead: Bool, now: UInt64) throws(JournalReaderError) {
+        if !hasRead {
+            guard now >= nextReopeningTime else { return }
+            try reader.reopen()
+        }
+        nextReopeningTime = now + Self.reopeningPause
+    }
+
     /// Whether the journal may be closed until the next send: every later entry follows the checkpoint.
     private var mayCloseReader: Bool {
         session.phase == .streaming && reader != nil && !session.hasUnconfirmed && session.isContiguous
@@ -300,7 +321,7 @@ final class DeliveryDriver {
         guard session.hasUnconfirmed, let cursor = checkpoint.cursor else { return nil }
         let opened = try JournalReader(configuration.location, scope: .ownEntries)
         _ = try opened.descriptor()
-        try opened.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try opened.setMatches(view.entries)
         hasRead = try opened.seek(cursor: cursor)
         readsSinceOpening = 0
         reader = opened
@@ -322,6 +343,7 @@ final class DeliveryDriver {
     /// Sends entries of the source until the window, the source or journald's queue is exhausted.
     private func deliver(_ entries: Int) {
         guard nextEntry < buffer.count || fill(entries) else { return }
+        if !session.hasUnconfirmed { nextReopeningTime = SystemClock.monotonicNanoseconds() + Self.reopeningPause }
         while let range = session.nextDatagram(in: buffer, from: &nextEntry) {
             guard send(range) else { return }
             nextEntry = range.upperBound

@@ -22,9 +22,12 @@ struct DeliveryMarkers: Sendable {
     private let instance: String
 
     init(identifier: String, random: inout some RandomNumberGenerator) {
-        self.identifier = "\(identifier)-sync"
+        self.identifier = Self.identifier(of: identifier)
         instance = ID128.random(using: &random).description
     }
+
+    /// `SYSLOG_IDENTIFIER` of the markers of a writer.
+    static func identifier(of writer: String) -> String { "\(writer)-sync" }
 
     /// The entries of a datagram, in journald's native protocol.
     func datagram(_ datagram: MarkerDatagram, attempt: UInt64) throws(JournalEntryError) -> [UInt8] {

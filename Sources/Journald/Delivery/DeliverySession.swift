@@ -47,6 +47,8 @@ struct DeliverySession: Sendable {
     private(set) var handled: UInt64
     /// The last number that was ever sent.
     private var highestSent: UInt64
+    /// The last number that the journal may hold by right: given before this writer, or sent by it.
+    private(set) var given: UInt64
     private var log = DatagramLog()
     private var statistics = JournalDeliveryStatistics()
 
@@ -69,9 +71,11 @@ struct DeliverySession: Sendable {
     private var resumeTime: UInt64 = 0
     private var sourceFailures = 0
 
-    init(limits: DeliveryLimits, confirmed: UInt64, seed: UInt64) {
+    /// - Parameter given: The last number that the journal may hold by right before anything is sent.
+    init(limits: DeliveryLimits, confirmed: UInt64, given: UInt64 = .max, seed: UInt64) {
         self.limits = limits
         self.confirmed = confirmed
+        self.given = max(given, confirmed)
         handled = confirmed
         highestSent = confirmed
         random = SplitMix64(seed: seed)
@@ -311,6 +315,7 @@ struct DeliverySession: Sendable {
             statistics.retried += min(highestSent, sequences.upperBound) - sequences.lowerBound + 1
         }
         highestSent = max(highestSent, sequences.upperBound)
+        given = max(given, highestSent)
         handled = max(handled, sequences.upperBound)
         log.append(last: sequences.upperBound, bytes: bytes)
     }
@@ -321,7 +326,13 @@ struct DeliverySession: Sendable {
     }
 
     /// An entry was read back.
+    ///
+    /// One that was never sent is a reason to scan the journal again, which finds out whose it is.
     mutating func readBack(_ sequence: UInt64, now: UInt64) {
+        guard sequence <= given else {
+            hasGap = true
+            return
+        }
         let before = confirmed
         guard record(sequence) else {
             statistics.repeated += 1
@@ -340,7 +351,7 @@ struct DeliverySession: Sendable {
     ///
     /// - Returns: Whether that was unknown.
     private mutating func record(_ sequence: UInt64) -> Bool {
-        guard sequence > confirmed, !ahead.contains(sequence) else { return false }
+        guard sequence > confirmed, sequence <= given, !ahead.contains(sequence) else { return false }
         guard sequence == confirmed + 1 else {
             guard ahead.insert(sequence...sequence) else { return false }
             statistics.confirmed += 1

@@ -8,8 +8,11 @@ public struct JournalDeliveryConfiguration: Sendable {
     public var identifier: String
     /// The field that holds the stream's name.
     public var streamField: JournalField
-    /// The stream's name, which no other writer may use.
-    public var stream: String
+    /// The stream's names, which no other writer may use.
+    public var streams: StreamNames
+    /// The last number that the journal may hold under the stream's newest name when the writer starts; all where it is
+    /// not known.
+    public var given = UInt64.max
     /// The field that holds an entry's number, in decimal.
     public var sequenceField: JournalField
     /// The journal from which entries are read back.
@@ -39,15 +42,15 @@ public struct JournalDeliveryConfiguration: Sendable {
     public var longestPause = Duration.seconds(30)
     /// The interval at which the checkpoint advances.
     public var cursorInterval = Duration.seconds(1)
-    /// The maximum number of entries of all streams that a scan reads behind the checkpoint, before it continues with
-    /// those of the stream.
+    /// The maximum number of entries of all streams with this identifier that a scan reads behind the checkpoint, before
+    /// it continues with those of the stream.
     public var scanLimit = 4_000_000
     /// How long the journal stays open while there is nothing to deliver.
     public var readerIdleTime = Duration.seconds(2)
     /// The maximum number of entries read back before the journal is reopened to release memory.
     public var readsPerOpening = 100_000
 
-    /// A configuration with the default limits.
+    /// A configuration with the default limits, for a stream with one name.
     public init(
         identifier: String,
         streamField: JournalField,
@@ -58,7 +61,7 @@ public struct JournalDeliveryConfiguration: Sendable {
     ) {
         self.identifier = identifier
         self.streamField = streamField
-        self.stream = stream
+        streams = StreamNames(stream)
         self.sequenceField = sequenceField
         self.location = location
         self.socketPath = socketPath ?? location.socketPath

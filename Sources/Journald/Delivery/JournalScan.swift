@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds out which entries of a stream above the confirmed position are stored in the journal.
+///
+/// Stored means that readers find the entry by its identifier, as `journalctl -t` does. A journald that is killed while it
+/// appends an entry can leave it in the file and missing in the index, where only those find it who read every entry.
+///
+/// What stands under the stream's names and is not its own is left to the comparison.
 struct JournalScan {
     /// How often files may appear or disappear during a scan before it is given up for now.
     private static let maximumAttempts = 5
     /// How many entries are read between two calls of ``isCancelled``.
     private static let entriesPerCheck = 1_024
 
-    let configuration: JournalDeliveryConfiguration
+    let view: DeliveryView
+    /// The maximum number of entries to read behind the cursor before those of the stream alone are read.
+    let limit: Int
     /// The id of the markers of the synchronisation that this scan belongs to.
     let markerID: [UInt8]
     /// A cursor behind which every unconfirmed entry is stored; nil when none is known.
@@ -17,8 +24,9 @@ struct JournalScan {
 
     /// Passes the number of every stored entry to the session, and starts over when files came or went meanwhile.
     ///
-    /// - Returns: Whether the scan was finished.
-    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> Bool {
+    /// - Returns: What is not the stream's own; nil when the scan was not finished.
+    func run(_ reader: JournalReader, into session: inout DeliverySession) throws -> JournalComparison? {
+        var sorter = StreamSorter(view.streams, given: session.given)
         var attempts = 0
         repeat {
             guard attempts < Self.maximumAttempts else { throw JournalScanError.unsteady }
@@ -26,24 +34,28 @@ struct JournalScan {
             // Reopening finds files that appeared before; process() reports those that appear from here on.
             try reader.reopen()
             try reader.process()
-            guard try scan(reader, &session) else { return false }
+            guard try scan(reader, &session, &sorter) else { return nil }
         } while try reader.process() == .filesChanged
-        return true
+        return sorter.comparison
     }
 
-    private func scan(_ reader: JournalReader, _ session: inout DeliverySession) throws(JournalReaderError) -> Bool {
+    private func scan(
+        _ reader: JournalReader,
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
+    ) throws(JournalReaderError) -> Bool {
         if let cursor {
-            try reader.setMatches([])
+            try reader.setMatches(view.entriesAndMarkers)
             if try reader.seek(cursor: cursor) {
-                switch try scanAll(reader, &session) {
+                switch try scanAll(reader, &session, &sorter) {
                 case .marker: return true
                 case .cancelled: return false
-                case .end: return try scanStream(reader, &session, toHead: true)
+                case .end: return try scanStream(reader, &session, &sorter, toHead: true)
                 case .limit: break
                 }
             }
         }
-        return try scanStream(reader, &session, toHead: false)
+        return try scanStream(reader, &session, &sorter, toHead: false)
     }
 
     private enum ScanEnd {
@@ -55,24 +67,23 @@ struct JournalScan {
         case cancelled
     }
 
-    /// Reads every entry behind the checkpoint, of all streams.
-    ///
-    /// Not by the index of the stream's entries: a journald that is killed while it appends an entry can leave it
-    /// readable and missing in the index.
+    /// Reads the entries of the identifier behind the checkpoint, of all streams, up to the last marker.
     private func scanAll(
         _ reader: JournalReader,
-        _ session: inout DeliverySession
+        _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter
     ) throws(JournalReaderError) -> ScanEnd {
-        let stream = Array(configuration.stream.utf8)
         var entries = 0
         while try reader.next() {
             entries += 1
             if entries.isMultiple(of: Self.entriesPerCheck) {
                 if isCancelled() { return .cancelled }
-                if entries >= configuration.scanLimit { return .limit }
+                if entries >= limit { return .limit }
             }
-            if let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil {
-                if (try? reader.hasValue(stream, of: configuration.streamField)) == true {
+            if let sequence = view.number(in: reader) {
+                if let part = sorter.part(of: reader, view.streamField, isSelected: false),
+                    sorter.admits(sequence, of: part)
+                {
                     session.found(sequence)
                 }
             } else if DeliveryMarkers.isLast(reader, id: markerID) {
@@ -82,17 +93,20 @@ struct JournalScan {
         return .end
     }
 
-    /// Reads the stream's entries backwards from the last one, by the index, until no entry above the confirmed position
-    /// can follow.
+    /// Reads the stream's entries backwards from the last one until no entry above the confirmed position can follow.
+    ///
+    /// By the indexes of the identifier and of the stream, so that it doesn't read all that other streams have left in a
+    /// large journal. An entry that a killed journald left in the first index alone is therefore sent again.
     ///
     /// - Parameter toHead: Whether to read all of them, because they are not in the order in which they were stored.
     /// - Returns: Whether the scan was finished.
     private func scanStream(
         _ reader: JournalReader,
         _ session: inout DeliverySession,
+        _ sorter: inout StreamSorter,
         toHead: Bool
     ) throws(JournalReaderError) -> Bool {
-        try reader.setMatches([.equal(configuration.streamField, configuration.stream)])
+        try reader.setMatches(view.entriesOfStream)
         try reader.seekToTail()
         var entries = 0
         // No writer sends an entry before all those a window below it are confirmed.
@@ -100,7 +114,10 @@ struct JournalScan {
         while try reader.previous() {
             entries += 1
             if entries.isMultiple(of: Self.entriesPerCheck), isCancelled() { return false }
-            guard let sequence = (try? reader.number(of: configuration.sequenceField)) ?? nil else { continue }
+            guard let sequence = view.number(in: reader),
+                let part = sorter.part(of: reader, view.streamField, isSelected: true),
+                sorter.admits(sequence, of: part)
+            else { continue }
             session.found(sequence)
             if !toHead, !isBelow, sequence <= low { break }
         }

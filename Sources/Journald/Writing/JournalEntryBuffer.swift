@@ -17,7 +17,8 @@ public struct JournalEntryBuffer: Sendable {
     /// The encoded entries.
     public private(set) var bytes: [UInt8] = []
     private var slots: [Slot] = []
-    private let prefix: [UInt8]
+    /// The encoded fields that entries after a number start with, in ascending order of these.
+    private let prefixes: [(after: UInt64, fields: [UInt8])]
     private let sequenceField: JournalField?
     private let maximumEntryBytes: Int
     private let maximumBytes: Int
@@ -35,12 +36,39 @@ public struct JournalEntryBuffer: Sendable {
         maximumEntryBytes: Int = 8 << 20,
         maximumBytes: Int = 8 << 20
     ) {
-        var encoded = JournalEntry(appendingTo: [])
-        for (field, value) in constant { encoded.append(field, value) }
-        prefix = encoded.finished()
+        prefixes = [(0, Self.encoded(constant))]
         self.sequenceField = sequenceField
         self.maximumEntryBytes = maximumEntryBytes
         self.maximumBytes = maximumBytes
+    }
+
+    /// An empty buffer for the entries of a stream, each of which names it by its number.
+    init(
+        _ configuration: JournalDeliveryConfiguration,
+        _ streams: StreamNames
+    ) {
+        prefixes = streams.parts.map { part in
+            let constant: [(JournalField, String)] = [
+                (configuration.streamField, part.name), (.syslogIdentifier, configuration.identifier),
+            ]
+            return (part.after, Self.encoded(constant))
+        }
+        sequenceField = configuration.sequenceField
+        maximumEntryBytes = configuration.maximumEntryBytes
+        maximumBytes = min(configuration.windowBytes, 1 << 20)
+    }
+
+    private static func encoded(_ constant: [(JournalField, String)]) -> [UInt8] {
+        var encoded = JournalEntry(appendingTo: [])
+        for (field, value) in constant { encoded.append(field, value) }
+        return encoded.finished()
+    }
+
+    /// The fields that the entry with a number starts with.
+    private func prefix(of sequence: UInt64) -> [UInt8] {
+        var index = prefixes.count - 1
+        while index > 0, sequence <= prefixes[index].after { index -= 1 }
+        return prefixes[index].fields
     }
 
     /// The number of entries.
@@ -79,7 +107,7 @@ public struct JournalEntryBuffer: Sendable {
         swap(&taken, &bytes)
         var entry = JournalEntry(appendingTo: taken)
         taken = []
-        entry.append(encoded: prefix)
+        entry.append(encoded: prefix(of: sequence))
         if let sequenceField { entry.append(sequenceField, sequence) }
         let ownFields = entry.fields
         fill(&entry)

@@ -26,17 +26,23 @@ struct CountedStages: Hashable, Sendable {
 
     /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
     mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
-        totals.scheduled += Self.raise(&scheduled, to: counts.scheduled)
-        totals.executed += Self.raise(&executed, to: counts.executed)
+        let submissions = Self.raise(&scheduled, to: counts.scheduled)
+        totals.scheduled += submissions
+        let executions = Self.raise(&executed, to: counts.executed)
+        totals.executed += executions
         let successes = Self.raise(&success, to: counts.success)
         totals.success += successes
         if successes > 0, counts.success == 1, counts.isSuccessImplied { totals.impliedSuccess += 1 }
         let uses = Self.raise(&used, to: counts.used)
         totals.used += uses
         if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
-        totals.retries += Self.raise(&retries, to: counts.retries)
-        totals.expired += Self.raise(&expired, to: counts.expired)
-        totals.missedWindow += Self.raise(&missed, to: counts.missed)
+        let repetitions = Self.raise(&retries, to: counts.retries)
+        totals.retries += repetitions
+        let expiries = Self.raise(&expired, to: counts.expired)
+        totals.expired += expiries
+        let misses = Self.raise(&missed, to: counts.missed)
+        totals.missedWindow += misses
+        totals.increments += submissions + executions + successes + uses + repetitions + expiries + misses
         countFailures(counts, into: &totals)
     }
 

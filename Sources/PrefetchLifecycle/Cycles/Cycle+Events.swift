@@ -148,17 +148,21 @@ extension Cycle {
         if used.isKnown, counted.used == 0 {
             counted.used = 1
             totals.used += 1
+            totals.increments += 1
         }
         let now = OneTimeStages(self, used: counted.used)
-        if now.isFallback, !before.isFallback { totals.fallbacks += 1 }
-        if now.hasDrifted, !before.hasDrifted { totals.driftExceeded += 1 }
+        if now.isFallback, !before.isFallback {
+            totals.fallbacks += 1
+            totals.increments += 1
+        }
+        if now.hasDrifted, !before.hasDrifted { totals.countDrift() }
         if now.isShown, !before.isShown { totals.count(.prefetched) }
     }
 
     /// Counts what waits for the close: a delivery without prefetched content, and a drift that the app did not report.
     func countAtClosing(_ counted: CountedStages, into totals: inout LifecycleTotals) {
         if !flags.contains(.drifted), let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds {
-            totals.driftExceeded += 1
+            totals.countDrift()
         }
         guard delivered.isKnown, counted.used == 0 else { return }
         totals.count(flags.contains(.contentMissing) ? .onDemand : .none)
@@ -174,6 +178,12 @@ extension Cycle {
 extension LifecycleTotals {
     fileprivate mutating func count(_ content: DeliveredContent) {
         delivered[Int(content.rawValue)] += 1
+        increments += 1
+    }
+
+    fileprivate mutating func countDrift() {
+        driftExceeded += 1
+        increments += 1
     }
 }
 

@@ -118,6 +118,27 @@ extension CycleTable {
         }
     }
 
+    /// Whether the last attempt of a cycle has failed for good and waits for a reason before it counts.
+    func hasWaitingFailure(at slot: Int) -> Bool {
+        withFacts(at: slot) { facts in
+            var attempt = Attempt()
+            var executions = 0
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                switch fact.stage {
+                case .executed:
+                    if executions > 0 { attempt = Attempt() }
+                    executions += 1
+                case .success: attempt.addSuccess(fact)
+                case .failure: attempt.addFailure(fact)
+                case .completed: attempt.addCompletion(fact)
+                default: break
+                }
+            }
+            return attempt.hasFinalFailure && attempt.failure(hasEnded: false, isClosing: false) == nil
+        }
+    }
+
     /// Joins two halves of one cycle: the union of their facts, the sum of their counts.
     ///
     /// - Returns: the slot of the joined cycle; nil, with nothing changed, when they are too far apart or too long.

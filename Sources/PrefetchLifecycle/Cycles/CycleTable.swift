@@ -20,6 +20,8 @@ struct CycleTable: Sendable {
     /// False while checkpoint pages are being restored.
     private var isIndexed = true
     private(set) var count = 0
+    /// The facts of all long cycles.
+    private var longFacts = 0
 
     init(key: IdentityKey) {
         self.key = key
@@ -58,11 +60,14 @@ struct CycleTable: Sendable {
 
     mutating func updateLongCycle(_ slot: Int, _ long: LongCycle) {
         isDirty[slot &>> 8] = true
+        longFacts += long.facts.count - (longCycles[slot &>> 8][slot & 0xFF]?.facts.count ?? 0)
         longCycles[slot &>> 8][slot & 0xFF] = long
     }
 
     mutating func removeLongCycle(_ slot: Int) -> LongCycle? {
-        longCycles[slot &>> 8].removeValue(forKey: slot & 0xFF)
+        let long = longCycles[slot &>> 8].removeValue(forKey: slot & 0xFF)
+        longFacts -= long?.facts.count ?? 0
+        return long
     }
 
     /// Calls `body` with the facts of a cycle.
@@ -122,6 +127,14 @@ extension CycleTable {
         return slot
     }
 
+    /// Lowers closing times that a clock ahead has given to the latest ones that the clock gives now.
+    mutating func limitClosing(_ terms: ClosingTerms) {
+        for slot in 0..<count {
+            let end = self[slot].closing(terms)
+            if self[slot].closesAt > end { update(slot) { $0.closesAt = end } }
+        }
+    }
+
     /// Sets the notification time of a cycle that had none.
     mutating func learn(due: Timestamp, at slot: Int) {
         let isFree = self.slot(installation: self[slot].installation, due: due) == nil
@@ -172,6 +185,7 @@ extension CycleTable {
         schedules = SlotIndex()
         dues = SlotIndex()
         longCycles = []
+        longFacts = 0
         deadlines = PageDeadlines()
         count = 0
     }
@@ -200,6 +214,9 @@ extension Cycle {
 }
 
 extension CycleTable {
+    /// The most bytes that all pages of a checkpoint take.
+    var checkpointBytes: Int { count * CyclePage.shortCycleBytes + longFacts * MemoryLayout<UInt64>.size }
+
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
@@ -262,6 +279,8 @@ struct CyclePage {
     static let prefix = "cycles/"
     /// The typical size of an encoded cycle.
     private static let typicalCycleBytes = 112
+    /// The largest size of an encoded cycle with inline facts: 72 bytes, and 8 a fact.
+    static let shortCycleBytes = 72 + Cycle.inlineFacts * 8
 
     private let number: UInt32
     private var value = StateWriter()

@@ -41,6 +41,8 @@ struct Fact: Comparable, Sendable {
         static let expired = Detail(rawValue: 1 << 7)
         /// It carried the duration of its fetch.
         static let timed = Detail(rawValue: 1 << 8)
+        /// It said that there is no retry; a failure may also leave that open.
+        static let willNotRetry = Detail(rawValue: 1 << 9)
     }
 
     /// The longest distance of a time from its cycle's base: 24 days, which 42 bits hold in microseconds.
@@ -50,6 +52,8 @@ struct Fact: Comparable, Sendable {
 
     private static let bias: Int64 = 1 << 41
     private static let noLead: Int64 = -1 << 15
+    /// Longer leads are stored as this one, in seconds.
+    static let largestLead = UInt64(Int16.max)
 
     var rawValue: UInt64
 
@@ -149,7 +153,7 @@ extension Fact {
     private static func failure(_ event: borrowing Event) -> Detail {
         var detail: Detail = []
         if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: UInt16(reason.rawValue))] }
-        if event.willRetry == true { detail.insert(.willRetry) }
+        if let willRetry = event.willRetry { detail.insert(willRetry ? .willRetry : .willNotRetry) }
         if event.duration != nil { detail.insert(.timed) }
         return detail
     }

@@ -64,9 +64,11 @@ struct StageCounts {
             }
         }
         if isScheduled { scheduled += 1 }
+        let isReopened = flags.contains(.isReopened)
+        if asserted.contains(.fetched), success == 0, !isReopened { attempt.resolve() }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)
         used = isUsed ? 1 : 0
-        guard !flags.contains(.isReopened) else { return }
+        guard !isReopened else { return }
         if asserted.contains(.fetched), success == 0 {
             success = 1
             isSuccessImplied = true
@@ -78,7 +80,12 @@ struct StageCounts {
     }
 
     private mutating func end(_ attempt: Attempt, hasEnded: Bool, isClosing: Bool) {
-        if attempt.hasSuccess { success += 1 }
+        if attempt.hasSuccess {
+            success += 1
+        } else if attempt.isRetriedWithSuccess {
+            success += 1
+            isSuccessImplied = success == 1 && !attempt.isCompleted
+        }
         if attempt.hasExpired { expired += 1 }
         retries += attempt.retries
         if let reason = attempt.failure(hasEnded: hasEnded, isClosing: isClosing) {
@@ -99,9 +106,13 @@ struct Attempt {
     private(set) var hasExpired = false
     private(set) var hasFinalFailure = false
     private(set) var hasRetriedFailure = false
+    /// Whether a summary says that its content was fetched.
+    private var isResolved = false
+    /// The reason of the first final failure or unsuccessful completion that names one.
     private var finalReason: FailureReason?
     private var retriedReason: FailureReason?
-    private var completedReason: FailureReason?
+    /// Whether an unsuccessful completion named the reason `OTHER`.
+    private var isCompletedForOther = false
     /// The reasons named by its failures, by the bit of their raw value; more than one contradict each other.
     private var namedReasons: UInt8 = 0
 
@@ -116,24 +127,42 @@ struct Attempt {
             hasRetriedFailure = true
             retries += 1
             retriedReason = retriedReason ?? fact.reason
-        } else {
-            hasFinalFailure = true
-            finalReason = finalReason ?? fact.reason
-            if fact.detail.contains(.expired) { hasExpired = true } else { addReason(fact.reason) }
+            return
+        }
+        guard !restatesRetriedFailure(fact) else { return }
+        hasFinalFailure = true
+        finalReason = finalReason ?? fact.reason
+        if fact.detail.contains(.expired) {
+            hasExpired = true
+        } else if let reason = fact.reason, reason != .other {
+            namedReasons |= 1 << reason.rawValue
         }
     }
 
+    /// Whether a failure is another line of the one that will be retried, as `JWT expired` is behind `Fetch failed`: it has
+    /// the same reason or none, and does not say itself whether there is a retry.
+    private func restatesRetriedFailure(_ fact: Fact) -> Bool {
+        guard hasRetriedFailure, !hasFinalFailure, fact.detail.isDisjoint(with: [.willNotRetry, .expired]) else {
+            return false
+        }
+        return fact.reason == nil || fact.reason == retriedReason
+    }
+
+    /// Adds a completion; an unsuccessful one tells of the same failure as the lines before it, so its reason counts only
+    /// where none of them names one.
     mutating func addCompletion(_ fact: Fact) {
         isCompleted = true
         guard fact.detail.contains(.unsuccessful) else { return }
         isUnsuccessful = true
-        completedReason = completedReason ?? fact.reason
-        addReason(fact.reason)
+        if fact.reason == .other { isCompletedForOther = true } else { finalReason = finalReason ?? fact.reason }
     }
 
-    private mutating func addReason(_ reason: FailureReason?) {
-        guard let reason, reason != .other else { return }
-        namedReasons |= 1 << reason.rawValue
+    /// Takes from a summary that its content was fetched.
+    mutating func resolve() { isResolved = true }
+
+    /// Whether its retry succeeded, as only a completion or a summary says.
+    var isRetriedWithSuccess: Bool {
+        hasRetriedFailure && !hasFinalFailure && !hasSuccess && !isUnsuccessful && (isResolved || isCompleted)
     }
 
     /// The one failure that the attempt counts, once no later fact can revoke it.
@@ -146,18 +175,11 @@ struct Attempt {
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
         if let finalReason { return finalReason }
-        if hasFinalFailure {
-            return completionReason ?? retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil)
-        }
-        if let completionReason { return completionReason }
-        guard !hasSuccess else { return nil }
+        if isCompletedForOther { return retriedReason ?? .other }
+        if hasFinalFailure { return retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil) }
+        guard !hasSuccess, !isRetriedWithSuccess else { return nil }
         if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
         return isUnsuccessful && isClosing ? .other : nil
-    }
-
-    /// The reason of the completion; where that is `OTHER`, the reason of the retried failure.
-    private var completionReason: FailureReason? {
-        completedReason == .other ? retriedReason ?? .other : completedReason
     }
 
     /// Whether it has any result or completion.

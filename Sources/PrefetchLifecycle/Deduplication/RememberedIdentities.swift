@@ -2,20 +2,33 @@
 
 import TelemetryEvents
 
-/// The identities of recent events and batches, in generations of half a deduplication window.
+/// The identities of recent events and batches, in generations of half a deduplication window or longer.
 ///
-/// An identity is remembered for 1 to 1.5 windows. Past the limit the oldest generation, an eighth of the limit, is
-/// evicted early and counted.
+/// An identity is remembered for a window at least. It is forgotten only when it is old both by time and by the ledger's
+/// order: `AgingClock` says how much time has passed, and an eightieth of the limit, the newest identities, is remembered
+/// whatever the clock says. Past the limit the oldest generation, an eighth of the limit, is evicted early and counted.
 struct RememberedIdentities: Sendable {
     private let window: Int64
-    private let limit: Int
+    private var limit: Int
+    /// The newest identities that no clock makes old.
+    private var keptByOrder: Int
+    /// The time by which identities grow old.
+    private(set) var clock: AgingClock
     private var generations: [IdentityGeneration]
     private var forgotten: [UInt32] = []
 
     init(window: Int64, limit: Int) {
         self.window = window
         self.limit = limit
+        keptByOrder = limit / 80
+        clock = AgingClock(longestStep: window / 7)
         generations = []
+    }
+
+    /// Changes the limit, from the next generation on.
+    mutating func limit(to limit: Int) {
+        self.limit = max(limit, 1)
+        keptByOrder = self.limit / 80
     }
 
     var count: Int { generations.reduce(0) { $0 + $1.count } }
@@ -31,28 +44,38 @@ struct RememberedIdentities: Sendable {
         generations[generations.count - 1].insert(identity)
     }
 
-    /// Opens and drops generations by the ledger's clock.
+    /// Opens and drops generations after a row of the ledger.
     ///
+    /// - Parameter row: the time of the row.
     /// - Returns: how many identities were evicted before their window ended.
-    mutating func advance(to now: Timestamp) -> UInt64 {
+    mutating func advance(to row: Timestamp) -> UInt64 {
+        let now = clock.advance(to: row)
         guard let current = generations.last else {
             generations = [IdentityGeneration(number: 0, startedAt: now)]
             return 0
         }
         var evicted: UInt64 = 0
         let isFull = count >= limit
-        if current.count >= max(limit / 8, 1) || now.microseconds - current.startedAt.microseconds >= window / 2 {
+        let isPast = now.microseconds - current.startedAt.microseconds >= window / 2
+        if current.count >= max(limit / 8, 1) || isPast && current.count >= keptByOrder / 4 {
             generations.append(IdentityGeneration(number: current.number &+ 1, startedAt: now))
         }
         while generations.count > 1 {
             let end = generations[1].startedAt
-            let isOld = now.microseconds - end.microseconds >= window
+            let isOld =
+                now.microseconds - end.microseconds >= window && count - generations[0].count >= keptByOrder
             guard isOld || (isFull && count >= limit) else { break }
             if !isOld { evicted += UInt64(generations[0].count) }
             forgotten.append(generations.removeFirst().number)
         }
         return evicted
     }
+
+    /// Restores the clock of a checkpoint.
+    mutating func restore(_ clock: AgingClock) { self.clock = clock }
+
+    /// The most bytes that the pages of the next checkpoint take.
+    var checkpointBytes: Int { generations.reduce(0) { $0 + $1.checkpointBytes } }
 
     mutating func takeChanges(into delta: inout StateDelta) {
         for generation in forgotten { delta.delete(prefix: IdentityPage.prefix(generation: generation)) }
@@ -66,6 +89,39 @@ struct RememberedIdentities: Sendable {
             generations.append(IdentityGeneration(number: page.generation, startedAt: page.startedAt))
         }
         generations[generations.count - 1].restore(page.identities, page: page.number)
+    }
+}
+
+/// The time by which identities grow old: that of the ledger's rows, as far as it can be believed.
+///
+/// A row tells only what the wall clock said, and that may leap. So one step between two rows counts as a seventh of the
+/// window at most, forwards and backwards alike: a clock that is wrong by years and right again later ages nothing, since
+/// its two steps cancel out, and a week without rows ages identities by a day. Both err towards remembering longer.
+struct AgingClock: Hashable, Sendable {
+    private let longestStep: Int64
+    /// The time to compare the starts of generations with; nil before the first row.
+    private(set) var now: Timestamp?
+    /// The time of the last row, as it is written there.
+    private(set) var row = Timestamp(microseconds: 0)
+
+    init(longestStep: Int64, now: Timestamp? = nil, row: Timestamp = Timestamp(microseconds: 0)) {
+        self.longestStep = longestStep
+        self.now = now
+        self.row = row
+    }
+
+    /// Takes the step to the next row; returns the time after it.
+    mutating func advance(to next: Timestamp) -> Timestamp {
+        let step = min(max(next.microseconds &- row.microseconds, -longestStep), longestStep)
+        let time = now.map { Timestamp(microseconds: $0.microseconds &+ step) } ?? next
+        now = time
+        row = next
+        return time
+    }
+
+    /// The same clock as a checkpoint saved it.
+    func restored(now: Timestamp, row: Timestamp) -> AgingClock {
+        AgingClock(longestStep: longestStep, now: now, row: row)
     }
 }
 
@@ -109,6 +165,11 @@ struct IdentityGeneration: Sendable {
             lastPage.removeAll(keepingCapacity: true)
             isLastPageSaved = true
         }
+    }
+
+    /// The full pages that no checkpoint holds yet, and the last page.
+    var checkpointBytes: Int {
+        (filledPages.count * Self.pageCapacity + lastPage.count + 1) * MemoryLayout<UInt64>.size
     }
 
     /// The pages that changed since the last call.

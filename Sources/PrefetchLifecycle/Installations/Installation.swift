@@ -61,10 +61,12 @@ struct Installation: Sendable {
         }
     }
 
-    /// Whether a task was scheduled soon after a remembered denial.
-    func isDenied(_ scheduled: Timestamp) -> Bool {
-        for index in 0..<Self.denialLimit where Self.follows(scheduled, denials[index]) { return true }
-        return false
+    /// The latest remembered denial that a scheduling follows soon.
+    func denial(before scheduled: Timestamp) -> Timestamp? {
+        for index in 0..<Self.denialLimit where Self.follows(scheduled, denials[index]) {
+            return Timestamp(microseconds: denials[index])
+        }
+        return nil
     }
 
     /// Whether a scheduling comes after a denial, within `LifecycleRules.denialWindowMicroseconds`.

@@ -4,7 +4,7 @@ import TelemetryEvents
 
 /// The known installations, in pages of 256. Past the limit a new one evicts the one that was added first.
 struct InstallationTable: Sendable {
-    private let limit: Int
+    private var limit: Int
     private var pages: [[Installation]] = []
     private var index = SlotIndex()
     private var isDirty: [Bool] = []
@@ -15,6 +15,11 @@ struct InstallationTable: Sendable {
     private(set) var count = 0
 
     init(limit: Int) {
+        self.limit = min(max(limit, 1), SlotIndex.slotLimit)
+    }
+
+    /// Changes the limit. Installations beyond it stay; each new one takes the place of an old one.
+    mutating func limit(to limit: Int) {
         self.limit = min(max(limit, 1), SlotIndex.slotLimit)
     }
 
@@ -74,6 +79,12 @@ struct InstallationTable: Sendable {
 
 extension InstallationTable {
     static let prefix = "installations/"
+
+    /// The largest size of an encoded installation: 157 bytes, and 232 with client counters.
+    static let installationBytes = 389
+
+    /// The most bytes that all pages of a checkpoint take.
+    var checkpointBytes: Int { count * Self.installationBytes }
 
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {

@@ -53,7 +53,7 @@ extension LifecycleFold {
     ) {
         guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
         var outcome = (missing: StageTally(), SnapshotResult.unidentified)
-        if fingerprint != 0 {
+        if fingerprint != 0, event.installation?.isOfSource != true {
             let mayHaveBeenEvicted = installations.evicted > 0
             outcome = installations.update(fingerprint) { $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted) }
             groups[0].evictedInstallations = installations.evicted
@@ -63,6 +63,7 @@ extension LifecycleFold {
         groups[group].add(outcome.missing, times: 1)
         for place in 0..<StageTally.count {
             groups[group].recovered[Int(StageTally.stage(place).rawValue)] += outcome.missing[place]
+            effects.recovered &+= outcome.missing[place]
         }
     }
 }

@@ -58,9 +58,9 @@ extension LifecycleFold {
     /// Updates the task of a cycle in its installation after a scheduling, and flags one that follows a denial.
     mutating func updateTask(of slot: Int, by event: borrowing Event) {
         updateTask(of: slot)
-        guard !event.isTimeAssumed, installation(cycles[slot].installation)?.isDenied(event.timestamp) ?? false else {
-            return
-        }
+        guard !event.isTimeAssumed,
+            installation(cycles[slot].installation)?.denial(before: event.timestamp) != nil
+        else { return }
         cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
     }
 

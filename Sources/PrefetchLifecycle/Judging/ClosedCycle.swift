@@ -6,6 +6,8 @@ public import TelemetryEvents
 public struct ClosedCycle: Sendable {
     /// The hash of installation and schedule id, as `IdentityKey.schedule(of:in:)` makes it; nil without an id.
     public var schedule: UInt64?
+    /// The fingerprint of its installation; 0 without one.
+    public var installation: UInt64
     /// The notification time, where known.
     public var notificationTime: Timestamp?
     /// Its outcome.

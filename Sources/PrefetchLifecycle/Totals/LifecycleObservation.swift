@@ -64,13 +64,13 @@ extension LifecycleFold {
     }
 
     /// Observes what a cycle counted when it closed.
-    mutating func observe(_ counted: StageTally, _ judgement: Judgement?, atEndOf cycle: Cycle) {
+    mutating func observe(_ counted: StageTally, _ evaluation: CycleEvaluation?, atEndOf cycle: Cycle) {
         guard isReceiver, let id = schedules.take(cycle.schedule) else { return }
         let group = Int(cycle.group)
         for reason in FailureReason.allCases where counted.failures(reason) > 0 {
             observations.keep(ObservedPlace(reason), 0, in: group, id: id, at: clock)
         }
-        judgement?.eachTime { measure, microseconds in
+        evaluation?.eachTime { measure, microseconds in
             let bucket = TimeHistogram.bucket(of: microseconds, measure)
             guard let place = ObservedPlace(measure, bucket: bucket) else { return }
             observations.keep(place, microseconds, in: group, id: id, at: clock)

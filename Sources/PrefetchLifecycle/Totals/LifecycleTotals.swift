@@ -45,6 +45,10 @@ public struct LifecycleTotals: Hashable, Sendable {
     /// Identities evicted before their window ended because too many were remembered.
     public internal(set) var evictedIdentities: UInt64 = 0
 
+    /// The sum of the counters that events count in (`eventCounts` and `eventFamilies`), kept beside them so that the
+    /// effect of one event is a subtraction.
+    public internal(set) var increments: UInt64 = 0
+
     // Each array is indexed by the raw value of its case.
     var outcomes = [UInt64](repeating: 0, count: CycleOutcome.allCases.count)
     var violations = [UInt64](repeating: 0, count: ViolationKind.allCases.count)
@@ -118,19 +122,20 @@ public struct LifecycleTotals: Hashable, Sendable {
         case .system: failureSystem += 1
         case .other: failureOther += 1
         }
+        increments += 1
     }
 }
 
 extension LifecycleTotals {
     /// Counts a verdict: the outcome, the violations, the integrity checks and the durations.
-    mutating func add(_ judgement: Judgement) {
-        outcomes[Int(judgement.outcome.rawValue)] += 1
-        if judgement.broken != 0 {
-            for kind in ViolationKind.allCases where judgement.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
+    mutating func add(_ evaluation: CycleEvaluation) {
+        outcomes[Int(evaluation.outcome.rawValue)] += 1
+        if evaluation.broken != 0 {
+            for kind in ViolationKind.allCases where evaluation.breaks(kind) { violations[Int(kind.rawValue)] += 1 }
         }
-        addCheck(judgement.contentHashMatches, of: .content, isDue: judgement.used != nil)
-        addCheck(judgement.scheduleHashMatches, of: .schedule, isDue: judgement.account.firstExecuted != nil)
-        addTimes(of: judgement)
+        addCheck(evaluation.contentHashMatches, of: .content, isDue: evaluation.used != nil)
+        addCheck(evaluation.scheduleHashMatches, of: .schedule, isDue: evaluation.account.firstExecuted != nil)
+        addTimes(of: evaluation)
     }
 
     private mutating func addCheck(_ matches: Bool?, of check: IntegrityCheck, isDue: Bool) {
@@ -145,8 +150,8 @@ extension LifecycleTotals {
         }
     }
 
-    private mutating func addTimes(of judgement: Judgement) {
-        judgement.eachTime { measure, length in
+    private mutating func addTimes(of evaluation: CycleEvaluation) {
+        evaluation.eachTime { measure, length in
             switch measure {
             case .contentAge: contentAge.observe(length)
             case .fetchDuration: fetchDuration.observe(length)
@@ -166,14 +171,21 @@ extension LifecycleTotals {
     mutating func count(_ event: borrowing Event, in bytes: Span<UInt8>, receivedAt: Timestamp?) -> CountedTime? {
         var time: CountedTime?
         switch event.kind {
-        case .leadCapped: leadCapped += 1
-        case .contentCacheFailed: cacheFailures += 1
+        case .leadCapped:
+            leadCapped += 1
+            increments += 1
+        case .contentCacheFailed:
+            cacheFailures += 1
+            increments += 1
         case .prefetchSuccess, .prefetchFailure:
             if let duration = event.duration { time = fetchDuration.observe(duration) }
         case .prefetchUsedForNotification:
             if let age = event.age { time = contentAge.observe(age) }
         case .notificationDenied, .prefetchScheduleFailed:
-            if let code = PluginErrorCode(event, in: bytes) { pluginErrors[Int(code.rawValue)] += 1 }
+            if let code = PluginErrorCode(event, in: bytes) {
+                pluginErrors[Int(code.rawValue)] += 1
+                increments += 1
+            }
         default: break
         }
         guard !event.isTimeAssumed else { return time }
@@ -206,6 +218,24 @@ extension LifecycleTotals {
         ]
     }
 
+    /// The members of `counts` that events count in; the others are bookkeeping about them.
+    private static var eventCounts: [KeyPath<LifecycleTotals, UInt64>] {
+        [
+            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
+            \.failureOther, \.expired, \.missedWindow, \.fallbacks, \.leadCapped, \.retries, \.driftExceeded,
+            \.cacheFailures,
+        ]
+    }
+
+    /// The members of `families` that events count in.
+    private static var eventFamilies: [KeyPath<LifecycleTotals, [UInt64]>] { [\.delivered, \.pluginErrors] }
+
+    /// The sum that `increments` keeps, computed from the counters.
+    var sumOfEventCounters: UInt64 {
+        let sum = Self.eventCounts.reduce(UInt64(0)) { $0 &+ self[keyPath: $1] }
+        return Self.eventFamilies.reduce(sum) { $0 &+ self[keyPath: $1].reduce(0, &+) }
+    }
+
     private static var histograms: [WritableKeyPath<LifecycleTotals, TimeHistogram>] {
         [\.fetchDuration, \.startDelay, \.contentAge, \.drift, \.clockSkew, \.arrivalLag]
     }
@@ -232,6 +262,7 @@ extension LifecycleTotals {
             self[keyPath: histogram].microseconds = try reader.word()
         }
         for stage in latest.indices { latest[stage] = try reader.integer() }
+        increments = sumOfEventCounters
     }
 
     /// Adds the totals of another group.
@@ -240,6 +271,7 @@ extension LifecycleTotals {
         for family in Self.families {
             for index in self[keyPath: family].indices { self[keyPath: family][index] += other[keyPath: family][index] }
         }
+        increments += other.increments
         for histogram in Self.histograms { self[keyPath: histogram].add(other[keyPath: histogram]) }
         for stage in latest.indices { latest[stage] = max(latest[stage], other.latest[stage]) }
     }

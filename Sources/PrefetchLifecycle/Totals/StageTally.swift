@@ -47,6 +47,16 @@ struct StageTally: Sendable {
 }
 
 extension LifecycleGroups {
+    /// The increments of one group, read without copying its totals.
+    func increments(of place: Int) -> UInt64 { groups[place].totals.increments }
+
+    /// The increments of all groups.
+    var increments: UInt64 {
+        var sum: UInt64 = 0
+        for place in 0..<count { sum &+= groups[place].totals.increments }
+        return sum
+    }
+
     /// The counts of one group, read without copying its totals.
     func tally(of place: Int) -> StageTally {
         var tally = StageTally()
@@ -76,5 +86,7 @@ extension LifecycleTotals {
         failureAuth = sum(failureAuth, 5)
         failureSystem = sum(failureSystem, 6)
         failureOther = sum(failureOther, 7)
+        let all = (0..<StageTally.count).reduce(UInt64(0)) { $0 &+ tally[$1] }
+        increments = sign > 0 ? increments &+ all : increments &- all
     }
 }

@@ -31,13 +31,13 @@ public struct DecodedEvents: Sendable {
 
     init() {}
 
-    mutating func reject(_ rejection: Rejection) {
+    package mutating func reject(_ rejection: Rejection) {
         rejected += 1
         rejectedByReason[Int(rejection.reason.rawValue)] += 1
         if rejections.count < JSONLimits.namedRejections { rejections.append(rejection) }
     }
 
-    /// Appends events found among the lines of a log; their rejections are indexed by line.
+    /// Appends events found among the lines of a log; their rejections are indexed by line from `firstLine`.
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
         identities.append(contentsOf: other.identities)

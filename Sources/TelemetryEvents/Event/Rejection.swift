@@ -2,7 +2,7 @@
 
 /// One rejected event of an input.
 public struct Rejection: Hashable, Sendable {
-    /// The event's index in the input, from 0, counting accepted and rejected events.
+    /// The event's index in the input, from 0, counting accepted and rejected events; in a log, that of its line.
     public var index: Int
     /// The reason, used as a metric label.
     public var reason: RejectionReason
@@ -20,12 +20,15 @@ public struct Rejection: Hashable, Sendable {
 extension Rejection: CustomStringConvertible {
     /// What was expected and what was found. Never repeats the sender's data, which may be personal.
     public var description: String {
-        let field = field.map { "\($0.name)" } ?? "event"
+        let field = subject
         let expected = self.field.map { "\($0.expectation)" } ?? "a JSON object"
         return switch reason {
         case .malformedJSON: "\(field): expected valid JSON (RFC 8259), found a syntax error"
         case .truncated: "\(field): the input ends before the event does"
-        case .notAnObject: "\(field): expected a JSON object, found another value"
+        case .notAnObject:
+            self.field == .event
+                ? "event: expected an event or an envelope of events, found both in one object"
+                : "\(field): expected a JSON object, found another value"
         case .missingField:
             self.field == .scheduleId
                 ? "scheduleId: missing; this kind needs scheduleId, scheduledFor or notificationTime"
@@ -43,6 +46,12 @@ extension Rejection: CustomStringConvertible {
                 ? "event: expected at most \(JSONLimits.eventBytes) bytes, found more"
                 : "\(field): expected \(expected), found a longer one"
         }
+    }
+
+    /// What is invalid: a field, the event, or a member of an envelope beside its events.
+    private var subject: String {
+        guard let field else { return "event" }
+        return field == .events && reason != .wrongType ? "a field beside events" : "\(field.name)"
     }
 }
 

@@ -112,14 +112,25 @@ public struct IdentityKey: Sendable {
     }
 
     /// The pseudonym of one of several processes on a device.
-    func process(_ process: UInt64, of device: UInt64) -> Pseudonym {
+    ///
+    /// - Parameter source: what the device's lines came from, where each source is a device of its own.
+    func process(_ process: UInt64, of device: UInt64, in source: Pseudonym?) -> Pseudonym {
         var hash = KeyedHash(self)
         hash.combine(0xE)
         hash.combine(device)
         hash.combine(process)
-        let high = hash.finalized()
-        hash.combine(high)
-        return Pseudonym(high: high, low: hash.finalized())
+        if let source { hash.combine(source.low) }
+        return hash.pseudonym()
+    }
+
+    /// The pseudonym of one of several devices that one source names.
+    func device(_ device: Pseudonym, in source: Pseudonym) -> Pseudonym {
+        var hash = KeyedHash(self)
+        hash.combine(0xF)
+        hash.combine(device.high)
+        hash.combine(device.low)
+        hash.combine(source.low)
+        return hash.pseudonym()
     }
 }
 
@@ -201,6 +212,13 @@ private struct KeyedHash {
         hash.round()
         hash.round()
         return hash.v0 ^ hash.v1 ^ hash.v2 ^ hash.v3
+    }
+
+    /// 128 bits of the hash.
+    consuming func pseudonym() -> Pseudonym {
+        let high = finalized()
+        combine(high)
+        return Pseudonym(high: high, low: finalized())
     }
 
     @inline(__always)

@@ -13,6 +13,18 @@ public struct Pseudonym: Hashable, Sendable {
         self.low = low
     }
 
+    /// The pseudonym of a device that is known only by its source: a file, a connection, a stream.
+    ///
+    /// Its first half is 0, which that of a named installation is not, so that the two can be told apart.
+    ///
+    /// - Parameter name: the pseudonym of the source's name.
+    public init(deviceOf name: Pseudonym) {
+        self.init(high: 0, low: max(name.high ^ name.low, 1))
+    }
+
+    /// Whether the device is known only by its source.
+    public var isOfSource: Bool { high == 0 && low != 0 }
+
     /// Appends the pseudonym as 32 hexadecimal digits.
     public func appendHex(to output: inout [UInt8]) {
         output.appendHex(high)

@@ -12,8 +12,23 @@ extension JSONEventDecoder {
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
     }
 
+    /// What is known of the shape of an object while it is read.
+    private struct ObjectShape {
+        let mayBeEnvelope: Bool
+        /// Whether it holds an array of events, perhaps further on.
+        var isEnvelope = false
+        /// Whether events have been read.
+        var hasEvents = false
+        /// How many members named `events` are no array.
+        var otherEvents = 0
+        /// What is wrong beside the events. It is rejected behind them, so that each event keeps its index.
+        var faults: [JSONFault] = []
+    }
+
     /// Reads one object into the draft; the position is at its brace. Returns false if it was an envelope, whose events
     /// have then been decoded.
+    ///
+    /// Whatever is wrong with an envelope's other members costs none of its events: it is a rejection of its own.
     mutating func object(
         into draft: inout Draft,
         _ scanner: inout JSONScanner,
@@ -21,44 +36,100 @@ extension JSONEventDecoder {
         mayBeEnvelope: Bool
     ) throws(JSONFault) -> Bool {
         resetTexts()
-        var isEnvelope = false
-        var hasEvents = false
+        var shape = ObjectShape(mayBeEnvelope: mayBeEnvelope)
         scanner.position += 1
         if scanner.peek(bytes) == UInt8(ascii: "}") {
             scanner.position += 1
             throw JSONFault(.missingField, .event)
         }
-        while true {
-            let name = try scanner.string(bytes)
-            try scanner.expect(UInt8(ascii: ":"), bytes)
-            let field = fieldNamed(name, bytes)
-            switch field {
-            case .events? where mayBeEnvelope && !hasEvents && scanner.peek(bytes) == UInt8(ascii: "["):
-                isEnvelope = true
-                hasEvents = true
-                if clockSkew == nil { findSentAt(scanner, bytes) }
-                guard elements(&scanner, bytes) else { return false }
-            case .sentAt? where mayBeEnvelope:
-                if try !readSentAt(&scanner, bytes) { decoded.unknownFields += 1 }
-            case .events?, .sentAt?, nil:
-                decoded.unknownFields += 1
-                try scanner.skipValue(bytes, depth: 1)
-            case _? where isEnvelope: try scanner.skipValue(bytes, depth: 1)
-            case let field?:
-                let start = scanner.position
-                do throws(JSONFault) {
-                    try read(field, into: &draft, &scanner, bytes)
-                } catch {
-                    scanner.position = start
-                    guard mayBeEnvelope, findEvents(scanner, bytes) else { throw error }
-                    isEnvelope = true
-                    try scanner.skipValue(bytes, depth: 1)
-                }
-            }
-            if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
+        do throws(JSONFault) {
+            repeat {
+                let name = try scanner.string(bytes)
+                try scanner.expect(UInt8(ascii: ":"), bytes)
+                let field = fieldNamed(name, bytes)
+                guard try member(field, into: &draft, &shape, &scanner, bytes) else { break }
+            } while try !scanner.endsList(with: UInt8(ascii: "}"), bytes)
+        } catch {
+            guard shape.isEnvelope else { throw error }
+            shape.faults.append(JSONFault(error.reason, .events))
+            let brokenAt = scanner.position
+            if !scanner.skipRestOfObject(bytes) { cutAt = brokenAt }
         }
-        if !isEnvelope { try complete(&draft, bytes) }
-        return !isEnvelope
+        guard shape.isEnvelope else {
+            if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }
+            try complete(&draft, bytes)
+            return true
+        }
+        if draft.hasKind { reject(JSONFault(.notAnObject, .event)) }
+        for _ in 0..<shape.otherEvents { reject(JSONFault(.wrongType, .events)) }
+        for fault in shape.faults { reject(fault) }
+        return false
+    }
+
+    /// Reads the value of a member; false if the input ends in its array of events, which has been rejected.
+    private mutating func member(
+        _ field: EventField?,
+        into draft: inout Draft,
+        _ shape: inout ObjectShape,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) -> Bool {
+        let start = scanner.position
+        switch field {
+        case .events? where shape.mayBeEnvelope && scanner.peek(bytes) == UInt8(ascii: "["):
+            // Once for an object: a later member of the same name would look ahead over the same bytes again.
+            if !shape.hasEvents, clockSkew == nil { findSentAt(scanner, bytes) }
+            shape.isEnvelope = true
+            shape.hasEvents = true
+            return elements(&scanner, bytes)
+        case .sentAt? where shape.mayBeEnvelope:
+            do throws(JSONFault) {
+                if try !readSentAt(&scanner, bytes) { decoded.unknownFields += 1 }
+            } catch {
+                scanner.position = start
+                try skipMember(&shape, &scanner, bytes)
+            }
+        case .events?, .sentAt?, nil:
+            if field == .events, shape.mayBeEnvelope { shape.otherEvents += 1 }
+            decoded.unknownFields += 1
+            try skipMember(&shape, &scanner, bytes)
+        case let field? where shape.isEnvelope:
+            if field == .event, scanner.peek(bytes) != UInt8(ascii: "n") { draft.hasKind = true }
+            try skipMember(&shape, &scanner, bytes)
+        case let field?:
+            do throws(JSONFault) {
+                try read(field, into: &draft, &scanner, bytes)
+            } catch {
+                scanner.position = start
+                guard shape.mayBeEnvelope, findEvents(scanner, bytes) else { throw error }
+                shape.isEnvelope = true
+                if field == .event { draft.hasKind = true }
+                try skipMember(&shape, &scanner, bytes)
+            }
+        }
+        return true
+    }
+
+    /// Skips the value of a member that is not stored. In an envelope a broken one is skipped by its brackets and costs
+    /// no event.
+    private mutating func skipMember(
+        _ shape: inout ObjectShape,
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) throws(JSONFault) {
+        let start = scanner.position
+        do throws(JSONFault) {
+            try scanner.skipValue(bytes, depth: 1)
+        } catch {
+            scanner.position = start
+            guard shape.isEnvelope || (shape.mayBeEnvelope && findEvents(scanner, bytes)) else { throw error }
+            shape.isEnvelope = true
+            guard scanner.skipBrokenElement(bytes) else {
+                scanner.position = start
+                throw error
+            }
+            shape.faults.append(JSONFault(error.reason, .events))
+        }
     }
 
     private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
@@ -82,21 +153,41 @@ extension JSONEventDecoder {
     /// Looks ahead for `events` after an invalid value, which then belongs to an envelope.
     private mutating func findEvents(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
         var ahead = scanner
-        ahead.skipBrokenElement(bytes)
-        return find(.events, &ahead, bytes) && ahead.peek(bytes) == UInt8(ascii: "[")
+        return ahead.skipBrokenElement(bytes) && find(.events, &ahead, bytes)
     }
 
-    /// Advances to the value of a later field of the object; false if there is none.
-    private mutating func find(_ wanted: EventField, _ scanner: inout JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        while scanner.peek(bytes) == UInt8(ascii: ",") {
+    /// Whether an object holds an array of events; the position is at its brace.
+    mutating func isEnvelope(_ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
+        var ahead = scanner
+        return find(.events, behind: UInt8(ascii: "{"), &ahead, bytes)
+    }
+
+    /// Advances to the value of a later field of the object, of `events` to an array; false if there is none. Broken
+    /// values are skipped by their brackets.
+    private mutating func find(
+        _ wanted: EventField,
+        behind first: UInt8 = UInt8(ascii: ","),
+        _ scanner: inout JSONScanner,
+        _ bytes: Span<UInt8>
+    ) -> Bool {
+        var separator = first
+        while scanner.peek(bytes) == separator {
+            separator = UInt8(ascii: ",")
             scanner.position += 1
             do throws(JSONFault) {
                 let name = try scanner.string(bytes)
                 try scanner.expect(UInt8(ascii: ":"), bytes)
-                if fieldNamed(name, bytes) == wanted { return true }
-                try scanner.skipValue(bytes, depth: 1)
+                let value = scanner.peek(bytes)
+                if fieldNamed(name, bytes) == wanted, wanted != .events || value == UInt8(ascii: "[") { return true }
             } catch {
                 return false
+            }
+            let start = scanner.position
+            do throws(JSONFault) {
+                try scanner.skipValue(bytes, depth: 1)
+            } catch {
+                scanner.position = start
+                guard scanner.skipBrokenElement(bytes) else { return false }
             }
         }
         return false

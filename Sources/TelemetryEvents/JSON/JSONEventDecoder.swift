@@ -13,6 +13,9 @@ public struct JSONEventDecoder {
         case document
         /// One JSON value per line (`application/x-ndjson`).
         case lines
+        /// One JSON value per line of a log, without empty lines. A rejection's index is that of the line, and a line
+        /// over 64 KiB is rejected whole, since its end may be missing.
+        case logLines
     }
 
     let vocabulary = EventVocabulary.shared
@@ -34,13 +37,20 @@ public struct JSONEventDecoder {
     /// The installation of events that have none.
     let installation: Pseudonym?
     var decoded = DecodedEvents()
+    /// Where the last top-level value is broken, if it is an envelope without an end.
+    var cutAt: Int?
+    private let framing: Framing
+    /// The index of the current line in a log.
+    private var lineIndex = 0
 
     private init(
+        framing: Framing,
         receivedAt: Timestamp,
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
         installation: Pseudonym?
     ) {
+        self.framing = framing
         self.installation = installation
         self.identityKey = identityKey
         self.receivedAt = receivedAt
@@ -66,6 +76,7 @@ public struct JSONEventDecoder {
         installation: Pseudonym? = nil
     ) -> DecodedEvents {
         var decoder = JSONEventDecoder(
+            framing: framing,
             receivedAt: receivedAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
@@ -78,7 +89,7 @@ public struct JSONEventDecoder {
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { scanner.position = 3 }
         switch framing {
         case .document: decoder.document(&scanner, bytes)
-        case .lines: decoder.lines(&scanner, bytes)
+        case .lines, .logLines: decoder.lines(&scanner, bytes)
         }
         decoder.decoded.events.finish()
         return decoder.decoded
@@ -88,19 +99,20 @@ public struct JSONEventDecoder {
         var lineEnd = -1
         while let first = scanner.peek(bytes) {
             let start = scanner.position
-            let receivedBefore = decoded.received
             if start > lineEnd { lineEnd = scanner.endOfLine(bytes) }
+            cutAt = nil
             do throws(JSONFault) {
                 try topLevelValue(first, &scanner, bytes, isLine: false)
+                if let cutAt, cutAt <= lineEnd, isBeforeObject(lineEnd, bytes) { scanner.position = lineEnd }
                 if scanner.position <= lineEnd, lineEnd < bytes.count { return lines(&scanner, bytes) }
             } catch {
                 reject(error)
-                if decoded.received > receivedBefore + 1 || first != UInt8(ascii: "{") {
+                if first != UInt8(ascii: "{") {
                     scanner.skipGarbage(bytes)
                 } else {
                     scanner.position = start
                     let isWhole = scanner.skipBrokenElement(bytes)
-                    if !isWhole, hidesLines(from: lineEnd, scanner, bytes) {
+                    if !isWhole, scanner.position == bytes.count, isBeforeObject(lineEnd, bytes) {
                         scanner.position = lineEnd
                         return lines(&scanner, bytes)
                     }
@@ -109,20 +121,20 @@ public struct JSONEventDecoder {
         }
     }
 
-    /// Whether an unterminated object has swallowed lines that begin with objects of their own.
-    private func hidesLines(from lineEnd: Int, _ scanner: JSONScanner, _ bytes: Span<UInt8>) -> Bool {
-        guard scanner.position == bytes.count, lineEnd + 1 < bytes.count else { return false }
-        return bytes[lineEnd + 1] == UInt8(ascii: "{")
+    /// Whether the next line begins with an object, which an object without an end in this line has swallowed.
+    private func isBeforeObject(_ lineEnd: Int, _ bytes: Span<UInt8>) -> Bool {
+        lineEnd + 1 < bytes.count && bytes[lineEnd + 1] == UInt8(ascii: "{")
     }
 
     private mutating func lines(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) {
         while let first = scanner.peek(bytes) {
+            defer { lineIndex &+= 1 }
             if first == UInt8(ascii: "{"), plainLine(&scanner, bytes) { continue }
             let end = scanner.endOfLine(bytes)
             var line = scanner
             let bytes = bytes.extracting(0..<end)
             scanner.position = end
-            guard end - line.position <= JSONLimits.eventBytes || first == UInt8(ascii: "[") else {
+            guard end - line.position <= JSONLimits.eventBytes || mayBeLong(line, first, bytes) else {
                 decoded.isBlank = false
                 decoded.refusedLines += 1
                 reject(JSONFault(.tooLong))
@@ -145,6 +157,12 @@ public struct JSONEventDecoder {
             }
             if decoded.rejected > rejected { decoded.refusedLines += 1 }
         }
+    }
+
+    /// Whether a line may exceed the size of an event, as an array or an envelope of several; not in a log.
+    private mutating func mayBeLong(_ scanner: JSONScanner, _ first: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        guard framing != .logLines else { return false }
+        return first == UInt8(ascii: "[") || (first == UInt8(ascii: "{") && isEnvelope(scanner, bytes))
     }
 
     /// Reads a top-level value: an event, an envelope or an array of events.
@@ -270,8 +288,9 @@ public struct JSONEventDecoder {
         }
     }
 
-    private mutating func reject(_ fault: JSONFault) {
-        decoded.reject(Rejection(index: decoded.received, reason: fault.reason, field: fault.field))
+    mutating func reject(_ fault: JSONFault) {
+        let index = framing == .logLines ? lineIndex : decoded.received
+        decoded.reject(Rejection(index: index, reason: fault.reason, field: fault.field))
     }
 }
 

@@ -292,6 +292,22 @@ struct JSONScanner {
         return false
     }
 
+    /// Skips the rest of an object that is malformed between two members, by its brackets alone, up to behind its brace.
+    ///
+    /// - Returns: whether its brace was found; otherwise it stops as `skipBrokenElement` does.
+    mutating func skipRestOfObject(_ bytes: Span<UInt8>) -> Bool {
+        while skipBrokenElement(bytes) {
+            switch bytes.byte(at: position) {
+            case UInt8(ascii: "}"):
+                position += 1
+                return true
+            case UInt8(ascii: ","), UInt8(ascii: "]"): position += 1
+            default: continue
+            }
+        }
+        return false
+    }
+
     /// Skips a string; false if a line feed or the end precedes its closing quote.
     private mutating func skipString(_ bytes: Span<UInt8>) -> Bool {
         position += 1

@@ -38,6 +38,15 @@ struct LineCursor {
         }
     }
 
+    /// Whether an array begins here whose first element is an object.
+    @inline(__always)
+    func beginsListOfObjects(_ bytes: Span<UInt8>) -> Bool {
+        var cursor = self
+        guard cursor.consume(UInt8(ascii: "["), bytes) else { return false }
+        cursor.skipSpaces(bytes)
+        return cursor.peek(bytes) == UInt8(ascii: "{")
+    }
+
     /// Consumes the byte if it is next.
     @inline(__always)
     mutating func consume(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {

@@ -10,14 +10,19 @@ struct LineUnwrapper: Sendable {
     private static let longestHead = 4 * 1_024
 
     let wrapper: LogWrapper?
+    /// Whether all JSON that is no record of a log is meant as events.
+    private let takesAllJSON: Bool
     var stamps = LogStampReader()
     /// The current header of `logcat -v long`, whose message the next lines are; it outlives a chunk of input.
     var header: UnwrappedLine?
     private var plain: [UInt8] = []
 
-    /// - Parameter wrapper: the wrapper of all lines; nil to detect it per line.
-    init(wrapper: LogWrapper?) {
+    /// - Parameters:
+    ///   - wrapper: the wrapper of all lines; nil to detect it per line.
+    ///   - takesAllJSON: whether all JSON that is no record of a log is meant as events.
+    init(wrapper: LogWrapper?, takesAllJSON: Bool = false) {
         self.wrapper = wrapper
+        self.takesAllJSON = takesAllJSON
     }
 
     /// Unwraps a line. The range may include the line feed.
@@ -102,10 +107,16 @@ struct LineUnwrapper: Sendable {
         } else if first == UInt8(ascii: "[") {
             readBracket(bytes, cursor, into: &line)
         } else if first == UInt8(ascii: "{") {
-            readObject(bytes, range, scratch: &scratch, into: &line)
+            return readObject(bytes, range, scratch: &scratch, into: &line)
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
+        if line.isForeign, EventTraces.areContinued(in: bytes, range) { line.become(eventIn: range) }
+    }
+
+    /// Whether a line that begins like an object, or like an array of objects, is meant as events.
+    func isMeantAsEvents(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        takesAllJSON || EventTraces.areBegun(in: bytes, range)
     }
 
     /// Reads a line that begins with a number, usually a time.
@@ -164,6 +175,10 @@ struct LineUnwrapper: Sendable {
         }
         var cursor = LineCursor(start.position + 1, start.end)
         cursor.skipSpaces(bytes)
+        if start.beginsListOfObjects(bytes), isMeantAsEvents(bytes, start.rest) {
+            line.become(eventIn: start.rest)
+            return
+        }
         guard cursor.peek(bytes).isDigit, stamps.logcatTime(bytes, &cursor, &line.stamp) else {
             line.findMessage(bytes, start)
             return
@@ -287,12 +302,13 @@ struct LineUnwrapper: Sendable {
         scratch: inout [UInt8],
         into line: inout UnwrappedLine
     ) {
-        guard var object = LogObject(bytes, range) else { return }
-        if object.isEvent {
+        let found = LogObject(bytes, range)
+        guard var object = found, object.isRecord, !object.isEvent else {
             guard wrapper == nil || wrapper == .events else { return }
-            line.isEvent = true
-            line.text = range
-        } else if object.isEscaped || object.hasMessageBytes {
+            if found?.isEvent == true || isMeantAsEvents(bytes, range) { line.become(eventIn: range) }
+            return
+        }
+        if object.isEscaped || object.hasMessageBytes {
             object.unescape(bytes, into: &scratch)
             line.isInScratch = true
             read(object, scratch.span, into: &line)

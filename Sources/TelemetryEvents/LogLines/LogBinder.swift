@@ -5,7 +5,7 @@
 /// Chunks must be bound in parse order. Memory is bounded: when too many events wait for a schedule id, the oldest are
 /// emitted without.
 public struct LogBinder: Sendable {
-    let options: LogDecoderOptions
+    private(set) var options: LogDecoderOptions
     private let pseudonyms: any Pseudonymising
     let identityKey: IdentityKey
 
@@ -59,6 +59,13 @@ public struct LogBinder: Sendable {
         begin(readAt)
         for device in binding.devices.indices { releaseAll(device) }
         return end()
+    }
+
+    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
+
+    /// Continues with the next part of a log that is stored in several files.
+    public mutating func beginPart() {
+        binding.lifetimes.beginPart()
     }
 
     /// Classifies a line; one seen before in another context is also a repetition if it is older than the previous
@@ -284,10 +291,14 @@ public struct LogBinder: Sendable {
     /// The pseudonym of the device, or of one of several processes that run on it concurrently.
     private func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
-        guard let cycleIndex, binding.devices[device].cycles[cycleIndex].progress.contains(.concurrent) else {
-            return binding.devices[device].installation
+        let progress = cycleIndex.map { binding.devices[device].cycles[$0].progress } ?? []
+        let source = progress.contains(.withoutSource) ? nil : options.source
+        if let cycleIndex, progress.contains(.concurrent) {
+            let cycle = binding.devices[device].cycles[cycleIndex]
+            return identityKey.process(cycle.process, of: binding.devices[device].name, in: source)
         }
-        return identityKey.process(binding.devices[device].cycles[cycleIndex].process, of: binding.devices[device].name)
+        guard let named = binding.devices[device].installation else { return source }
+        return source.map { identityKey.device(named, in: $0) } ?? named
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {

@@ -2,7 +2,7 @@
 
 extension LogDecoder {
     private static let stateVersion: UInt8 = 3
-    /// The version before, whose ids may be personal.
+    /// The version before, whose sources were not devices of their own, and whose ids may be personal.
     private static let plainStateVersion: UInt8 = 2
     /// The maximum size of the state in bytes; the least recently used devices are left out.
     private static let maximumState = 64 << 10
@@ -69,6 +69,9 @@ extension LogDecoder {
             binder.recent = try reader.recentLines(bytes)
             while try reader.byte(bytes) == 1 {
                 binder.binding.devices.append(try reader.device(bytes, plainIds))
+                if version == Self.plainStateVersion {
+                    binder.binding.devices[binder.binding.devices.count - 1].leaveCyclesWithoutSource()
+                }
                 while try reader.byte(bytes) == 1 {
                     guard binder.binding.streams.count < LogBinding.maximumStreams else {
                         throw reader.error("too many streams")

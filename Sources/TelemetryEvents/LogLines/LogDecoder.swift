@@ -41,6 +41,12 @@ public struct LogDecoder: Sendable {
         binder.bind(parser.parse(bytes, readAt: readAt, carriers: carriers), readAt: readAt)
     }
 
+    /// The installation of the lines and events from here on that name none.
+    public mutating func assign(_ installation: Pseudonym) {
+        parser.assign(installation)
+        binder.assign(installation)
+    }
+
     /// The index in the log, from 0, of the first line whose event is still held; nil if none is.
     public var firstPendingLine: Int? {
         binder.binding.devices.lazy.flatMap(\.held).map(\.line).min()
@@ -60,11 +66,17 @@ public struct LogDecoderOptions: Sendable {
     public var wrapper: LogWrapper?
     /// The time zone of stamps without one.
     public var zone: ZoneOffsets
+    /// Whether each line of JSON is meant as events, unless it is a record of a log; otherwise the JSON of other programs
+    /// is foreign.
+    public var takesAllJSON = false
     /// Whether lines are read while they are written, so that a line without a stamp gets the reading time.
     public var isLive: Bool
     /// The installation of lines and events without one, if all come from one device; nil to derive it from the device
     /// names in the lines.
     public var installation: Pseudonym?
+    /// The device of lines and events that name none, and what devices of the same name in other sources are told apart
+    /// by (`Pseudonym.init(deviceOf:)`); nil where the source is not a device of its own.
+    public var source: Pseudonym?
     /// Whether to compute event identities; decoding is faster without.
     public var identifies = true
     /// Whether to report the lines of events without a time.

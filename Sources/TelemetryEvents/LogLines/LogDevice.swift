@@ -43,6 +43,11 @@ struct LogDevice {
         return cycles.count - 1
     }
 
+    /// Keeps the known cycles as they are, where their source has become a device of its own.
+    mutating func leaveCyclesWithoutSource() {
+        for index in cycles.indices { cycles[index].progress.insert(.withoutSource) }
+    }
+
     func knows(_ idHash: UInt64) -> Bool {
         cycles.contains { $0.idHash == idHash }
     }
@@ -92,6 +97,8 @@ struct KnownCycle {
         static let missed = Progress(rawValue: 1 << 5)
         /// Other processes of the device run concurrently with the one that opened it.
         static let concurrent = Progress(rawValue: 1 << 6)
+        /// Its first events were emitted before sources were devices of their own, and the others go with them.
+        static let withoutSource = Progress(rawValue: 1 << 7)
     }
 
     /// Unique on its device.
@@ -195,19 +202,27 @@ struct LogLifetimes: Sendable {
     private var lines: [Process: ClosedRange<Int>] = [:]
     private var last: Process?
     private var lastLine = 0
+    /// The number of lines in the parts of the log before the current one.
+    private var earlierLines = 0
 
     /// Records the lines of a chunk, before they are bound.
     mutating func add(_ messages: [ParsedMessage]) {
         for index in messages.indices where messages[index].process != 0 {
             let process = Process(device: messages[index].device, process: messages[index].process)
+            let line = earlierLines + messages[index].line
             if process != last {
                 extendLast()
                 last = process
-                begin(process, messages[index].line)
+                begin(process, line)
             }
-            lastLine = messages[index].line
+            lastLine = line
         }
         extendLast()
+    }
+
+    /// Continues with another part of the log, whose lines are numbered from 0 again.
+    mutating func beginPart() {
+        earlierLines = lastLine + 1
     }
 
     /// Whether two different processes of a device run concurrently.

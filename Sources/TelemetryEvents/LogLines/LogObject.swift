@@ -23,6 +23,8 @@ struct LogObject {
     private(set) var hasMessageBytes = false
     /// Whether the object has a member `event`.
     private(set) var isEvent = false
+    /// Whether the object is a record of Apple's log or of the journal.
+    var isRecord: Bool { eventMessage != nil || message != nil }
 
     /// Nil if it is not an object, or an unterminated one.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {

@@ -5,7 +5,7 @@
 /// Lines are parsed independently (except after a header of `logcat -v long`), so that one thread can parse while
 /// another binds.
 public struct LogParser: Sendable {
-    private let options: LogDecoderOptions
+    private var options: LogDecoderOptions
     private let pseudonyms: any Pseudonymising
     private let identityKey: IdentityKey
 
@@ -37,9 +37,11 @@ public struct LogParser: Sendable {
         self.options = options
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
-        unwrapper = LineUnwrapper(wrapper: options.wrapper)
+        unwrapper = LineUnwrapper(wrapper: options.wrapper, takesAllJSON: options.takesAllJSON)
         messages = LogMessageReader(zone: options.zone)
     }
+
+    mutating func assign(_ installation: Pseudonym) { options.installation = installation }
 
     /// Parses whole lines; each ends with a line feed, except the log's last.
     ///
@@ -107,8 +109,8 @@ public struct LogParser: Sendable {
         entry.schedule = 0
         entry.line = lineIndex
         entry.fingerprint = fingerprint(of: line, bytes)
-        if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !line.device.isEmpty { nameDevice(line.device, bytes) }
+        if carrier < carriers.count { complete(with: carriers[carrier]) }
         if !entry.message.scheduleId.isEmpty {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
             entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
@@ -121,6 +123,9 @@ public struct LogParser: Sendable {
     private mutating func complete(with carrier: LineCarrier) {
         if entry.stamp == nil { entry.stamp = carrier.stamp }
         if entry.process == 0 { entry.process = carrier.stream }
+        if entry.device == 0, !carrier.device.isEmpty {
+            nameDevice(0..<carrier.device.count, carrier.device.span)
+        }
     }
 
     /// The fingerprint for detecting repeated lines; 0 without a stamp.
@@ -205,11 +210,11 @@ public struct LogParser: Sendable {
     private mutating func decodeEvents(_ bytes: Span<UInt8>, lines: Int, first: Int) {
         let json = JSONEventDecoder.decode(
             bytes,
-            framing: .lines,
+            framing: .logLines,
             receivedAt: readAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: options.installation
+            installation: options.installation ?? options.source
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
@@ -255,7 +260,7 @@ public struct ParsedLog: Sendable {
     /// The bytes of the messages' texts; in their shapes except for schedule ids and device names, which only the binder
     /// reads.
     var texts = EventTexts()
-    /// JSON events among the lines, each with the number of messages before them.
+    /// JSON events among the lines, each with the number of messages before them; their rejections count lines.
     var events: [(messages: Int, decoded: DecodedEvents, firstLine: Int)] = []
     /// The line counts of the chunk.
     public internal(set) var lines = LogLineCounts()
@@ -289,12 +294,15 @@ public struct LineCarrier: Hashable, Sendable {
     public var writtenAt: Timestamp
     /// Identifies its stream, for lines without a process id; 0 for none.
     public var stream: UInt64
+    /// The name of its device, for lines that name none; empty for none.
+    public var device: [UInt8]
 
     /// Creates a carrier.
-    public init(end: Int, writtenAt: Timestamp, stream: UInt64) {
+    public init(end: Int, writtenAt: Timestamp, stream: UInt64, device: [UInt8] = []) {
         self.end = end
         self.writtenAt = writtenAt
         self.stream = stream
+        self.device = device
     }
 
     var stamp: LogStamp { LogStamp(wallMicroseconds: writtenAt.microseconds, offsetSeconds: 0) }

@@ -34,7 +34,7 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case journalShortISO = "journal-short-iso"
     /// `journalctl -o json`.
     case journalJSON = "journal-json"
-    /// JSON events, one per line.
+    /// JSON events, arrays or envelopes of them, one per line.
     case events
 }
 
@@ -90,9 +90,8 @@ extension LineUnwrapper {
             readObject(bytes, range, scratch: &scratch, into: &line)
             return true
         case .events:
-            guard cursor.peek(bytes) == UInt8(ascii: "{") else { return false }
-            line.isEvent = true
-            line.text = range
+            guard cursor.peek(bytes) == UInt8(ascii: "{") || cursor.beginsListOfObjects(bytes) else { return false }
+            line.become(eventIn: range)
             return true
         }
     }

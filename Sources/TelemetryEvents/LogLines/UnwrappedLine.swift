@@ -14,16 +14,23 @@ struct UnwrappedLine: Equatable, Sendable {
     var device = 0..<0
     /// The process id; 0 if the wrapper has none.
     var process: UInt64 = 0
-    /// The message without its marker and surrounding white space; for an event, the object.
+    /// The message without its marker and surrounding white space; for an event, the JSON.
     var text = 0..<0
     /// Whether `device` and `text` refer to the scratch buffer, because ANSI sequences were removed or JSON escapes
     /// resolved.
     var isInScratch = false
-    /// Whether the text is a JSON event.
+    /// Whether the text is meant as JSON events.
     var isEvent = false
 
     /// Whether the plugin did not write it.
     var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent }
+
+    /// Makes it a line of JSON events, forgetting what was read of it as anything else.
+    mutating func become(eventIn range: Range<Int>) {
+        self = UnwrappedLine()
+        isEvent = true
+        text = range
+    }
 }
 
 extension UnwrappedLine {

@@ -22,7 +22,8 @@ struct ConnectionHandlerTests {
         let live = LiveConfiguration(ServeConfiguration(stateDirectory: "/nowhere"))
         table = ConnectionTable(live, ConnectionMetrics(MetricsRegistry(now: { startOfTest })), descriptors: 1_000)
         let headers = ServerHeaders(rules: LiveSecurityRules(SecurityRules()))
-        handler = ConnectionHandler(channel, table, live, headers: headers) { _ in }
+        let served = ServedPaths(metricsPath: "/metrics", hasReload: false)
+        handler = ConnectionHandler(channel, table, live, served, headers: headers) { _ in }
         try channel.pipeline.syncOperations.addHandlers([handler, ResponseHeadHandler()])
         channel.pipeline.fireChannelActive()
     }

@@ -170,6 +170,195 @@ extension OneAtATime {
             }
         }
 
+        /// The beginning of a request, and what its body drips.
+        private func drip(chunked: Bool) -> (head: String, piece: String) {
+            let framing = chunked ? "Transfer-Encoding: chunked" : "Content-Length: 1000000"
+            return ("POST /v1/events HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n", chunked ? "1\r\nx\r\n" : "x")
+        }
+
+        @Test("at the connection limit, clients that drip bodies are evicted for others", arguments: [false, true])
+        func dripBodies(chunked: Bool) async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 20
+                $0.maximumConnectionsPerClient = .all
+                $0.bodyTimeout = .seconds(300)
+                $0.minimumTransferRate = 64 << 10
+                $0.transferGrace = .seconds(20)
+            } _: { listening in
+                let (head, piece) = drip(chunked: chunked)
+                let drippers = try (0..<22).map { _ in try listening.client() }
+                for dripper in drippers { dripper.send(head) }
+                await waitUntil("all places are held") { open(listening) ?? 0 >= 20 }
+                let (scrape, post) = (try listening.client(), try listening.client())
+                scrape.send(HTTPText.get)
+                post.send(HTTPText.post("123"))
+                let answer = try await scrape.receive {
+                    for dripper in drippers { dripper.send(piece) }
+                    return $0.hasSuffix("x")
+                }
+                #expect(HTTPText.statuses(answer) == [200])
+                let size = try await post.receive {
+                    for dripper in drippers { dripper.send(piece) }
+                    return $0.contains("size")
+                }
+                #expect(size.contains("size 3"))
+                let evicted = try #require(drippers.first { $0.isClosed })
+                let told = try await evicted.receiveAll()
+                #expect(HTTPText.statuses(told) == [503] && told.contains("problem:stalled"), "\(told)")
+                #expect(told.contains("Retry-After: ") && told.contains("Connection: close\r\n"))
+                #expect(drippers.count { !$0.isClosed } > 0, "the others still drip")
+                #expect(listening.value(#"dnp_telemetry_http_requests_evicted_total{phase="body"}"#) ?? 0 > 0)
+            }
+        }
+
+        @Test("at the connection limit, a body that makes progress is not evicted, one that drips is")
+        func steadyBody() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 2
+                $0.maximumConnectionsPerClient = .all
+            } _: { listening in
+                let piece = String(repeating: "x", count: 1_000)
+                let steady = try listening.client()
+                steady.send("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n")
+                await waitUntil("it is in") { open(listening) == 1 }
+                let dripper = try listening.client()
+                dripper.send(drip(chunked: false).head)
+                await waitUntil("it is in") { open(listening) == 2 }
+                let post = try listening.client()
+                post.send(HTTPText.post("123"))
+                var sent = 0
+                let size = try await post.receive {
+                    steady.send(piece)
+                    sent += piece.utf8.count
+                    return $0.contains("size")
+                }
+                #expect(size.contains("size 3"))
+                #expect(dripper.isClosed && !steady.isClosed)
+                steady.send(String(repeating: "x", count: 10_000_000 - sent))
+                #expect(try await steady.receive { $0.contains("size") }.contains("size 10000000"))
+            }
+        }
+
+        @Test("at the connection limit, clients that read nothing of their answers are evicted for others")
+        func unreadAnswers() async throws {
+            try await ListeningUnderTest.run(page: 16 << 20) {
+                $0.maximumConnections = 4
+                $0.responseTimeout = .seconds(300)
+                $0.transferGrace = .seconds(20)
+            } _: { listening in
+                let readers = try (0..<4).map { _ in try listening.client(receiveBuffer: 4_096) }
+                for reader in readers { reader.send(HTTPText.get) }
+                await waitUntil("all places are held") { open(listening) == 4 }
+                let post = try listening.client()
+                post.send(HTTPText.post("123"))
+                #expect(try await post.receive { $0.contains("size") }.contains("size 3"))
+                #expect(listening.value(#"dnp_telemetry_http_requests_evicted_total{phase="response"}"#) ?? 0 >= 1)
+            }
+        }
+
+        @Test("at the connection limit, health is answered on the same listener, and requests wait for a place")
+        func lobby() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 1
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try listening.client()
+                busy.send(HTTPText.post("1", headers: "Connection: close\r\n"))
+                await waitUntil("it is at work") { listening.gate.inside == 1 }
+                let waiting = try (0..<4).map { _ in try listening.client() }
+                for (index, client) in waiting.enumerated() {
+                    let body = String(repeating: "x", count: index + 2)
+                    client.send(HTTPText.post(body, headers: "Connection: close\r\nExpect: 100-continue\r\n"))
+                }
+                let health = try listening.client()
+                health.send("GET /-/healthy?x HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(HTTPText.statuses(try await health.receive { $0.hasSuffix("\r\n\r\n") }) == [200])
+                await waitUntil("four wait") { open(listening) == 6 }
+
+                let refused = try listening.client()
+                refused.send(HTTPText.post("x"))
+                let answer = try await refused.receiveAll()
+                #expect(HTTPText.statuses(answer) == [503] && answer.contains("problem:too-many-connections"))
+                #expect(answer.contains("Retry-After: ") && answer.contains("X-Frame-Options: deny\r\n"))
+                #expect(listening.value("dnp_telemetry_http_requests_shed_total") == 1)
+                #expect(waiting.allSatisfy { !$0.hasReceived } && listening.gate.inside == 1)
+
+                listening.gate.open()
+                #expect(try await busy.receiveAll().contains("size 1"))
+                for (index, client) in waiting.enumerated() {
+                    let answer = try await client.receiveAll()
+                    #expect(
+                        HTTPText.statuses(answer) == [100, 200] && answer.contains("size \(index + 2)"),
+                        "\(answer)"
+                    )
+                }
+            }
+        }
+
+        @Test("at the connection limit, a request that waits too long for a place gets 503, and nothing of it is taken")
+        func lobbyTimeout() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 1
+                $0.headerTimeout = .milliseconds(500)
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try listening.client()
+                busy.send(HTTPText.post("1"))
+                await waitUntil("it is at work") { listening.gate.inside == 1 }
+                let waiting = try listening.client()
+                waiting.send(HTTPText.post("12"))
+                let answer = try await waiting.receiveAll()
+                #expect(HTTPText.statuses(answer) == [503] && answer.contains("problem:too-many-connections"))
+                #expect(listening.gate.inside == 1)
+                listening.gate.open()
+                #expect(try await busy.receive { $0.contains("size") }.contains("size 1"))
+                await waitUntil("the place in the queue is free") { open(listening) == 1 }
+            }
+        }
+
+        @Test(
+            "at the connection limit, requests one behind the other wait for a place together, and are answered in order"
+        )
+        func lobbyPipelined() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 1
+            } _: { listening in
+                listening.gate.shut()
+                let busy = try listening.client()
+                busy.send(HTTPText.post("1", headers: "Connection: close\r\n"))
+                await waitUntil("it is at work") { listening.gate.inside == 1 }
+                let health = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n"
+                let waiting = try listening.client()
+                waiting.send(HTTPText.post("12") + health + HTTPText.post("123"))
+                let refused = try listening.client()
+                refused.send(health + HTTPText.post("12"))
+                #expect(HTTPText.statuses(try await refused.receiveAll()) == [200, 503])
+                #expect(listening.gate.inside == 1 && !waiting.hasReceived)
+                listening.gate.open()
+                let answer = try await waiting.receive { $0.contains("size 3") }
+                #expect(HTTPText.statuses(answer) == [200, 200, 200] && answer.contains("size 2"))
+            }
+        }
+
+        @Test("one address of the loopback holds half of all connections at most with bodies that it stalls")
+        func stalledShare() async throws {
+            try await ListeningUnderTest.run {
+                $0.maximumConnections = 20
+                $0.bodyTimeout = .seconds(300)
+                $0.transferGrace = .seconds(20)
+            } _: { listening in
+                let drippers = try (0..<15).map { _ in try listening.client() }
+                for dripper in drippers { dripper.send(drip(chunked: false).head) }
+                await waitUntil("they are in") { open(listening) == 15 }
+                while drippers.count(where: \.isClosed) < 5 {
+                    let client = try listening.client()
+                    client.send("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                    #expect(HTTPText.statuses(try await client.receiveAll()) == [200])
+                }
+                #expect(drippers.count { !$0.isClosed } == 10)
+            }
+        }
+
         @Test("a listener answers 404 for what it does not serve")
         func roles() async throws {
             try await ListeningUnderTest.run([.ingest, .metrics]) { listening in

@@ -52,6 +52,7 @@ struct ListeningUnderTest: Sendable {
         let sockets = try ListeningSockets.open(
             services.map { Listener(.address(host: "127.0.0.1", port: 0), services: $0) }
         )
+        let served = ServedPaths(metricsPath: "/metrics", hasReload: false)
         let registry = MetricsRegistry(now: { startOfTest })
         let gate = RequestGate()
         let answers = HTTPMetrics(registry, routes: [])
@@ -72,6 +73,7 @@ struct ListeningUnderTest: Sendable {
             security: .none,
             headers: headers,
             answers: answers,
+            served: served,
             log: log
         )
         let servers = try await listening.start(sockets)

@@ -35,8 +35,13 @@ struct ProblemTests {
         Case(.unusableIdempotencyKey, 400),
         Case(.idempotencyKeyReused, 422),
         Case(.unsupportedEncoding, 415),
-        Case(.unsupportedType(""), 415),
-        Case(.unsupportedType("text/\"html\"\\\u{1}\u{7F}\n\u{2028}é"), 415),
+        Case(.unsupportedType(isMissing: true), 415),
+        Case(.unsupportedType(isMissing: false), 415),
+        Case(Problem(RequestHeadFault.host), 400),
+        Case(Problem(RequestHeadFault.contentLength), 413),
+        Case(Problem(RequestHeadFault.transferCoding), 501),
+        Case(Problem(RequestHeadFault.framing), 400),
+        Case(.unsupportedVersion, 505),
         Case(.bodyTooLarge, 413),
         Case(.nothingReadable(EventText.decode(["{\"event\":\"\\\"\"}", "7"])), 400),
         Case(.overloaded(retryAfter: .seconds(1)), 503, retryAfter: 1...3),
@@ -108,9 +113,22 @@ struct ProblemTests {
         #expect(rejected.compactMap { $0["reason"] as? String } == decoded.rejections.map(\.description))
     }
 
-    @Test("problems never repeat more than a little of what the sender sent")
-    func longType() {
-        #expect(Problem.unsupportedType(String(repeating: "x", count: 10_000)).detail.utf8.count < 200)
+    @Test(
+        "a path with a method that it has not got is known by its parts, where the listener serves it",
+        arguments: [
+            ("/metrics", "GET, HEAD", [.metrics]), ("//metrics/", "GET, HEAD", [.metrics]),
+            ("/metrics", nil, [.ingest]),
+            ("/v1/events", "POST", [.ingest]), ("/v1//events", "POST", [.ingest]), ("/v1/events", nil, [.metrics]),
+            ("/-/reload", "POST", [.metrics]), ("/-/reload", nil, [.ingest]), ("/-/ready", "GET, HEAD", [.ingest]),
+            ("/v1/events/x", nil, [.ingest]), ("/V1/events", nil, [.ingest]), ("/", nil, [.ingest]),
+            ("", nil, [.ingest]),
+            ("*", nil, [.ingest]),
+        ] as [(String, String?, Listener.Services)]
+    )
+    func unmatchedPath(path: String, allow: String?, services: Listener.Services) {
+        let problem = ServedPaths(metricsPath: "/metrics", hasReload: true).unmatched(path, services)
+        #expect(problem.allow == allow)
+        #expect(problem.status == (allow == nil ? .notFound : .methodNotAllowed))
     }
 }
 

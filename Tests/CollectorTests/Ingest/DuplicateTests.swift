@@ -4,6 +4,7 @@ import CollectorTestSupport
 import EventLedger
 import HTTPTypes
 import HummingbirdCore
+import PrefetchLifecycle
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -81,16 +82,20 @@ struct DuplicateTests {
 
     @Test("an event counts again once it is older than what is remembered")
     func forgotten() async throws {
-        let pipeline = try Pipeline(in: directory)
+        // So small that no identity is remembered for its place in the ledger alone.
+        var limits = LifecycleLimits()
+        limits.identities = 79
+        let pipeline = try Pipeline(in: directory, limits: limits)
         let a = EventText.scheduled("a")
         _ = try await pipeline.submit([a])
         for day in 1...7 {
             pipeline.clock.advance(seconds: 86_400 - 1)
             #expect(try await pipeline.submit([a]) == .counted(accepted: 0, duplicates: 1), "day \(day)")
         }
-        pipeline.clock.advance(seconds: 14 * 86_400)
-        _ = try await pipeline.submit([EventText.scheduled("b")])
-        _ = try await pipeline.submit([EventText.scheduled("c")])
+        for day in 8...14 {
+            pipeline.clock.advance(seconds: 86_400)
+            _ = try await pipeline.submit([EventText.scheduled("day \(day)")])
+        }
         #expect(try await pipeline.submit([a]) == .counted(accepted: 1, duplicates: 0))
         try await pipeline.close()
     }

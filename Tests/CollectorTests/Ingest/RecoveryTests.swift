@@ -121,6 +121,8 @@ struct RecoveryTests {
                 let accounts = [page.received, page.accepted ?? 0, page.duplicates ?? 0, page.rejected]
                 try #require(accounts[0] == accounts[1...].reduce(0, +))
                 #expect(page.accepted == page["dnp_telemetry_ledger_sequence"])
+                #expect(page.effectBalance == 0)
+                #expect(page.increments == page.lifecycleCounters)
                 #expect(zip(before, accounts).allSatisfy { $0 <= $1 })
                 before = accounts
             }
@@ -155,7 +157,7 @@ struct RecoveryTests {
         try await pipeline.close()
     }
 
-    @Test("a restart goes on past a damaged batch, which it names")
+    @Test("a restart goes on past a damaged batch, which it names and counts in a metric")
     func recoveryDamagedBatch() async throws {
         let directory = try TemporaryDirectory()
         let pipeline = try Pipeline(in: directory)
@@ -169,7 +171,11 @@ struct RecoveryTests {
         let recovered = try Pipeline(in: image)
         #expect(recovered.recovery.damagedBatches == [4])
         #expect(recovered.page.scheduled == 3)
+        #expect(recovered.page["dnp_telemetry_unreadable_batches_total"] == 1)
         try await recovered.close()
+        let next = try Pipeline(in: image)
+        #expect(next.page["dnp_telemetry_unreadable_batches_total"] == 0, "the checkpoint is behind the batch")
+        try await next.close()
     }
 }
 

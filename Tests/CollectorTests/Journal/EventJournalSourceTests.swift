@@ -3,8 +3,6 @@
 import CollectorTestSupport
 import EventLedger
 import Journald
-import Logging
-import Synchronization
 import TelemetryEvents
 import TestSupport
 import Testing
@@ -68,30 +66,6 @@ struct EventJournalSourceTests {
         var skipped: UInt64 { progress.unsaved?.skipped ?? progress.saved.skipped }
     }
 
-    /// A log that keeps its lines.
-    final class LoggedLines: Sendable {
-        private struct Handler: LogHandler {
-            let lines: LoggedLines
-            var logLevel = Logger.Level.trace
-            var metadata: Logger.Metadata = [:]
-
-            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-                get { metadata[key] }
-                set { metadata[key] = newValue }
-            }
-
-            func log(event: LogEvent) {
-                let (level, message) = (event.level, event.message)
-                lines.lines.withLock { $0.append("\(level) \(message)") }
-            }
-        }
-
-        private let lines = Mutex<[String]>([])
-
-        var logger: Logger { Logger(label: "tests") { _ in Handler(lines: self) } }
-        var levels: [String] { lines.withLock { $0.map { String($0.prefix { $0 != " " }) } } }
-    }
-
     static func records(_ range: ClosedRange<Int>, isDamaged: Bool = false) -> [UInt8] {
         let events = EventText.decode(range.map { EventText.scheduled("cycle-\($0)") }).events
         // No version of the record begins with this byte.
@@ -103,7 +77,7 @@ struct EventJournalSourceTests {
         let delivery = try Delivery([(Self.records(1...3, isDamaged: true), 5), (Self.records(6...7), 2)])
         #expect(try delivery.read(after: 0) == [1, 2, 3])
         #expect(delivery.logged.levels.isEmpty)
-        for _ in 1..<EventJournalSource.maximumAttempts {
+        for _ in 1..<UndeliveredRecords.maximumAttempts {
             #expect(throws: (any Error).self) { try delivery.read(after: 3) }
             #expect(delivery.logged.levels == ["error"], "a failure is logged once")
             #expect(delivery.skipped == 0, "nothing is skipped while the batch is read again")
@@ -116,7 +90,7 @@ struct EventJournalSourceTests {
     @Test("an unreadable record before the position is an error for the journal's writer, too")
     func unreadableRecordBeforeThePosition() throws {
         let delivery = try Delivery([(Self.records(1...1, isDamaged: true), 5), (Self.records(6...7), 2)])
-        for _ in 1..<EventJournalSource.maximumAttempts {
+        for _ in 1..<UndeliveredRecords.maximumAttempts {
             #expect(throws: (any Error).self) { try delivery.read(after: 3) }
             #expect(delivery.logged.levels == ["error"])
         }
@@ -129,7 +103,7 @@ struct EventJournalSourceTests {
     func skippedOnce() throws {
         let delivery = try Delivery([(Self.records(1...3, isDamaged: true), 5), (Self.records(6...7), 2)])
         #expect(try delivery.read(after: 0) == [1, 2, 3])
-        for _ in 1..<EventJournalSource.maximumAttempts { _ = try? delivery.read(after: 3) }
+        for _ in 1..<UndeliveredRecords.maximumAttempts { _ = try? delivery.read(after: 3) }
         for _ in 1...3 {
             #expect(try delivery.read(after: 3) == [6, 7])
             #expect(try delivery.read(after: 0) == [1, 2, 3])
@@ -141,7 +115,7 @@ struct EventJournalSourceTests {
     @Test("unreadable batches in a row are skipped together, and what follows them is delivered")
     func unreadableBatchesInARow() throws {
         let delivery = try Delivery([([255], 2), ([255], 3), ([255], 1), (Self.records(7...8), 2)])
-        for _ in 1..<EventJournalSource.maximumAttempts {
+        for _ in 1..<UndeliveredRecords.maximumAttempts {
             #expect(throws: (any Error).self) { try delivery.read(after: 0) }
         }
         #expect(try delivery.read(after: 0) == [7, 8])
@@ -151,7 +125,7 @@ struct EventJournalSourceTests {
     @Test("an unreadable batch that is appended behind a skipped one does not stop the delivery")
     func unreadableBatchBehindASkippedOne() throws {
         let delivery = try Delivery([([255], 2)])
-        for _ in 1..<EventJournalSource.maximumAttempts { _ = try? delivery.read(after: 0) }
+        for _ in 1..<UndeliveredRecords.maximumAttempts { _ = try? delivery.read(after: 0) }
         #expect(try delivery.read(after: 0) == [])
         try delivery.append((records: [255], count: 3))
         try delivery.append((records: Self.records(6...7), count: 2))

@@ -13,12 +13,15 @@ struct LineStreamTests {
     private static let now = Timestamp(microseconds: startOfTest)
 
     static func stream() -> LineStream {
-        LineStream(
+        var options = LogDecoderOptions(isLive: true)
+        options.takesAllJSON = true
+        return LineStream(
             LogDecoder(
-                LogDecoderOptions(isLive: true),
+                options,
                 pseudonyms: FixedPseudonym(),
                 identityKey: EventText.identityKey
-            )
+            ),
+            pseudonyms: FixedPseudonym()
         )
     }
 
@@ -78,6 +81,39 @@ struct LineStreamTests {
         #expect(piece?.decoded.events.count == 1)
         #expect(piece?.settled == 5)
     }
+
+    @Test(
+        "arrays, envelopes and objects without an event on a connection's lines are taken or refused by line, in pieces of any size",
+        arguments: [1, 7, 1_000, 1 << 20]
+    )
+    func lostEvents(pieceBytes: Int) {
+        let taken = EventText.scheduled("a")
+        let many = Array(repeating: taken, count: 900).joined(separator: ",")
+        let lines: [String] = [
+            "foreign", "[\(taken),\(EventText.scheduled("b")),{}]", "{\"events\":[\(EventText.scheduled("c")),7]}",
+            String(taken.dropLast(9)), #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, #"{"a":1}"#,
+            "[\(many)]", EventText.scheduled("d"),
+        ]
+        let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
+        var stream = Self.stream()
+        var events = 0
+        var answers: [String] = []
+        var settled: UInt64 = 0
+        for start in stride(from: 0, to: bytes.count, by: pieceBytes) {
+            let piece = stream.take(Array(bytes[start..<min(start + pieceBytes, bytes.count)]), readAt: Self.now)
+            guard let piece else { continue }
+            events += piece.decoded.events.count
+            answers += piece.decoded.rejections.map { "\($0.index + 1) \($0.reason.name)" }
+            settled = piece.settled
+        }
+        #expect(events == 4)
+        #expect(
+            answers == [
+                "2 missing_field", "3 not_an_object", "4 truncated", "5 missing_field", "6 missing_field", "7 too_long",
+            ]
+        )
+        #expect(settled == 8)
+    }
 }
 
 @Suite("What a client of lines is told")
@@ -103,6 +139,22 @@ struct LineAnswersTests {
         #expect(last == "ok 9\n")
         answers.sent(last.utf8.count)
         #expect(answers.next().isEmpty)
+    }
+
+    @Test("line answers name a line once for each of its reasons, however many events it holds")
+    func lineAnswersOncePerReason() {
+        var answers = LineAnswers()
+        let reasons: [RejectionReason] = [.notAnObject, .malformedJSON, .notAnObject, .malformedJSON]
+        let many = Array(repeating: reasons, count: 1_000).joined()
+        answers.add(durable: 9, many.map { Rejection(index: 4, reason: $0) } + [Rejection(index: 5, reason: .tooLong)])
+        let lines = text(answers.next()).split(separator: "\n").map {
+            $0.split(separator: " ").prefix(3).joined(separator: " ")
+        }
+        #expect(
+            lines == [
+                "rejected 5 not_an_object", "rejected 5 malformed_json", "rejected 6 too_long", "ok 9",
+            ]
+        )
     }
 
     @Test("line answers grow only with refusals")
@@ -226,6 +278,28 @@ extension OneAtATime {
             await client.expectDurable(100)
             #expect(try #require(open(running)) <= 20)
             await waitUntil("most have made room") { silent.count { !$0.receive() } >= 280 }
+            try await running.end()
+        }
+
+        @Test(
+            "the line socket at its connection limit serves a new client behind those that drip bytes, or lines that tell nothing",
+            arguments: ["x", "x\n", #"{"event":"nothing"}"# + "\n"]
+        )
+        func linesLimitDrip(piece: String) async throws {
+            let running = try running(connections: 4)
+            let drippers = try (0..<4).map { _ in try running.client() }
+            await waitUntil("all places are held") { open(running) == 4 }
+            let client = try running.client()
+            #expect(client.offer(Array(OneAtATime.LinesServiceTests.lines(0..<1).utf8)[...]) > 0)
+            await waitUntil("it is served") {
+                for dripper in drippers {
+                    _ = dripper.offer(Array(piece.utf8)[...])
+                    dripper.receive()
+                }
+                client.receive()
+                return client.durable == 1
+            }
+            #expect(evicted(running) ?? 0 >= 1)
             try await running.end()
         }
 

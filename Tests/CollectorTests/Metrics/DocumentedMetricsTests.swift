@@ -55,6 +55,7 @@ struct DocumentedMetricsTests {
         let progress = JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: .start, oldest: nil)
         _ = ProjectionMetrics(registry, created: startOfTest, journal: progress)
         _ = LedgerMetrics(registry, wasSetAside: false)
+        _ = LedgerLifeMetrics(registry)
         _ = JournalMetrics(registry)
         _ = FollowMetrics(registry)
         _ = JournalSourceMetrics(registry)

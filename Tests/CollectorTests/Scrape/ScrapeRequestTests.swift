@@ -3,6 +3,8 @@
 import CollectorTestSupport
 import HTTPTypes
 import MetricsRegistry
+import NIOCore
+import NIOEmbedded
 import TestSupport
 import Testing
 
@@ -75,21 +77,46 @@ struct ScrapeSlotsTests {
     @Test("scrape slots are so many, and free again once given back, twice or by being forgotten")
     func scrapeSlotsLimit() {
         let gauge = MetricsRegistry(now: { startOfTest }).gauge("in_flight", help: "Scrapes.")
-        let slots = ScrapeSlots(limit: { 2 }, gauge: gauge)
-        let first = slots.take()
-        var second = slots.take()
+        let slots = ScrapeSlots({ ScrapeSlots.Limits(slots: 2, stall: .seconds(1)) }, gauge: gauge)
+        let take = { slots.take(for: EmbeddedChannel(), at: .now())?.slot }
+        let first = take()
+        var second = take()
         #expect(first != nil && second != nil)
         #expect(gauge.value == 2)
-        #expect(slots.take() == nil)
+        #expect(take() == nil)
         first?.giveBack()
         first?.giveBack()
         #expect(gauge.value == 1)
-        let third = slots.take()
+        let third = take()
         #expect(third != nil)
-        #expect(slots.take() == nil)
+        #expect(take() == nil)
         second = nil
         #expect(gauge.value == 1)
-        #expect(second == nil && slots.take() != nil)
+        #expect(second == nil && take() != nil)
         withExtendedLifetime(third) {}
+    }
+
+    @Test("a scrape slot goes from the client that has read nothing for longest to a new one, and from no other")
+    func scrapeSlotsStalled() throws {
+        let gauge = MetricsRegistry(now: { startOfTest }).gauge("in_flight", help: "Scrapes.")
+        let slots = ScrapeSlots({ ScrapeSlots.Limits(slots: 2, stall: .seconds(1)) }, gauge: gauge)
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        let channels = (0..<3).map { _ in EmbeddedChannel() }
+        let first = try #require(slots.take(for: channels[0], at: start)).slot
+        let second = try #require(slots.take(for: channels[1], at: start)).slot
+        #expect(slots.take(for: channels[2], at: start + .seconds(60)) == nil, "their pages are being rendered")
+        first.progressed(at: start + .seconds(1))
+        second.progressed(at: start)
+        #expect(slots.take(for: channels[2], at: start + .milliseconds(999)) == nil)
+
+        let third = try #require(slots.take(for: channels[2], at: start + .seconds(3)))
+        #expect(third.stalled === channels[1])
+        #expect(gauge.value == 2)
+        second.giveBack()
+        #expect(gauge.value == 2, "it has no slot to give back")
+        let fourth = try #require(slots.take(for: channels[1], at: start + .seconds(3)))
+        #expect(fourth.stalled === channels[0])
+        #expect(slots.take(for: channels[0], at: start + .seconds(3)) == nil)
+        withExtendedLifetime([first, second, third.slot, fourth.slot]) {}
     }
 }

@@ -74,7 +74,7 @@ extension OneAtATime {
             let following = try await Following(path, pipeline)
             await waitUntil("the first lines are counted") { pipeline.page.scheduled == 10 }
 
-            try Files.write([UInt8](repeating: 1, count: 600_000), to: filler)
+            try Files.write([UInt8](repeating: 1, count: 420_000), to: filler)
             let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
             try handle.seekToEnd()
             try handle.write(contentsOf: Data(Self.lines(10..<6_000)))

@@ -48,6 +48,7 @@ struct JudgedOutput: Decodable {
             let bucket: String
             let detail: String
         }
+        let file: String?
         let scheduleId: String?
         let notificationTime: String?
         let outcome: String
@@ -75,6 +76,11 @@ struct JudgedOutput: Decodable {
 extension Command {
     /// Runs the executable under test.
     static func telemetry(_ arguments: String..., input: String? = nil) async throws -> Command {
+        try await telemetry(arguments, input: input)
+    }
+
+    /// Runs the executable under test.
+    static func telemetry(_ arguments: [String], input: String? = nil) async throws -> Command {
         try await run([Service.binary()] + arguments, input: input)
     }
 }

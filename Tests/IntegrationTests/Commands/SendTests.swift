@@ -112,7 +112,10 @@ struct SendTests {
             let url = "http://127.0.0.1:\(client.port)"
             try await withTemporaryDirectory { directory in
                 let process = try ChildProcess(
-                    [try Service.binary(), "send", "-", "--to", url, "--timezone", "UTC", "--format", "json"],
+                    [
+                        try Service.binary(), "send", "-", "--to", url, "--timezone", "UTC", "--format", "json",
+                        "--installation", "phone",
+                    ],
                     logs: directory,
                     name: "send"
                 )
@@ -127,7 +130,9 @@ struct SendTests {
                 #expect(sent.ending == "complete" && sent.rejected == 0)
                 // A stamp without a year is of this one while a log is live.
                 guard !name.contains("logcat") else { return }
-                let whole = try await SentOutput(Command.telemetry("send", path, "--to", url, "--format", "json"))
+                let whole = try await SentOutput(
+                    Command.telemetry("send", path, "--to", url, "--format", "json", "--installation", "phone")
+                )
                 #expect(whole.accepted == 0, "the whole log is known by its events")
             }
         }

@@ -47,6 +47,47 @@ struct ValidateTests {
         #expect(both.counters.dnp_prefetch_used_for_notification_total == 2)
     }
 
+    @Test("validate judges two phones with the same schedule ids as two devices, and names the file of each cycle")
+    func validateTwoPhones() async throws {
+        let files = ["happy-stamped.log", "network-failure.log", "auth-failure.log"].map { Sample.path("logs/\($0)") }
+        let judged = try JudgedOutput(await Command.telemetry(["validate", "--format", "json"] + files))
+        #expect(judged.verdict == "coherent")
+        #expect(judged.counters.dnp_prefetch_executed_total == 3)
+        #expect(judged.counters.dnp_prefetch_failure_total["NETWORK"] == 1)
+        #expect(judged.counters.dnp_prefetch_failure_total["AUTH"] == 1)
+        #expect(
+            Set(judged.cycles.map { "\($0.file ?? "") \($0.outcome)" }) == [
+                "\(files[0]) used", "\(files[1]) failed", "\(files[2]) failed",
+            ]
+        )
+        let text = try await Command.telemetry(["validate"] + files)
+        for file in files { #expect(text.text.contains(" \(file)\n")) }
+        let joined = try JudgedOutput(await Command.telemetry(["validate", "--format", "json", "--join"] + files))
+        #expect(joined.cycles.count == 1 && joined.cycles[0].file == nil)
+    }
+
+    @Test("validate judges the rotations of a log as the whole log, in whatever order they are named")
+    func validateRotations() async throws {
+        let whole = try await Command.telemetry("validate", "--format", "json", Sample.path("logs/happy-stamped.log"))
+        let lines = text(of: Sample.path("logs/happy-stamped.log")).split(
+            separator: "\n",
+            omittingEmptySubsequences: false
+        )
+        try await withTemporaryDirectory { directory in
+            let log = "\(directory)/device.log"
+            for cut in 1..<lines.count - 1 {
+                let older = lines[..<cut].joined(separator: "\n") + "\n"
+                try older.write(toFile: "\(log).1", atomically: true, encoding: .utf8)
+                let newer = lines[cut...].joined(separator: "\n")
+                try newer.write(toFile: log, atomically: true, encoding: .utf8)
+                for files in [[log, "\(log).1"], ["\(log).1", log]] {
+                    let judged = try await Command.telemetry(["validate", "--format", "json"] + files)
+                    #expect(judged.output == whole.output)
+                }
+            }
+        }
+    }
+
     @Test("validate reads events as whole JSON documents", arguments: ["array", "envelope", "pretty"])
     func validateDocuments(form: String) async throws {
         let lines = text(of: Sample.path("events/full-cycle.ndjson")).split(separator: "\n").joined(

@@ -15,6 +15,21 @@ struct EventFactory: Sendable {
         return batch
     }
 
+    /// Cycles of which only the scheduling is known.
+    func schedules(_ indices: Range<Int>) -> EventBatch {
+        var batch = EventBatch()
+        for index in indices { appendScheduling(of: index, to: &batch) }
+        return batch
+    }
+
+    private func appendScheduling(of index: Int, to batch: inout EventBatch) {
+        let text = """
+            {"event":"prefetch_scheduled","scheduleId":"\(prefix)-\(index)","timestamp":"\(Self.stamp(index * 10))",\
+            "scheduledFor":"\(Self.stamp(index * 10 + 600))"}
+            """
+        batch.append("prefetch_scheduled", schedule: "\(prefix)-\(index)", line: text)
+    }
+
     private func append(cycle index: Int, to batch: inout EventBatch) {
         let schedule = "\(prefix)-\(index)"
         func line(_ kind: String, _ second: Int, _ more: String) {

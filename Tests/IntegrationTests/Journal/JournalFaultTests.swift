@@ -200,3 +200,58 @@ struct JournalFaultTests {
         try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
     }
 }
+
+extension Alone {
+    @Suite("a journal without space")
+    struct FullJournalTests {
+        @Test("when journald turns from /var to /run and back, entries are read back without waiting for a timeout")
+        func journaldTurnsToRun() async throws {
+            try await TestJournald.with { journal in
+                try await withService(journal: .journald, in: journal.namespace) { service in
+                    let client = await service.client
+                    var sent = EventFactory(prefix: "var").cycles(0..<50)
+                    _ = try await client.post(sent.ndjson).receipt()
+                    try await waitUntilJournaled(service)
+                    for (round, command) in ["--relinquish-var", "--flush"].enumerated() {
+                        let turn = try await journal.namespace.run(["/usr/bin/journalctl", command])
+                        #expect(turn.status == .code(0), "\(turn.error)")
+                        let batch = EventFactory(prefix: "turn-\(round)").cycles(0..<50)
+                        _ = try await client.post(batch.ndjson).receipt()
+                        // Unconfirmed entries lead to a new connection after five seconds.
+                        try await waitUntilJournaled(service, within: .seconds(4))
+                        sent += batch
+                    }
+                    try await expectExactlyOnce(sent.identities, in: journal)
+                }
+            }
+        }
+
+        @Test(
+            "a journal on a full disk catches up within a minute once there is space, with each entry once",
+            .timeLimit(.minutes(5))
+        )
+        func journalDiskFull() async throws {
+            try await TestJournald.with(running: false) { journal in
+                let namespace = journal.namespace
+                try await namespace.mountMemory(at: "/var/log/journal", options: "size=96m")
+                try await journal.start()
+                try await withService(journal: .journald, in: namespace) { service in
+                    let client = await service.client
+                    let filler = "/var/log/journal/filler"
+                    let fill = try await namespace.run(["/bin/sh", "-c", "cat /dev/zero > \(filler)"])
+                    #expect(fill.error.contains("No space left"), "\(fill.error)")
+                    var sent = EventBatch()
+                    for round in 0..<10 {
+                        let batch = EventFactory(prefix: "full-\(round)").cycles(0..<500)
+                        _ = try await client.post(batch.ndjson).receipt()
+                        sent += batch
+                    }
+                    let remove = try await namespace.run(["/bin/rm", filler])
+                    #expect(remove.status == .code(0))
+                    try await waitUntilJournaled(service, within: .seconds(60))
+                    try await expectExactlyOnce(sent.identities, in: journal)
+                }
+            }
+        }
+    }
+}

@@ -203,6 +203,78 @@ struct FullDiskTests {
         try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
     }
 
+    @Test(
+        "a ledger that filled its file system while journald was away takes events within 10 s of its return, and each is journaled once",
+        .timeLimit(.minutes(4)),
+        arguments: [(12, 1), (24, 4)]
+    )
+    func filledByItself(megabytes: Int, eventsPerCycle: Int) async throws {
+        try await TestJournald.with(running: false) { journal in
+            try await withService(
+                journal: .journald,
+                in: journal.namespace,
+                prepare: { try await journal.namespace.mountMemory(at: $0, options: "size=\(megabytes)m") },
+                { service in
+                    var sent = EventBatch()
+                    for round in 0..<2 {
+                        let client = await service.client
+                        sent += try await fillWhileJournaldIsAway(client, "\(round)", eventsPerCycle)
+                        let room = try await client.metrics().value("dnp_telemetry_ledger_room_bytes") ?? .nan
+                        #expect(room < Double(1 << 20), "the metric tells that there is hardly any room")
+                        if round == 1 {
+                            await service.kill()
+                            try await service.start()
+                        }
+                        try await journal.start()
+                        let back = EventFactory(prefix: "back-\(round)").cycles(0..<10)
+                        try await eventually("events are taken again", within: .seconds(10)) {
+                            try await service.client.post(back.ndjson).status == 200
+                        }
+                        sent += back
+                        try await waitUntilJournaled(service)
+                        if round == 0 { try await journal.stop() }
+                    }
+                    let page = try await service.client.metrics()
+                    #expect(page.lifecycle == sent.totals.series)
+                    #expect(page.ingestBalance == 0)
+                    #expect(page.journalBalance == 0)
+                    #expect(page.sum("dnp_telemetry_checkpoint_failures_total") == 0)
+                    // Verdicts of cycles that time has closed are journaled beside them.
+                    let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID"])
+                    let events = entries.map(\.identity).filter { !$0.scheduleId.isEmpty }
+                    #expect(events.count == sent.count)
+                    #expect(Set(events) == Set(sent.identities))
+                }
+            )
+        }
+    }
+
+    /// Posts until posts have been refused for two seconds; returns what was acknowledged.
+    private func fillWhileJournaldIsAway(
+        _ client: TelemetryClient,
+        _ round: String,
+        _ eventsPerCycle: Int
+    ) async throws -> EventBatch {
+        let padding = String(repeating: "x", count: 100)
+        var sent = EventBatch()
+        var number = 0
+        var refusedSince: ContinuousClock.Instant?
+        while refusedSince.map({ ContinuousClock.now - $0 < .seconds(2) }) ?? true {
+            let factory = EventFactory(prefix: "\(round)-\(number)-\(padding)")
+            let batch = eventsPerCycle == 1 ? factory.schedules(0..<400) : factory.cycles(0..<100)
+            let answer = try await client.post(batch.ndjson, key: "\(round)-\(number)")
+            if answer.status == 200 {
+                sent += batch
+                number += 1
+                refusedSince = nil
+            } else {
+                #expect(try answer.problem().type == "urn:dnp-telemetry:problem:ledger-full")
+                refusedSince = refusedSince ?? ContinuousClock.now
+            }
+        }
+        return sent
+    }
+
     private func accepted(_ client: TelemetryClient) async throws -> Double {
         try await client.metrics().sum("dnp_telemetry_events_accepted_total")
     }

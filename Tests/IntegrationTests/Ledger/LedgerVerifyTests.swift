@@ -58,9 +58,9 @@ struct LedgerVerifyTests {
             _ = try await service.client.post(EventFactory(prefix: "plain").cycles(0..<3).ndjson).receipt()
             let command = try await Command.ledger(service, "verify")
             #expect(command.status == .code(0))
-            #expect(command.lines.last == "sound: 6 checks, 1 skipped")
+            #expect(command.lines.last == "sound: 7 checks, 1 skipped")
             let quiet = try await Command.ledger(service, "verify", "--no-journal", "--quiet")
-            #expect(quiet.text == "sound: 6 checks, 1 skipped\n")
+            #expect(quiet.text == "sound: 7 checks, 1 skipped\n")
         }
     }
 
@@ -87,7 +87,7 @@ struct LedgerVerifyTests {
             let page = try await Command.ledger(service, "verify", "--no-journal")
             #expect(page.status == .code(1))
             #expect(page.text.contains("\n          the checksum of page accounts is wrong\n"))
-            #expect(page.lines.last == "unsound: 2 of 7 checks failed, 1 skipped")
+            #expect(page.lines.last == "unsound: 2 of 8 checks failed, 1 skipped")
         }
     }
 

@@ -135,6 +135,40 @@ struct LineSocketTests {
         }
     }
 
+    @Test("a line client is told of each line whose event is lost, by number and reason, and lists are taken")
+    func lineSocketLostEvents() async throws {
+        func event(_ index: Int) -> String {
+            #"{"event":"prefetch_scheduled","scheduleId":"lost-\#(index)","timestamp":"2025-11-15T05:48:32Z"}"#
+        }
+        let lines: [String] = [
+            event(0), "[\(event(1)),\(event(2))]", "{\"events\":[\(event(3)),5]}", String(event(4).dropLast(20)),
+            #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#, #"{"Event":"prefetch_success"}"#,
+            "{\"reason\":\"\(String(repeating: "x", count: 70_000))\"}", "a line of another program", event(5),
+        ]
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/lines.sock"
+            try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
+                let client = try LinesClient(path: path)
+                var rest = Array(lines.map { $0 + "\n" }.joined().utf8)[...]
+                try await eventually("all is sent and answered") {
+                    client.receive()
+                    rest = rest.dropFirst(client.offer(rest))
+                    return client.durable == lines.count
+                }
+                #expect(
+                    client.rejected.map { $0.split(separator: " ").prefix(3).joined(separator: " ") } == [
+                        "rejected 3 not_an_object", "rejected 4 truncated", "rejected 5 missing_field",
+                        "rejected 6 missing_field", "rejected 7 too_long",
+                    ]
+                )
+                let page = try await service.client.metrics()
+                #expect(page.value("dnp_prefetch_scheduled_total") == 5)
+                #expect(page.sum("dnp_telemetry_events_rejected_total") == 5)
+                #expect(page.ingestBalance == 0)
+            }
+        }
+    }
+
     @Test("a line client that sends and goes, as socat and nc do, has its lines counted")
     func lineSocketOneWay() async throws {
         try await withTemporaryDirectory { directory in

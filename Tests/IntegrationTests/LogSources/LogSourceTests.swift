@@ -54,6 +54,91 @@ struct LogSourceTests {
         #expect(page.ingestBalance == 0)
     }
 
+    /// Lines of events, one of them in an array and one in an envelope, and lines of events that are lost.
+    private static let lossy: [String] = [
+        event(0), "[\(event(1))]", "{\"sentAt\":\"2025-11-15T06:00:00Z\",\"events\":[\(event(2))]}",
+        String(event(3).dropLast(20)), #"{"scheduleId":"a","timestamp":"2025-11-15T05:48:32Z"}"#,
+        "{\"reason\":\"\(String(repeating: "x", count: 70_000))\"}",
+        #"{"level":"info","msg":"of another program"}"#,
+        event(4),
+    ]
+
+    private static func event(_ index: Int) -> String {
+        #"{"event":"prefetch_scheduled","scheduleId":"lossy-\#(index)","timestamp":"2025-11-15T05:48:32Z"}"#
+    }
+
+    private func expectLossy(_ service: Service, rejected: [String: Double]) async throws {
+        let client = await service.client
+        try await eventually("the lines are counted", every: .milliseconds(50)) {
+            try await client.metrics().sum("dnp_telemetry_log_lines_total") == Double(Self.lossy.count)
+        }
+        let page = try await client.metrics()
+        #expect(page.value("dnp_prefetch_scheduled_total") == 4)
+        #expect(page.value("dnp_telemetry_log_lines_total", ["result": "foreign"]) == 1)
+        #expect(page.value("dnp_telemetry_log_lines_total", ["result": "unrecognised"]) == 3)
+        for (reason, count) in rejected {
+            #expect(page.value("dnp_telemetry_events_rejected_total", ["reason": reason]) == count, "\(reason)")
+        }
+        #expect(page.sum("dnp_telemetry_events_rejected_total") == 3)
+        #expect(page.ingestBalance == 0)
+    }
+
+    @Test("lines with events that cannot be taken are counted as rejected with their reason", arguments: Way.allCases)
+    func lostEventsAreRejected(way: Way) async throws {
+        let log = Array(Self.lossy.map { $0 + "\n" }.joined().utf8)
+        let reasons = ["truncated": 1.0, "missing_field": 1, "too_long": 1]
+        switch way {
+        case .posted:
+            try await withService { service in
+                let receipt = try await service.client.post(log, type: "text/plain").receipt()
+                #expect(receipt.accepted == 4)
+                #expect(receipt.rejected.map(\.index) == [3, 4, 5])
+                try await expectLossy(service, rejected: reasons)
+            }
+        case .stdin:
+            try await withService(options: ["--stdin"]) { service in
+                try await service.feed(log)
+                try await expectLossy(service, rejected: reasons)
+            }
+        case .followed:
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/device.log"
+                try Data(log).write(to: URL(fileURLWithPath: path))
+                try await withService(options: ["--follow", path]) { service in
+                    try await expectLossy(service, rejected: reasons)
+                }
+            }
+        }
+    }
+
+    @Test("journal entries with events that cannot be taken are counted as rejected with their reason")
+    func lostEventsOfTheJournal() async throws {
+        try await TestJournald.with { journal in
+            try await withTemporaryDirectory { directory in
+                let options = ["--follow-journal", "SYSLOG_IDENTIFIER=app"]
+                try await withService(options: options, in: journal.namespace) { service in
+                    let path = "\(directory)/lines"
+                    try Data(Self.lossy.map { $0 + "\n" }.joined().utf8).write(to: URL(fileURLWithPath: path))
+                    let run = try await journal.namespace.run([
+                        "/usr/bin/systemd-cat", "-t", "app", "/bin/cat", path,
+                    ])
+                    #expect(run.status == .code(0), "\(run.error)")
+                    let client = await service.client
+                    try await eventually("the lines are counted", every: .milliseconds(50)) {
+                        try await client.metrics().value("dnp_prefetch_scheduled_total") == 4
+                    }
+                    let page = try await client.metrics()
+                    func rejected(_ reason: String) -> Double? {
+                        page.value("dnp_telemetry_events_rejected_total", ["reason": reason])
+                    }
+                    // journald divides the line of 70 KB into two entries, of which the second is no JSON.
+                    #expect(rejected("truncated") == 2 && rejected("missing_field") == 1)
+                    #expect(page.ingestBalance == 0)
+                }
+            }
+        }
+    }
+
     @Test("foreign lines in a device log are counted and are no error")
     func logSourceForeignLines() async throws {
         try await withService { service in

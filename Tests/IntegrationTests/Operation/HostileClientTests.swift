@@ -74,6 +74,55 @@ extension Alone {
             }
         }
 
+        @Test(
+            "1,100 clients that drip bodies keep no scrape and no post out, and soon hold half of all connections at most",
+            arguments: ["Content-Length: 100000", "Transfer-Encoding: chunked"]
+        )
+        func drippingBodiesAtTheLimit(framing: String) async throws {
+            try await withService(options: ["--body-timeout", "10m"]) { service in
+                let port = await service.client.port
+                let drippers = try (0..<1_100).map { _ in try RawConnection(port: port) }
+                let head =
+                    "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n\(framing)\r\n\r\n"
+                for dripper in drippers { dripper.send(head) }
+                let piece = framing.hasSuffix("chunked") ? "1\r\n{\r\n" : "{"
+                let dripping = Task.detached {
+                    while !Task.isCancelled {
+                        for dripper in drippers { dripper.send(piece) }
+                        try? await Task.sleep(for: .milliseconds(300))
+                    }
+                }
+                defer { dripping.cancel() }
+                try await expectServed(service)
+                try await eventually("they hold half of all connections at most") {
+                    _ = try await RawConnection(port: port).ask("/-/ready")
+                    return drippers.count { !$0.isClosed } <= 512
+                }
+                try await expectServed(service)
+                try await eventually("all were too slow") { drippers.allSatisfy(\.isClosed) }
+                let page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_http_requests_evicted_total", ["phase": "body"]) ?? 0 >= 500)
+                #expect(page.value("dnp_telemetry_http_timeouts_total", ["phase": "body"]) ?? 0 > 0)
+                #expect(page.sum("dnp_telemetry_events_rejected_total") == 0)
+            }
+        }
+
+        @Test("clients that drip bodies over a Unix socket up to the connection limit keep nobody out")
+        func drippingBodiesOverUnixSocket() async throws {
+            try await withTemporaryDirectory { directory in
+                let path = "\(directory)/http.sock"
+                let options = ["--listen", "unix:\(path)", "--max-connections", "50", "--body-timeout", "10m"]
+                try await withService(options: options) { service in
+                    let drippers = try (0..<60).map { _ in try RawConnection(path: path) }
+                    for dripper in drippers { dripper.send(ReloadableSetting.largeBody + "[") }
+                    try await expectServed(service)
+                    let other = try RawConnection(path: path)
+                    #expect(status(of: try await other.ask("/-/ready")) == 200)
+                    #expect(drippers.contains { $0.isClosed } && drippers.contains { !$0.isClosed })
+                }
+            }
+        }
+
         @Test("5,000 idle connections keep nobody out, neither at the limit nor below it")
         func idleConnections() async throws {
             for limit in [1_024, 8_000] {

@@ -30,10 +30,14 @@ struct ReloadableSetting: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// A request whose body is still to come: its connection is busy and is not evicted.
+    /// A client that sends nothing of a body does not stall.
+    static let patient = ["--transfer-grace", "1h"]
+    /// A request whose body is still to come: to a patient service its connection is busy and is not evicted.
     static let awaitedBody =
         "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nConnection: close\r\n"
         + "Content-Length: \(event.count)\r\n\r\n"
+    static let largeBody =
+        "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
     static let event = Array(#"{"event":"plugin_started","timestamp":"2025-11-15T05:41:00Z"}"#.utf8)
 }
 
@@ -157,7 +161,8 @@ extension ReloadableSetting {
             name: "max-bytes-in-flight",
             first: "2MiB",
             second: "16MiB",
-            others: "max-body: 1MiB\nmax-decompressed-body: 1MiB"
+            others: "max-body: 1MiB\nmax-decompressed-body: 1MiB",
+            options: patient
         ) { scene in
             let head =
                 "POST /v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-ndjson\r\n"
@@ -188,20 +193,19 @@ extension ReloadableSetting {
             name: "max-connections",
             first: "1",
             second: "8",
-            options: ["--body-timeout", "1h"]
+            options: patient + ["--body-timeout", "1h"]
         ) { scene in
             let held = try scene.begun(awaitedBody)
             try await eventually("it is the only one") {
-                let other = try RawConnection(port: scene.client.port)
-                other.send("GET /-/ready HTTP/1.1\r\nHost: a\r\n\r\n")
+                let other = try scene.begun(awaitedBody + String(decoding: event, as: UTF8.self))
                 return try await !isAnswered(other, within: .milliseconds(300))
             }
             try await scene.reload()
-            #expect(status(of: try await RawConnection(port: scene.client.port).ask("/-/ready")) == 200)
+            #expect(try await scene.status(ofPost: event) == 200)
             held.send(String(decoding: event, as: UTF8.self))
             #expect(status(of: try await held.receive { _ in false }) == 200)
         },
-        ReloadableSetting(name: "max-connections-per-client", first: "off", second: "1") { scene in
+        ReloadableSetting(name: "max-connections-per-client", first: "off", second: "1", options: patient) { scene in
             let held = try scene.begun(awaitedBody)
             #expect(status(of: try await RawConnection(port: scene.client.port).ask("/-/ready")) == 200)
             try await scene.reload()
@@ -210,7 +214,7 @@ extension ReloadableSetting {
             }
             #expect(!held.isClosed)
         },
-        ReloadableSetting(name: "max-scrapes", first: "1", second: "100", options: LargePage.options) {
+        ReloadableSetting(name: "max-scrapes", first: "1", second: "100", options: LargePage.options + patient) {
             scene in
             let client = scene.client
             _ = try await client.post(LargePage.events).receipt()
@@ -265,7 +269,12 @@ extension ReloadableSetting {
             )
             #expect(status(of: try await slow.receive { _ in false }) == 408)
         },
-        ReloadableSetting(name: "response-timeout", first: "1h", second: "2s", options: LargePage.options) { scene in
+        ReloadableSetting(
+            name: "response-timeout",
+            first: "1h",
+            second: "2s",
+            options: LargePage.options + patient
+        ) { scene in
             let client = scene.client
             _ = try await client.post(LargePage.events).receipt()
             let whole = try await client.scrape()
@@ -288,6 +297,30 @@ extension ReloadableSetting {
                 status(of: try await silent.receive { _ in false }) == 200,
                 "it is closed after an answer"
             )
+        },
+        ReloadableSetting(
+            name: "min-transfer-rate",
+            first: "1",
+            second: "1GiB",
+            options: ["--transfer-grace", "500ms", "--body-timeout", "1h"]
+        ) { scene in
+            try await scene.reload()
+            let slow = try scene.begun(largeBody)
+            try await eventually("it is too slow") {
+                slow.send("{")
+                return slow.hasUnreadBytes
+            }
+            #expect(status(of: try await slow.receive { _ in false }) == 408)
+        },
+        ReloadableSetting(
+            name: "transfer-grace",
+            first: "1h",
+            second: "200ms",
+            options: ["--body-timeout", "1h"]
+        ) { scene in
+            try await scene.reload()
+            let answer = try await scene.begun(largeBody).receive { _ in false }
+            #expect(status(of: answer) == 408 && answer.contains("--min-transfer-rate"))
         },
     ]
 

@@ -91,6 +91,42 @@ struct StartTests {
         }
     }
 
+    @Test(
+        "a ledger of zero bytes, a missing one and another key are one clear error each at the start, and put back go on"
+    )
+    func startWithoutItsLedger() async throws {
+        try await withService { service in
+            let batch = EventFactory(prefix: "kept").cycles(0..<20)
+            _ = try await service.client.post(batch.ndjson).receipt()
+            #expect(try await service.terminate() == .code(0))
+            let state = await service.settings.stateDirectory
+            let wrong: [(name: String, found: Data?)] = [
+                ("ledger.sqlite", Data()), ("ledger.sqlite", nil), ("installation.key", Data(1...32)),
+            ]
+            for (name, found) in wrong {
+                let path = "\(state)/\(name)"
+                let kept = contents(of: path)
+                try FileManager.default.removeItem(atPath: path)
+                if let found {
+                    #expect(
+                        FileManager.default.createFile(
+                            atPath: path,
+                            contents: found,
+                            attributes: [.posixPermissions: 0o600]
+                        )
+                    )
+                }
+                let said = try await refusal(Service.Settings(stateDirectory: state))
+                #expect(said.contains(path) && said.contains("expected") && said.contains("restore"), "\(said)")
+                try kept.write(to: URL(fileURLWithPath: path))
+                try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+                try await service.start()
+                #expect(try await service.client.metrics().lifecycle == batch.totals.series)
+                #expect(try await service.terminate() == .code(0))
+            }
+        }
+    }
+
     @Test("an unwritable state directory is one clear error at the start")
     func startUnwritableState() async throws {
         try await MountNamespace.with { namespace in

@@ -13,8 +13,9 @@ extension Alone {
 
         private static let stages = ["scheduled", "executed", "success", "failure", "used_for_notification"]
             .map { "dnp_prefetch_\($0)_total" }
-        private static let accounts = ["received", "accepted", "duplicate", "rejected"]
-            .map { "dnp_telemetry_events_\($0)_total" }
+        private static let accounts =
+            ["received", "accepted", "duplicate", "rejected"]
+            .map { "dnp_telemetry_events_\($0)_total" } + ["dnp_telemetry_accepted_effects_total"]
         private static let durations = "dnp_prefetch_fetch_duration_seconds"
         private static let path =
             "/metrics?"
@@ -175,8 +176,9 @@ extension Alone {
             // Each success tells how long its fetch took, and no other event does.
             let timed = sums["\(durations)_count"]
             let successes = sums["dnp_prefetch_success_total"]
+            let effects = sums["dnp_telemetry_accepted_effects_total"]
             guard received == accepted + duplicates + rejected, accepted == position, stages == accepted,
-                timed == successes
+                timed == successes, effects == accepted
             else {
                 return """
                     \(kind): received \(received), accepted \(accepted), duplicates \(duplicates), rejected \(rejected), \

@@ -9,10 +9,12 @@ extension Alone {
     @Suite("held scrapes")
     struct HeldScrapeTests {
         private static let timeout = "X-Prometheus-Scrape-Timeout-Seconds"
+        /// A client that reads nothing does not stall.
+        private static let patient = ["--transfer-grace", "1h"]
 
         @Test("scrapes past the limit are refused while others are held, and answered again once a client has gone")
         func heldScrapeLimit() async throws {
-            try await withService(options: LargePage.options + ["--max-scrapes", "1"]) { service in
+            try await withService(options: LargePage.options + Self.patient + ["--max-scrapes", "1"]) { service in
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
                 let whole = try await client.scrape()
@@ -41,6 +43,29 @@ extension Alone {
                     try await client.metric("dnp_telemetry_scrape_in_flight") == 1
                 }
                 #expect(try await client.metric("dnp_telemetry_scrape_timeouts_total") == 0)
+            }
+        }
+
+        @Test("clients that read nothing of their pages, as many as there are scrapes, do not keep others out")
+        func heldScrapesGiveWay() async throws {
+            try await withService(options: LargePage.options + ["--max-scrapes", "2"]) { service in
+                let client = await service.client
+                _ = try await client.post(LargePage.events).receipt()
+                let whole = try await client.scrape()
+                let held = try (0..<4).map { _ in
+                    try SilentClient(
+                        port: client.port,
+                        answersOf: whole.body.count,
+                        spare: 1_000,
+                        headers: ["\(Self.timeout): 120"]
+                    )
+                }
+                try await eventually("one of them has given way") {
+                    let page = try await client.scrape()
+                    guard page.status == 200 else { return false }
+                    return try await client.metric("dnp_telemetry_scrape_timeouts_total") ?? 0 >= 1
+                }
+                withExtendedLifetime(held) {}
             }
         }
 
@@ -90,7 +115,7 @@ extension Alone {
 
         @Test("held scrapes do not delay ingest")
         func heldScrapesBeforeIngest() async throws {
-            try await withService(options: LargePage.options) { service in
+            try await withService(options: LargePage.options + Self.patient) { service in
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
                 let free = try await Self.slowestPost(client, "free")

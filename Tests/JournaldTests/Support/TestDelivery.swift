@@ -30,9 +30,11 @@ final class TestDelivery: Sendable {
         }
     }
 
+    static let identifier = "journald-tests"
+
     static func configuration(_ namespace: String) -> JournalDeliveryConfiguration {
         var configuration = JournalDeliveryConfiguration(
-            identifier: "journald-tests",
+            identifier: identifier,
             streamField: "TEST_STREAM",
             stream: "0123456789abcdef",
             sequenceField: "TEST_SEQ",

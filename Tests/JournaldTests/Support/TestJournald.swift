@@ -94,15 +94,34 @@ final class TestJournald: Sendable {
         try ChildProcess.output(of: "/bin/journalctl", ["--namespace=\(namespace)", "-q", "--no-pager"] + arguments)
     }
 
-    /// The values of a field in the whole journal, in its order, as journalctl shows them.
-    func values(of field: String) throws -> [String] {
-        let output = try journalctl("--output=cat", "--output-fields=\(field)")
+    /// The values of a field in the journal's order, as journalctl shows them: of all entries, or of an identifier's.
+    func values(of field: String, identifier: String? = nil) throws -> [String] {
+        let arguments = ["--namespace=\(namespace)", "-q", "--no-pager", "--output=cat", "--output-fields=\(field)"]
+        let output = try ChildProcess.output(
+            of: "/bin/journalctl",
+            arguments + (identifier.map { ["--identifier=\($0)"] } ?? [])
+        )
         return output.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The numbers that stand in the journal, read without the index of the stream.
+    /// The numbers of the entries that `journalctl -t` lists.
     func sequences() throws -> [UInt64] {
+        try values(of: "TEST_SEQ", identifier: TestDelivery.identifier).compactMap { UInt64($0) }
+    }
+
+    /// The numbers of the entries that journalctl lists without a match.
+    func sequencesOfEveryEntry() throws -> [UInt64] {
         try values(of: "TEST_SEQ").compactMap { UInt64($0) }
+    }
+
+    /// Takes the last entry that has a value out of the index of that value, as a journald leaves it that is killed
+    /// between writing the entry and reaching that field; journald must not run.
+    ///
+    /// - Parameter assignment: The value with its field, as `FIELD=value`.
+    func removeLastEntryFromIndex(of assignment: String) throws {
+        let machine = try ChildProcess.output(of: "/bin/cat", ["/etc/machine-id"])
+        let id = String(decoding: machine.prefix(32), as: UTF8.self)
+        try JournalFile(path: "/var/log/journal/\(id).\(namespace)/system.journal").removeLastEntry(of: assignment)
     }
 }
 

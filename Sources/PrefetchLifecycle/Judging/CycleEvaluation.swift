@@ -5,13 +5,15 @@ import TelemetryEvents
 /// The verdict on a closed cycle: a pure function of its facts and of its installation.
 ///
 /// `judge...` methods hold one rule per call; the rules are those of docs/lifecycle.md, their limits in `LifecycleRules`.
-struct Judgement {
+struct CycleEvaluation {
     fileprivate let cycle: Cycle
     let account: CycleAccount
     private let installation: Installation?
     /// The current time of the verdict: the ledger's clock or the latest event time.
     private let known: Timestamp
     private(set) var outcome = CycleOutcome.incomplete
+    /// A scheduling, and the denial before it, where their times are remembered.
+    private var denial: (scheduled: Timestamp, denied: Timestamp)?
     /// The violated rules, by the bit of their raw value.
     private(set) var broken: UInt32 = 0
 
@@ -19,7 +21,12 @@ struct Judgement {
         self.cycle = cycle
         self.installation = installation
         self.known = known
-        account = CycleAccount(facts, base: cycle.base, used: cycle.used.time(base: cycle.base))
+        account = CycleAccount(
+            facts,
+            base: cycle.base,
+            window: cycle.window.time(base: cycle.base),
+            used: cycle.used.time(base: cycle.base)
+        )
         outcome = judgedOutcome
         judgeOrder()
         judgeIntegrity()
@@ -33,14 +40,17 @@ struct Judgement {
         cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
     }
     fileprivate var success: Timestamp? {
-        account.firstSuccess ?? (account.asserted.contains(.fetched) ? account.summed : nil)
+        account.firstSuccess ?? account.impliedSuccess
     }
     fileprivate var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
-    private var window: Timestamp? { cycle.window.time(base: cycle.base) }
 
-    /// The end of the window in which the task should be executed.
-    private var windowEnd: Timestamp? {
-        window.map { Timestamp(microseconds: $0.microseconds + LifecycleRules.startWindowMicroseconds) }
+    /// The end of the window of a submission that was not executed in it, where it is over.
+    private var missedEnd: Timestamp? {
+        if let skipped = account.skippedBegin { return skipped.endOfWindow }
+        guard account.firstScheduled != nil, let end = account.waitingBegin?.endOfWindow, known > end else {
+            return nil
+        }
+        return end
     }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
@@ -60,18 +70,12 @@ struct Judgement {
         return used.microseconds - success.microseconds
     }
 
-    /// The first execution minus the earliest begin of the task, in microseconds.
-    private var startDelay: Int64? {
-        guard let window, let started = account.firstStarted else { return nil }
-        return started.microseconds - window.microseconds
-    }
-
     /// Calls `body` with each duration that counts at the close, in microseconds.
     func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
         if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
         guard hasTimes else { return }
         for duration in account.durations { body(.fetchDuration, duration) }
-        if let startDelay { body(.startDelay, startDelay) }
+        if let startDelay = account.startDelay { body(.startDelay, startDelay) }
         if let drift { body(.drift, abs(drift)) }
     }
 
@@ -87,7 +91,7 @@ struct Judgement {
         if account.endsInFailure, delivered == nil { return .failed }
         guard account.firstScheduled != nil, account.firstExecuted == nil else { return .incomplete }
         if account.missed != nil { return .missed }
-        guard hasTimes, let end = windowEnd ?? cycle.due else { return .incomplete }
+        guard hasTimes, let end = account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
         return known > end ? .missed : .incomplete
     }
 
@@ -97,7 +101,7 @@ struct Judgement {
         judge(.successWithoutExecuted, !isExecuted && account.firstSuccess != nil)
         judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
         judge(.usedWithoutSuccess, used != nil && success == nil && !isContentOlder)
-        judge(.duplicateTerminal, account.contradictsItself)
+        judge(.duplicateTerminal, account.contradiction != nil)
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }
 
@@ -132,25 +136,30 @@ struct Judgement {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        let isDenied = if let denied = account.denied, let last = account.lastScheduled { last > denied } else { false }
-        judge(.scheduledWhileDenied, isDenied || cycle.flags.contains(.scheduledWhileDenied))
+        if let denied = account.denied, let last = account.lastScheduled, last > denied { denial = (last, denied) }
+        if hasTimes, let installation, denial == nil { denial = self.denial(of: facts, installation) }
+        judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
-        judge(
-            .scheduledWhileDenied,
-            facts.indices.contains { index in
-                scheduledWhileDenied(Fact(rawValue: facts[index]), installation)
-            }
-        )
         guard let executed = account.lastExecuted else { return }
-        let isAlone = installation.scheduled <= executed
+        let isAlone = installation.scheduled.wholeSeconds < executed.wholeSeconds
         judge(
             .nextNotScheduled,
             isAlone && installation.latest.microseconds > executed.microseconds + LifecycleRules.nextTaskMicroseconds
         )
     }
 
-    private func scheduledWhileDenied(_ fact: Fact, _ installation: Installation) -> Bool {
-        fact.stage == .scheduled && installation.isDenied(fact.time(base: cycle.base))
+    /// The first scheduling that follows a denial in the installation.
+    private func denial(
+        of facts: Span<UInt64>,
+        _ installation: Installation
+    ) -> (scheduled: Timestamp, denied: Timestamp)? {
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard fact.stage == .scheduled else { continue }
+            let scheduled = fact.time(base: cycle.base)
+            if let denied = installation.denial(before: scheduled) { return (scheduled, denied) }
+        }
+        return nil
     }
 
     private mutating func judgeTiming() {
@@ -166,13 +175,11 @@ struct Judgement {
         if let started = account.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
-        if account.firstScheduled != nil, let windowEnd {
-            judge(.missedWindow, (account.firstStarted ?? known) > windowEnd)
-        }
+        judge(.missedWindow, account.lateStart != nil || missedEnd != nil)
     }
 }
 
-extension Judgement {
+extension CycleEvaluation {
     /// The violations with their details, in the order of `ViolationKind`.
     var violations: [CycleViolation] {
         ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
@@ -191,7 +198,7 @@ extension Judgement {
         case .staleContentUsed: staleContent
         case .secondActiveTask: "scheduled\(at(account.firstScheduled)) while a task for another time was still waiting"
         case .scheduledWhileDenied:
-            "scheduled\(at(account.lastScheduled)) after notifications were denied\(at(account.denied))"
+            "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
         case .leadBelowMinimum:
             "the task may begin \(account.lead ?? 0) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
@@ -212,10 +219,12 @@ extension Judgement {
     }
 
     private var duplicateTerminal: String {
-        guard let failureReason = account.failureReason, account.firstSuccess == nil else {
-            return "an attempt ended twice: in success\(at(account.lastSuccess)) and in failure\(at(account.failure))"
+        guard let contradiction = account.contradiction else { return "" }
+        guard let reason = contradiction.reason, contradiction.success == nil else {
+            return
+                "an attempt ended twice: in success\(at(contradiction.success)) and in failure\(at(contradiction.failure))"
         }
-        return "an attempt failed twice for different reasons; \(failureReason.name) was counted"
+        return "an attempt failed twice for different reasons; \(reason.name) was counted"
     }
 
     private var staleContent: String {
@@ -224,13 +233,13 @@ extension Judgement {
     }
 
     private var missedWindow: String {
-        if hasTimes, let window, let executed = account.firstStarted, let windowEnd, executed > windowEnd {
-            let late = seconds(executed.microseconds - window.microseconds)
+        if hasTimes, let (started, begin) = account.lateStart {
+            let late = seconds(started.microseconds - begin.microseconds)
             return
-                "executed \(late) after its earliest begin at \(window); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
+                "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
         }
-        if hasTimes, let windowEnd { return "not executed by \(windowEnd), 900 s after its earliest begin" }
-        return "the task missed its window\(at(account.missed))"
+        if hasTimes, let missedEnd { return "not executed by \(missedEnd), 900 s after its earliest begin" }
+        return "the app reported\(at(account.missed)) that the task missed its window"
     }
 
     private var executedLate: String {
@@ -258,24 +267,49 @@ extension Judgement {
 }
 
 extension ClosedCycle {
-    init(_ judgement: Judgement) {
-        let cycle = judgement.cycle
-        let account = judgement.account
+    init(_ evaluation: CycleEvaluation) {
+        let cycle = evaluation.cycle
+        let account = evaluation.account
         schedule = cycle.schedule == 0 ? nil : cycle.schedule
+        installation = cycle.installation
         notificationTime = cycle.due
-        outcome = judgement.outcome
+        outcome = evaluation.outcome
         stages = CycleStages()
         stages.scheduled = account.firstScheduled
         stages.executed = account.firstExecuted
-        stages.success = judgement.success
+        stages.success = evaluation.success
         stages.failure = account.failure
-        stages.used = judgement.used
-        stages.delivered = judgement.delivered
+        stages.used = evaluation.used
+        stages.delivered = evaluation.delivered
         failureReason = account.failureReason
-        violations = judgement.violations
+        violations = evaluation.violations
         attempts = account.attempts
-        contentHashMatches = judgement.contentHashMatches
-        scheduleHashMatches = judgement.scheduleHashMatches
-        hasAssumedTimes = !judgement.hasTimes
+        contentHashMatches = evaluation.contentHashMatches
+        scheduleHashMatches = evaluation.scheduleHashMatches
+        hasAssumedTimes = !evaluation.hasTimes
+        if hasAssumedTimes { stages.keepOrderOfLines() }
+    }
+}
+
+extension CycleStages {
+    /// Puts the stages that are kept in milliseconds behind the lines of the same millisecond before them.
+    ///
+    /// Lines without stamps get times a microsecond apart, which only order them.
+    fileprivate mutating func keepOrderOfLines() {
+        let earlier = [scheduled, executed, success, failure].compactMap(\.self).max()
+        func placed(_ kept: Timestamp?) -> Timestamp? {
+            guard let kept, let earlier, kept < earlier, earlier.microseconds - kept.microseconds < 1_000 else {
+                return kept
+            }
+            return earlier
+        }
+        used = placed(used)
+        delivered = placed(delivered)
+    }
+}
+
+extension Timestamp {
+    fileprivate var wholeSeconds: Int64 {
+        microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
     }
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// How far a ledger has acknowledged, in a file of its own beside the database.
+///
+/// SQLite takes a write-ahead log up to its last sound transaction: a damaged, shortened or deleted log is a ledger with
+/// fewer batches and no word. The mark is outside the log's reach, and written after each commit and before its
+/// acknowledgement. It stays in the page cache: a killed process leaves it complete, and after a power failure it may be
+/// behind the ledger, or ahead of it by what the log has lost. It costs one write of 64 bytes a commit.
+final class LedgerMark: Sendable {
+    /// What the file holds.
+    enum Reading: Equatable {
+        case absent
+        /// It is cut or its checksum is wrong.
+        case unreadable
+        case read(life: String, position: LedgerPosition)
+    }
+
+    /// The magic, the id of the life, batch and sequence, and the checksum of these.
+    private static let bytes = 64
+    private static let magic = Array("DNPMARK1".utf8)
+    private static let lifeBytes = 32
+    private static let positionOffset = 40
+    private static let positionBytes = 16
+    private static let checksumOffset = 56
+    /// The space that the file takes in any case, so that no write of it can lack space later.
+    private static let reservedBytes: off_t = 4_096
+    /// How often a mark that a service is just writing is read again.
+    private static let maximumAttempts = 100
+
+    private struct State {
+        var descriptor: Int32 = -1
+        var record = LedgerMark.magic + [UInt8](repeating: 0, count: LedgerMark.bytes - LedgerMark.magic.count)
+        var position = [UInt8](repeating: 0, count: LedgerMark.positionBytes)
+        /// The life in the record, and the checksum of magic and life, which seeds that of the position.
+        var life = ""
+        var seed: UInt64 = 0
+        var failures: UInt64 = 0
+        var isWritten = false
+
+        /// Encodes in place, because each commit does it.
+        mutating func encode(life: String, _ position: LedgerPosition) {
+            if life != self.life {
+                self.life = life
+                let text = Array(life.utf8.prefix(LedgerMark.lifeBytes))
+                let padded = text + [UInt8](repeating: 0, count: LedgerMark.lifeBytes - text.count)
+                record.replaceSubrange(LedgerMark.magic.count..<LedgerMark.positionOffset, with: padded)
+                seed = LedgerMark.seed(of: record)
+            }
+            for index in 0..<8 {
+                let shift = 8 * UInt64(index)
+                self.position[index] = UInt8(truncatingIfNeeded: UInt64(bitPattern: position.batch) >> shift)
+                self.position[8 + index] = UInt8(truncatingIfNeeded: position.sequence >> shift)
+            }
+            let checksum = XXH64.hash(self.position, seed: seed)
+            for index in 0..<LedgerMark.positionBytes {
+                record[LedgerMark.positionOffset + index] = self.position[index]
+            }
+            for index in 0..<8 {
+                record[LedgerMark.checksumOffset + index] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt64(index)))
+            }
+        }
+    }
+
+    private let path: String
+    private let state: Mutex<State>
+
+    init(_ files: LedgerFiles) {
+        path = files.markFile
+        state = Mutex(State())
+    }
+
+    deinit {
+        state.withLock { state in
+            if state.descriptor >= 0 { _ = Glibc.close(state.descriptor) }
+        }
+    }
+
+    /// How many writes failed.
+    var failures: UInt64 { state.withLock { $0.failures } }
+
+    /// Whether the mark was written since the ledger was opened.
+    var isWritten: Bool { state.withLock { $0.isWritten } }
+
+    /// Replaces the mark; false when that failed, which is counted: the commit that it follows stands.
+    ///
+    /// A file that could not be created is tried again at the next call.
+    @discardableResult
+    func write(life: String, _ position: LedgerPosition) -> Bool {
+        state.withLock { state in
+            guard state.descriptor >= 0 || open(&state.descriptor) else {
+                state.failures += 1
+                return false
+            }
+            state.encode(life: life, position)
+            let descriptor = state.descriptor
+            let count = unsafe state.record.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+            guard count == Self.bytes else {
+                state.failures += 1
+                return false
+            }
+            state.isWritten = true
+            return true
+        }
+    }
+
+    private func open(_ descriptor: inout Int32) -> Bool {
+        descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { return false }
+        // Where the file system cannot reserve, the write itself tells.
+        _ = posix_fallocate(descriptor, 0, Self.reservedBytes)
+        return true
+    }
+
+    // MARK: Reading
+
+    /// Reads the mark, also beside a service that writes it.
+    static func read(_ files: LedgerFiles) throws(LedgerError) -> Reading {
+        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            let code = errno
+            if code == ENOENT { return .absent }
+            throw LedgerError(errno: code, doing: "open \(files.markFile)")
+        }
+        defer { _ = Glibc.close(descriptor) }
+        for _ in 0..<maximumAttempts {
+            var record = [UInt8](repeating: 0, count: bytes)
+            let count = unsafe record.withUnsafeMutableBytes { unsafe pread(descriptor, $0.baseAddress, $0.count, 0) }
+            guard count >= 0 else { throw LedgerError(errno: errno, doing: "read \(files.markFile)") }
+            guard count == bytes else { return .unreadable }
+            if let reading = decode(record) { return reading }
+        }
+        return .unreadable
+    }
+
+    private static func decode(_ record: [UInt8]) -> Reading? {
+        let position = Array(record[positionOffset..<checksumOffset])
+        guard record.starts(with: magic),
+            number(at: checksumOffset, of: record) == XXH64.hash(position, seed: seed(of: record))
+        else { return nil }
+        return .read(
+            life: String(decoding: record[magic.count..<positionOffset].prefix { $0 != 0 }, as: UTF8.self),
+            position: LedgerPosition(
+                batch: Int64(bitPattern: number(at: 0, of: position)),
+                sequence: number(at: 8, of: position)
+            )
+        )
+    }
+
+    private static func seed(of record: [UInt8]) -> UInt64 {
+        XXH64.hash(Array(record[..<positionOffset]), seed: 0)
+    }
+
+    private static func number(at offset: Int, of bytes: [UInt8]) -> UInt64 {
+        (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The place of a file among the rotations of its log, by the names that logrotate and newsyslog give: `app.log.1`,
+/// `app.log.2.gz`, `app.log-20251115`, `app.log.2025-11-15`.
+package struct LogRotation {
+    /// The path of the log that is written to.
+    package let log: String
+    /// The older, the greater; 0 for the log itself.
+    package let age: Int
+
+    package init(log: String, age: Int) {
+        self.log = log
+        self.age = age
+    }
+
+    /// Nil for a file that is no rotation. `phone.1` and `phone.2` are two phones: where the log itself is not among the
+    /// inputs, its name must have an extension.
+    package init?(_ path: String, among paths: [String] = []) {
+        let name = path.hasSuffix(".gz") ? path.dropLast(3) : path[...]
+        let mark = name.indices.last { index in
+            name[index] == "." || name[index] == "-" && Self.isDate(name[index...].dropFirst())
+        }
+        guard let mark,
+            let number = Self.number(name[mark...].dropFirst(), isDate: name[mark] == "-")
+        else { return nil }
+        let log = String(name[..<mark])
+        let file = log.split(separator: "/").last ?? ""
+        guard paths.contains(log) || file.dropFirst().contains(".") else { return nil }
+        self.init(log: log, age: number)
+    }
+
+    private static func isDate(_ text: Substring) -> Bool {
+        (8...14).contains(text.count) && text.allSatisfy { $0.isASCII && $0.isWholeNumber }
+    }
+
+    /// The age from a number of up to three digits or a date.
+    private static func number(_ text: Substring, isDate: Bool) -> Int? {
+        let digits = text.filter { $0 != "-" }
+        guard digits.allSatisfy({ $0.isASCII && $0.isWholeNumber }), let number = Int(digits) else { return nil }
+        if digits.count == text.count, text.count <= 3, !isDate { return number }
+        return Self.isDate(digits[...]) && (digits.count == text.count || text.count == 10) ? .max - number : nil
+    }
+}

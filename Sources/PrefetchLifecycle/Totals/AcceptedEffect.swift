@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What an accepted event did to the counters of the lifecycle (docs/metrics.md, What accepted events did).
+///
+/// Every accepted event has exactly one effect, which is known when it is accepted and never changes. Raw values are
+/// stored in checkpoints.
+public enum AcceptedEffect: UInt8, CaseIterable, Sendable {
+    /// It made a counter grow, or it will when its cycle closes.
+    case counted = 0
+    /// It tells of a stage that is counted already.
+    case repeatedStage = 1
+    /// It tells of no stage that a counter counts.
+    case informational = 2
+    /// It sums up a cycle that was closed before, so that it asserts nothing any more.
+    case late = 3
+
+    /// The label value.
+    public var name: StaticString {
+        switch self {
+        case .counted: "counted"
+        case .repeatedStage: "repeated_stage"
+        case .informational: "informational"
+        case .late: "late"
+        }
+    }
+}
+
+/// How many accepted events had each effect.
+public struct EffectTally: Equatable, Sendable {
+    private var counted: UInt64 = 0
+    private var repeatedStage: UInt64 = 0
+    private var informational: UInt64 = 0
+    private var late: UInt64 = 0
+    /// The counted events that made a counter grow when they were accepted. The counters of the others grow later.
+    public internal(set) var countedAtOnce: UInt64 = 0
+    /// By how much client counters made the counters grow.
+    public internal(set) var recovered: UInt64 = 0
+
+    /// No event.
+    public init() {}
+
+    /// All events.
+    public var total: UInt64 { counted &+ repeatedStage &+ informational &+ late }
+
+    /// The events with one effect.
+    public subscript(effect: AcceptedEffect) -> UInt64 {
+        switch effect {
+        case .counted: counted
+        case .repeatedStage: repeatedStage
+        case .informational: informational
+        case .late: late
+        }
+    }
+
+    @inline(__always)
+    mutating func add(_ effect: AcceptedEffect) {
+        switch effect {
+        case .counted: counted &+= 1
+        case .repeatedStage: repeatedStage &+= 1
+        case .informational: informational &+= 1
+        case .late: late &+= 1
+        }
+    }
+}
+
+extension LifecycleFold {
+    /// What the events applied since the last call did. Not part of a checkpoint: whoever counts it takes it after every
+    /// batch.
+    public mutating func takeEffects() -> EffectTally {
+        defer { effects = EffectTally() }
+        return effects
+    }
+
+    /// By how much all counters have grown that events count in, by events or without them.
+    public var increments: UInt64 { groups.increments }
+
+    /// Notes what an event did.
+    ///
+    /// - Parameters:
+    ///   - increments: by how much it made the counters grow.
+    ///   - slot: its cycle; nil where it belongs to none.
+    ///   - wasWaiting: what `isWaiting(_:at:)` said before it was applied.
+    @inline(__always)
+    mutating func note(_ event: borrowing Event, _ increments: UInt64, at slot: Int? = nil, wasWaiting: Bool = false) {
+        if increments > 0 {
+            effects.add(.counted)
+            effects.countedAtOnce &+= 1
+        } else {
+            effects.add(effectWithoutIncrement(event, at: slot, wasWaiting: wasWaiting))
+        }
+    }
+
+    private func effectWithoutIncrement(
+        _ event: borrowing Event,
+        at slot: Int?,
+        wasWaiting: Bool
+    ) -> AcceptedEffect {
+        guard let slot, event.tellsStage else { return .informational }
+        if !wasWaiting, isWaiting(event, at: slot) { return .counted }
+        let isLate = event.kind == .prefetchCycleComplete && cycles[slot].flags.contains(.isReopened)
+        return isLate ? .late : .repeatedStage
+    }
+
+    /// Whether a stage like that of the event is known in a cycle and counts only later: a delivery when the cycle closes,
+    /// and a failure without a reason at the end of its attempt.
+    func isWaiting(_ event: borrowing Event, at slot: Int) -> Bool {
+        switch event.kind {
+        case .notificationDelivered: cycles[slot].delivered.isKnown
+        case .prefetchFailure: event.lacksReason ? cycles.hasWaitingFailure(at: slot) : false
+        default: false
+        }
+    }
+}
+
+extension Event {
+    /// Whether it is a failure that may have to wait for its reason.
+    fileprivate var lacksReason: Bool { reason == nil && willRetry != true }
+
+    /// Whether it tells of a stage that a counter counts once.
+    fileprivate var tellsStage: Bool {
+        switch kind {
+        case .prefetchScheduled, .prefetchExecuted, .prefetchSuccess, .prefetchFailure, .prefetchExpired,
+            .prefetchMissed, .contentMissing, .prefetchUsedForNotification, .notificationDelivered,
+            .notificationDrift:
+            true
+        case .prefetchCycleComplete: fetched == true || usedCached == true
+        default: false
+        }
+    }
+}

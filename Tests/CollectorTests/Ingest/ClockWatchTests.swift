@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CollectorTestSupport
+import EventLedger
+import PrefetchLifecycle
+import TestSupport
+import Testing
+
+@testable import Collector
+@testable import LedgerState
+
+@Suite("The watch on the system clock")
+struct ClockWatchTests {
+    private static let minute: Int64 = 60_000_000
+    private static let day = 24 * 60 * minute
+
+    @Test("a clock that runs or is slewed is believed")
+    func runningClockIsBelieved() {
+        var watch = ClockWatch(lastRow: nil)
+        for step in 0..<1_000 as Range<Int64> {
+            #expect(watch.look(now: step * Self.minute + step * 100_000, monotonic: step * Self.minute) == .believed)
+        }
+    }
+
+    @Test("a clock that leaps is doubted until it has stood for a quarter of an hour", arguments: [8 * day, -8 * day])
+    func leapIsDoubted(leap: Int64) {
+        var watch = ClockWatch(lastRow: nil)
+        #expect(watch.look(now: 0, monotonic: 0) == .believed)
+        #expect(watch.look(now: Self.minute + leap, monotonic: Self.minute) == .leapt(leap))
+        for minute in 2..<16 as Range<Int64> {
+            #expect(watch.look(now: minute * Self.minute + leap, monotonic: minute * Self.minute) == .doubted)
+        }
+        #expect(watch.look(now: 16 * Self.minute + leap, monotonic: 16 * Self.minute) == .believed)
+        #expect(watch.look(now: 17 * Self.minute + leap, monotonic: 17 * Self.minute) == .believed)
+    }
+
+    @Test("a clock that is back where it was is believed at once, and one that leaps on waits again")
+    func leapBackIsBelieved() {
+        var watch = ClockWatch(lastRow: nil)
+        _ = watch.look(now: 0, monotonic: 0)
+        #expect(watch.look(now: Self.day, monotonic: 0) == .leapt(Self.day))
+        #expect(watch.look(now: Self.minute, monotonic: Self.minute) == .believed)
+        #expect(watch.look(now: Self.day, monotonic: 2 * Self.minute) == .leapt(Self.day - 2 * Self.minute))
+        #expect(watch.look(now: 3 * Self.day, monotonic: 10 * Self.minute) == .leapt(2 * Self.day - 8 * Self.minute))
+        #expect(watch.look(now: 3 * Self.day + 8 * Self.minute, monotonic: 18 * Self.minute) == .doubted)
+        #expect(watch.look(now: 3 * Self.day + 15 * Self.minute, monotonic: 25 * Self.minute) == .believed)
+    }
+
+    @Test(
+        "a start is believed where it follows the last row within a day",
+        arguments: [(-day, false), (-6 * minute, false), (-minute, true), (0, true), (day, true), (day + 1, false)]
+    )
+    func startIsCompared(passed: Int64, isBelieved: Bool) {
+        var watch = ClockWatch(lastRow: 100 * Self.day)
+        let now = 100 * Self.day + passed
+        #expect(watch.look(now: now, monotonic: 7) == (isBelieved ? .believed : .leapt(passed)))
+        #expect(watch.look(now: now + 15 * Self.minute, monotonic: 7 + 15 * Self.minute) == .believed)
+    }
+}
+
+/// The whole way of ingest under a clock that someone sets (docs/lifecycle.md, A clock that leaps).
+@Suite("A clock that leaps under the service")
+struct ClockLeapTests {
+    private static let day: Int64 = 86_400
+    private static let doubted = "dnp_telemetry_clock_doubted"
+
+    @Test(
+        "a batch of minutes ago counts once, however often the clock goes ahead and back, over restarts and crashes",
+        arguments: [8, 16, 400] as [Int64]
+    )
+    func batchIsRemembered(days: Int64) async throws {
+        var directory = try TemporaryDirectory()
+        let clock = ManualClock()
+        var pipeline = try Pipeline(in: directory, clock: clock)
+        let batch = [EventText.scheduled("a"), EventText.scheduled("b")]
+        #expect(try await pipeline.submit(batch, key: "k") == .counted(accepted: 2, duplicates: 0))
+        for round in 1...6 as ClosedRange<Int64> {
+            for step in [round * days * Self.day, 60, -round * days * Self.day] {
+                clock.advance(seconds: step)
+                let ahead = [EventText.scheduled("ahead-\(round)-\(step)")]
+                #expect(
+                    try await pipeline.submit(ahead, key: "\(round) \(step)") == .counted(accepted: 1, duplicates: 0)
+                )
+                #expect(
+                    try await pipeline.submit(ahead, key: "\(round) \(step)") == .counted(accepted: 0, duplicates: 1)
+                )
+                #expect(try await pipeline.submit(batch) == .counted(accepted: 0, duplicates: 2))
+                #expect(try await pipeline.submit(batch, key: "k") == .counted(accepted: 0, duplicates: 2))
+                guard round % 2 == 0 else { continue }
+                let page = pipeline.page
+                if step == 60 { directory = try directory.crashImage() }
+                try await pipeline.close()
+                pipeline = try Pipeline(in: directory, clock: clock)
+                try #require(pipeline.page.difference(from: page) == [])
+            }
+            #expect(try await pipeline.submit(batch) == .counted(accepted: 0, duplicates: 2))
+        }
+        #expect(pipeline.page.accepted == 2 + 18)
+        await pipeline.writer.stop(within: .seconds(30))
+        let saved = try ProjectionState(savedIn: pipeline.ledger.reader)
+        let whole = try ProjectionState(refolding: pipeline.ledger.reader, limits: LifecycleLimits())
+        #expect(saved.difference(from: whole) == [])
+        try pipeline.ledger.close()
+    }
+
+    /// Both clocks of a machine, of which someone sets the one.
+    private struct Clocks {
+        let wall = ManualClock()
+        let monotonic = ManualClock()
+
+        /// A watch that has looked at them.
+        var watch: ClockWatch {
+            var watch = ClockWatch(lastRow: nil)
+            _ = watch.look(now: wall.now, monotonic: monotonic.now)
+            return watch
+        }
+
+        /// Lets time pass, in steps that are no leaps to whoever looks between the two clocks.
+        func pass(seconds: Int64) {
+            for start in stride(from: 0, to: seconds, by: 200) {
+                let step = min(200, seconds - start)
+                monotonic.advance(seconds: step)
+                wall.advance(seconds: step)
+            }
+        }
+    }
+
+    private static func pipeline(_ clocks: Clocks) throws -> Pipeline {
+        try Pipeline(
+            in: try TemporaryDirectory(),
+            clock: clocks.wall,
+            tickInterval: .milliseconds(1),
+            watch: clocks.watch,
+            monotonic: clocks.monotonic
+        )
+    }
+
+    @Test("a leap ahead closes no cycle before the clock has stood there, and none once it is back")
+    func leapClosesNothing() async throws {
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks)
+        _ = try await pipeline.submit(TickTests.pending)
+        clocks.pass(seconds: 60)
+        clocks.wall.advance(seconds: 8 * Self.day)
+        await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
+        _ = try await pipeline.submit([EventText.event("prefetch_executed", id: "b", second: 60)])
+        #expect(pipeline.page.openCycles == 2)
+
+        clocks.wall.advance(seconds: -8 * Self.day)
+        await waitUntil("the clock is believed again, and a tick has set the ledger's clock back") {
+            pipeline.page[Self.doubted] == 0 && pipeline.ledger.position.batch == 3
+        }
+        #expect(pipeline.page.openCycles == 2)
+        #expect(pipeline.page["dnp_telemetry_clock_leaps_total"] == 1)
+
+        clocks.pass(seconds: Self.day + 600)
+        await waitUntil("both cycles close by the true clock") { pipeline.page.openCycles == 0 }
+        #expect(pipeline.page[TickTests.failures] == 1)
+        let page = pipeline.page
+        let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
+        let clock = "dnp_telemetry_clock_leaps_total"
+        #expect(RegistryPage(of: rebuilt).difference(from: page).filter { !$0.hasPrefix(clock) } == [])
+        try await pipeline.close()
+    }
+
+    @Test("a clock that has stood ahead for a quarter of an hour closes what is due")
+    func leapThatStandsCloses() async throws {
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks)
+        _ = try await pipeline.submit(TickTests.pending)
+        clocks.pass(seconds: 60)
+        clocks.wall.advance(seconds: 8 * Self.day)
+        await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
+        #expect(pipeline.page.openCycles == 1)
+        clocks.pass(seconds: 15 * 60 + 200)
+        await waitUntil("the cycle is closed") { pipeline.page.openCycles == 0 }
+        #expect(pipeline.page[Self.doubted] == 0)
+        try await pipeline.close()
+    }
+}

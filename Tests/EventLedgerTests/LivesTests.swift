@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import EventLedger
+
+@Suite("Lives of a ledger")
+struct LivesTests {
+    enum LogDamage: String, CaseIterable {
+        case flippedByte, cut, deleted
+    }
+
+    let directory: TemporaryDirectory
+    let image: TemporaryDirectory
+    var mark: String { directory.path + "/ledger.mark" }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        image = try TemporaryDirectory()
+    }
+
+    /// Copies what a process killed now would leave.
+    func takeImage(to image: TemporaryDirectory) throws {
+        for name in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.mark"] where try directory.names().contains(name) {
+            try FileBytes.copy("\(directory.path)/\(name)", to: "\(image.path)/\(name)")
+        }
+    }
+
+    func open(_ directory: TemporaryDirectory, at time: Int64 = sampleTime + 9) throws -> EventLedger {
+        try EventLedger.open(directory: directory.path, durability: .process, now: time).ledger
+    }
+
+    /// A ledger of 20 batches in the database and 20 in the log, as a kill leaves it in `image`.
+    func fill() throws {
+        let first = try EventLedger.sample(in: directory)
+        try first.append((1...20).map { .sample($0, bytes: 2_000) })
+        try first.close()
+        let second = try EventLedger.sample(in: directory)
+        for number in 21...40 { try second.append([.sample(number, bytes: 2_000)]) }
+        try takeImage(to: image)
+        try second.close()
+    }
+
+    @Test("a ledger has one life, with its own id, which restarts keep")
+    func oneLife() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        #expect(ledger.lives.map(\.id) == [ledger.id])
+        #expect(ledger.lives.first?.reason == .created && ledger.lives.first?.startedAt == sampleTime)
+        #expect(try FileBytes.mode(mark) == 0o600)
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        let again = try open(directory)
+        #expect(again.lives == ledger.lives)
+        #expect(again.renewal == nil)
+        #expect(try again.reader.lives() == ledger.lives)
+        #expect(
+            try again.reader.acknowledged()
+                == .read(life: ledger.id, position: LedgerPosition(batch: 1, sequence: 3))
+        )
+        #expect(again.markFailures == 0)
+    }
+
+    @Test("after a kill the ledger has its life, and its mark is where it ends")
+    func kill() throws {
+        try fill()
+        let ledger = try open(image)
+        #expect(ledger.renewal == nil && ledger.lives.count == 1)
+        #expect(ledger.position == LedgerPosition(batch: 40, sequence: 120))
+    }
+
+    @Test(
+        "a damaged write-ahead log is known at the start, with how many events are missing",
+        arguments: LogDamage.allCases
+    )
+    func damagedLog(damage: LogDamage) throws {
+        try fill()
+        let log = image.path + "/ledger.sqlite-wal"
+        let bytes = try FileBytes.read(log)
+        switch damage {
+        case .flippedByte: try FileBytes.write([bytes[bytes.count / 2] ^ 1], to: log, at: bytes.count / 2)
+        case .cut: try FileBytes.truncate(log, to: bytes.count / 2)
+        case .deleted: try FileBytes.remove(log)
+        }
+        let ledger = try open(image)
+        let end = ledger.position
+        #expect(end.sequence >= 60 && end.sequence < 120)
+        if damage == .deleted { #expect(end == LedgerPosition(batch: 20, sequence: 60)) }
+        let life = try #require(ledger.renewal)
+        #expect(life.reason == .mark && life.startedAt == sampleTime + 9)
+        #expect(life.id.count == 32 && life.id != ledger.id)
+        #expect(life.after == end && life.acknowledged == LedgerPosition(batch: 40, sequence: 120))
+        #expect(life.missingEvents == 120 - end.sequence && life.missingBatches == 40 - end.batch)
+        #expect("\(life)".contains("\(life.missingEvents) events in \(life.missingBatches) batches"))
+        #expect(ledger.lives.map(\.number) == [1, 2])
+
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        let again = try open(image)
+        #expect(again.renewal == nil, "it is told once")
+        #expect(again.lives == ledger.lives, "and not forgotten")
+    }
+
+    @Test("a killed start begins the life again or has it, whichever file was written last")
+    func killsWhileBeginning() throws {
+        try fill()
+        try FileBytes.remove(image.path + "/ledger.sqlite-wal")
+        let evidence = try FileBytes.read(image.path + "/ledger.mark")
+        let database = try FileBytes.read(image.path + "/ledger.sqlite")
+        let first = try #require(try open(image).renewal)
+
+        // Killed before the life was stored.
+        for name in try image.names() { try FileBytes.remove("\(image.path)/\(name)") }
+        try FileBytes.write(database, to: image.path + "/ledger.sqlite")
+        try FileBytes.write(evidence, to: image.path + "/ledger.mark")
+        let ledger = try open(image)
+        let second = try #require(ledger.renewal)
+        #expect(second.id != first.id && second.missingEvents == 60)
+        try ledger.close()
+
+        // Killed before the mark was written.
+        try FileBytes.write(evidence, to: image.path + "/ledger.mark")
+        let third = try open(image)
+        #expect(third.renewal == nil && third.lives.last?.id == second.id)
+        try third.append([.sample(1)])
+        try third.close()
+        #expect(try open(image).lives.count == 2)
+    }
+
+    @Test("an older copy of the database beside a newer mark begins a life", arguments: [true, false])
+    func olderDatabase(hasLives: Bool) throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        try takeImage(to: image)
+        let newer = try EventLedger.sample(in: directory)
+        if hasLives { _ = try newer.beginLife(after: 3, shown: 9, now: sampleTime) }
+        try newer.append([.sample(2), .sample(3)])
+        try FileBytes.copy(mark, to: image.path + "/ledger.mark")
+        let older = try open(image)
+        #expect(older.renewal?.missingEvents == 6)
+        #expect(older.renewal?.after == LedgerPosition(batch: 1, sequence: 3))
+    }
+
+    @Test("a deleted or a damaged database is told by the mark that it left", arguments: [true, false])
+    func lostDatabase(isDeleted: Bool) throws {
+        try fill()
+        let database = image.path + "/ledger.sqlite"
+        // With its log, the first page would be restored from there.
+        try FileBytes.remove(database + "-wal")
+        if isDeleted {
+            try FileBytes.remove(database)
+        } else {
+            try FileBytes.write([UInt8](repeating: 0xA5, count: 100), to: database)
+        }
+        let ledger = try open(image)
+        #expect(ledger.position == .start)
+        #expect(ledger.renewal?.missingEvents == 120)
+        #expect(ledger.lives.map(\.after.sequence) == [0, 0])
+    }
+
+    @Test("a missing or damaged mark begins a life, of which nothing is known to be missing", arguments: [true, false])
+    func lostMark(isDeleted: Bool) throws {
+        try fill()
+        let mark = image.path + "/ledger.mark"
+        if isDeleted { try FileBytes.remove(mark) } else { try FileBytes.write([1, 2, 3], to: mark, at: 20) }
+        let reader = try LedgerReader.open(directory: image.path)
+        #expect(try reader.acknowledged() == (isDeleted ? .absent : .unreadable))
+        let ledger = try open(image)
+        #expect(ledger.renewal?.reason == .unmarked)
+        #expect(ledger.renewal?.missingEvents == 0)
+        #expect(ledger.renewal?.after == LedgerPosition(batch: 40, sequence: 120))
+        try ledger.close()
+        #expect(try open(image).renewal == nil)
+    }
+
+    @Test("opening for maintenance leaves the evidence to the next start of the service")
+    func maintenance() throws {
+        try fill()
+        try FileBytes.remove(image.path + "/ledger.sqlite-wal")
+        let evidence = try FileBytes.read(image.path + "/ledger.mark")
+        try EventLedger.openExisting(directory: image.path, durability: .power).close()
+        #expect(try FileBytes.read(image.path + "/ledger.mark") == evidence)
+        #expect(try open(image).renewal?.missingEvents == 60)
+    }
+
+    @Test("a life begun because of the journal is stored, and what the journal shows later is added")
+    func journalLives() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append([.sample(1), .sample(2)])
+        let life = try ledger.beginLife(after: 3, shown: 5, now: sampleTime + 1)
+        #expect(life.reason == .journal && life.after.sequence == 3 && life.missingEvents == 2)
+        #expect(try ledger.journalShowed(ledger.id, upTo: 5) == nil, "known")
+        #expect(try ledger.journalShowed(life.id, upTo: 99) == nil, "nothing has replaced that life")
+        #expect(try ledger.journalShowed(ledger.id, upTo: 20)?.missingEvents == 17)
+        try ledger.append([.sample(3)])
+        try ledger.close()
+        let again = try open(directory)
+        #expect(again.lives == ledger.lives)
+        #expect(again.lives.last?.missingEvents == 17)
+        #expect(again.renewal == nil)
+    }
+
+    @Test("until the journal was compared, a restart does not raise what may stand in it by right")
+    func comparable() throws {
+        let first = try EventLedger.sample(in: directory)
+        #expect(first.comparable == 0)
+        try first.append([.sample(1)])
+        try first.close()
+        let second = try open(directory)
+        #expect(second.comparable == 0, "nothing was sent so far")
+        try second.append([.sample(2)])
+        try second.journalCompared()
+        try second.append([.sample(3)])
+        try second.close()
+        let third = try open(directory)
+        #expect(third.comparable == 9, "anything may have been sent")
+        try third.append([.sample(4)])
+        try third.close()
+        #expect(try open(directory).comparable == 9)
+    }
+
+    @Test("no more than 256 lives are kept beside the first one")
+    func manyLives() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        for _ in 0..<260 { _ = try ledger.beginLife(after: 0, shown: 1, now: sampleTime) }
+        let stored = try ledger.reader.lives()
+        #expect(stored.count == 257)
+        #expect(stored.first?.id == ledger.id && stored.last?.number == 261)
+        #expect(stored.dropFirst().first?.number == 6)
+    }
+}
