@@ -219,7 +219,7 @@ extension JSONEventDecoder {
         }
         if !draft.event.error.isEmpty { shapeError(of: &draft, bytes) }
         if keepsIdentifiers { return }
-        let isScheduleReplaced = isPersonal(draft.event.scheduleId, bytes)
+        let isScheduleReplaced = isSchedulePersonal(draft.event.scheduleId, bytes)
         let isEventReplaced = isPersonal(draft.event.eventId, bytes)
         if isScheduleReplaced || isEventReplaced {
             replaceIdentifiers(of: &draft, schedule: isScheduleReplaced, event: isEventReplaced, bytes)
