@@ -17,6 +17,8 @@ internal import Synchronization
 final class ConnectionTable: Sendable {
     /// The candidates for eviction taken from one scan of all connections.
     private static let candidatesPerScan = 64
+    /// How long a connection in the lobby may send nothing.
+    private static let lobbyStay = TimeAmount.milliseconds(250)
     /// Interval of the scans for a client that holds more than its share.
     private static let shareScanInterval = TimeAmount.milliseconds(100)
 
@@ -223,8 +225,13 @@ final class ConnectionTable: Sendable {
     ) -> [(entry: ConnectionEntry, evictableFrom: UInt64)] {
         var ofMajority: [(entry: ConnectionEntry, evictableFrom: UInt64)] = []
         var ofOthers: [(entry: ConnectionEntry, evictableFrom: UInt64)] = []
+        let isLobbyFull = state.admission.inLobby >= ConnectionAdmission.lobby
         for slot in state.slots.values {
             let evictableFrom = slot.entry.evictableFrom
+            // A connection in the lobby gives its place to another one there only, and not before its head was read.
+            if slot.place != .regular {
+                guard isLobbyFull, evictableFrom <= (now - lobbyStay).uptimeNanoseconds else { continue }
+            }
             guard evictableFrom <= now.uptimeNanoseconds else { continue }
             if majority != nil, slot.client == majority {
                 ofMajority.append((entry: slot.entry, evictableFrom: evictableFrom))
