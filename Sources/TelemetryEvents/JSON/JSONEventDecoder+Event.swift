@@ -42,8 +42,10 @@ extension JSONEventDecoder {
             scanner.position += 1
             throw JSONFault(.missingField, .event)
         }
+        var memberAt = scanner.position
         do throws(JSONFault) {
             repeat {
+                memberAt = scanner.position
                 let name = try scanner.string(bytes)
                 try scanner.expect(UInt8(ascii: ":"), bytes)
                 let field = fieldNamed(name, bytes)
@@ -52,8 +54,7 @@ extension JSONEventDecoder {
         } catch {
             guard shape.isEnvelope else { throw error }
             shape.faults.append(JSONFault(error.reason, .events))
-            let brokenAt = scanner.position
-            if !scanner.skipRestOfObject(bytes) { cutAt = brokenAt }
+            if !scanner.skipRestOfObject(bytes) { cutAt = memberAt }
         }
         guard shape.isEnvelope else {
             if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }

@@ -37,7 +37,7 @@ public struct JSONEventDecoder {
     /// The installation of events that have none.
     let installation: Pseudonym?
     var decoded = DecodedEvents()
-    /// Where the last top-level value is broken, if it is an envelope without an end.
+    /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
     private let framing: Framing
     /// The index of the current line in a log.
