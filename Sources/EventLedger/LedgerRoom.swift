@@ -97,7 +97,8 @@ public struct LedgerRoom: Sendable, Equatable {
 
     /// The free pages that stay in the database: those of the next checkpoint, and at most 16 MiB for batches to come.
     var keptFreeBytes: Int64 {
-        checkpointShare + (reserveBytes + stepBytes < reserveTarget ? 0 : min(Self.keptFreeBytes, totalBytes / 16))
+        let batches = reserveBytes + stepBytes < reserveTarget ? 0 : min(Self.keptFreeBytes, totalBytes / 16)
+        return max(checkpointShare, checkpointBytes + checkpointBytes / 4 + batches)
     }
 
     static let keptFreeBytes: Int64 = 16 << 20
