@@ -2,7 +2,10 @@
 #ifndef CSTARTSIGNALS_H
 #define CSTARTSIGNALS_H
 
-/// Blocks SIGHUP, SIGTERM and SIGINT for the calling thread, and for every thread that it starts from then on.
-void start_signals_block(void);
+/// Keeps SIGHUP, SIGTERM and SIGINT from now on for ``start_signals_wait``; they no longer end the process.
+void start_signals_keep(void);
+
+/// Waits until one of the kept signals has arrived and returns its number; SIGTERM comes before SIGINT and SIGHUP.
+int start_signals_wait(void);
 
 #endif
