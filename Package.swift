@@ -132,7 +132,7 @@ let package = Package(
             dependencies: [
                 "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "RuntimeMetrics", "LifecycleMetrics",
                 "EventLedger", "Journald", "LedgerState", "Gzip", "LogInput", "TextOutput", "PeerNames", "Hashing",
-                "SystemPrimitives", "CCrypt",
+                "SystemPrimitives", "CCrypt", "CStartSignals",
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CStartSignals.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -12,6 +13,23 @@ void start_signals_block(void) {
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+static pthread_t waiter;
+
+static void forward(int number) {
+    pthread_kill(waiter, number);
+}
+
+void start_signals_forward_to_me(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = forward;
+    action.sa_flags = SA_RESTART;
+    waiter = pthread_self();
+    sigaction(SIGHUP, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
 }
 
 #ifdef __ELF__

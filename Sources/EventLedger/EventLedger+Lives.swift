@@ -69,8 +69,13 @@ extension EventLedger {
         return lives.lastIndex { $0.id == life }.map { lives[$0 + 1] }
     }
 
-    /// Changes the identity and stores it durably when `change` says so.
+    /// Changes the identity and stores it durably when `change` says so, if need be in the space that is held back: the
+    /// journal's confirmations, which let batches be deleted, wait for it.
     private func changeIdentity(_ change: (inout LedgerIdentity) -> Bool) throws(LedgerError) {
+        try keeper.drawing { () throws(LedgerError) in try storeIdentity(change) }
+    }
+
+    private func storeIdentity(_ change: (inout LedgerIdentity) -> Bool) throws(LedgerError) {
         try connection.access { (database) throws(LedgerError) in
             var changed = identity.withLock { $0 }
             if change(&changed) {

@@ -38,7 +38,7 @@ public final class EventLedger: Sendable {
     private let end: Mutex<LedgerPosition>
     private let lock: Mutex<DirectoryLock?>
     private let upkeep = Mutex<[String: StateUpkeep]>([:])
-    private let keeper: RoomKeeper
+    let keeper: RoomKeeper
 
     /// The position of the last committed batch.
     public var position: LedgerPosition {

@@ -24,6 +24,8 @@ public struct LedgerRoom: Sendable, Equatable {
     public var logBytes: Int64 = 0
     /// By how much the database grows once the log is moved into it.
     public var growthBytes: Int64 = 0
+    /// What the database returns to the file system once the log is moved into it.
+    public var returningBytes: Int64 = 0
     /// What the values of the next checkpoint take at most.
     public var checkpointBytes: Int64 = 0
 
@@ -60,21 +62,23 @@ public struct LedgerRoom: Sendable, Equatable {
     /// What events leave to ticks: a 16th of the file system, 64 KiB to 1 MiB.
     var tickShare: Int64 { min(max(totalBytes / 16, 64 << 10), 1 << 20) }
 
-    /// What the log needs to move into the database and to carry one more step.
-    private var logShare: Int64 { growthBytes + max(0, 2 * stepBytes - logBytes) + stepBytes }
+    /// What the log needs to move into the database and to carry one more step, and no less than four steps, so that events
+    /// never take the reserve.
+    private var logShare: Int64 {
+        max(4 * stepBytes, growthBytes + max(0, 2 * stepBytes - logBytes) + stepBytes)
+    }
 
     // MARK: What follows
 
     /// The size that `ledger.reserve` should have. Free pages of the database serve a checkpoint as well.
-    public var reserveTarget: Int64 { max(4 * stepBytes, logShare) + max(0, checkpointShare - freeBytes) }
+    public var reserveTarget: Int64 { logShare + max(0, checkpointShare - freeBytes) }
 
     /// What is held back for upkeep and ticks.
     public var heldBackBytes: Int64 { 4 * stepBytes + checkpointShare + tickShare }
 
     /// What may be written beyond the needs of upkeep; negative when those are not met.
     var spareBytes: Int64 {
-        availableBytes + reserveBytes + max(0, freeBytes - checkpointShare)
-            - logShare - max(0, checkpointShare - freeBytes)
+        availableBytes + reserveBytes + max(0, freeBytes - checkpointShare) - reserveTarget
     }
 
     /// What events may take before they are refused.
@@ -93,7 +97,8 @@ public struct LedgerRoom: Sendable, Equatable {
 
     /// The free pages that stay in the database: those of the next checkpoint, and at most 16 MiB for batches to come.
     var keptFreeBytes: Int64 {
-        checkpointShare + (reserveBytes + stepBytes < reserveTarget ? 0 : min(Self.keptFreeBytes, totalBytes / 16))
+        let batches = reserveBytes + stepBytes < reserveTarget ? 0 : min(Self.keptFreeBytes, totalBytes / 16)
+        return max(checkpointShare, checkpointBytes + checkpointBytes / 4 + batches)
     }
 
     static let keptFreeBytes: Int64 = 16 << 20

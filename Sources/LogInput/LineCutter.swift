@@ -14,6 +14,9 @@ package struct LineCutter: Sendable {
     /// The most bytes of a line: one more than the decoder takes.
     package static let longestLine = 64 << 10 + 1
     private static let newline = UInt8(ascii: "\n")
+    /// Replaces the last byte of an overlong line, which the decoder does not read: with white space there, the line
+    /// would not look overlong once it is trimmed.
+    private static let mark = UInt8(ascii: "~")
 
     /// The beginning of a line whose end has not been read, as it is in the file.
     package private(set) var held: [UInt8] = []
@@ -44,8 +47,8 @@ package struct LineCutter: Sendable {
         }
         held += rest
         guard held.count > Self.longestLine else { return }
-        lines += held[..<Self.longestLine]
-        lines.append(Self.newline)
+        lines += held[..<(Self.longestLine - 1)]
+        lines += [Self.mark, Self.newline]
         held.removeAll()
         isSkipping = true
     }

@@ -20,14 +20,15 @@ final class MemoryDisk: Sendable {
 
     private var filler: String { directory.path + "/filler" }
 
-    /// Takes what is left, to the last page.
-    func fill() throws {
+    /// Takes some megabytes, or what is left, to the last page.
+    func fill(megabytes: Int = .max) throws {
         let descriptor = unsafe open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Program.Failure(what: "open \(filler)", status: errno) }
         defer { _ = close(descriptor) }
-        for size in [1 << 20, 4_096] {
+        var taken = 0
+        for size in megabytes == .max ? [1 << 20, 4_096] : [1 << 20] {
             let bytes = [UInt8](repeating: 1, count: size)
-            while unsafe write(descriptor, bytes, bytes.count) == bytes.count {}
+            while taken < megabytes, unsafe write(descriptor, bytes, bytes.count) == bytes.count { taken += 1 }
         }
     }
 
@@ -138,7 +139,10 @@ extension OneAtATime {
         )
         func fillsAndRecovers(size: Size) throws {
             let disk = try MemoryDisk(megabytes: size.megabytes)
+            // On a large disk another program has taken most, so that the test is short.
+            try disk.fill(megabytes: max(0, size.megabytes - (size.megabytes > 64 ? 56 : 32)))
             let full = try Filled(disk, statePerBatch: size.statePerBatch)
+            let start = try #require(full.ledger.room)
             var rounds: [Int] = []
             for round in 0..<3 {
                 rounds.append(try full.fill())
@@ -150,7 +154,7 @@ extension OneAtATime {
                 try full.prune()
                 try full.expectWhole()
             }
-            #expect(rounds[0] * 20_000 > size.megabytes << 20 / 4, "most of the space can be used: \(rounds)")
+            #expect(Int64(rounds[0]) * 20_000 > start.roomForEvents / 3, "most of the room can be used: \(rounds)")
             #expect(try full.fill(atMost: 1) == 1, "there is room again after \(rounds)")
             try full.expectWhole()
         }
@@ -224,7 +228,7 @@ extension OneAtATime {
             let end = try #require(full.ledger.room)
             #expect(end.reserveBytes >= end.reserveTarget)
             #expect(end.roomForEvents > start.roomForEvents / 2)
-            #expect(end.availableBytes > 20 << 20, "\(end)")
+            #expect(end.availableBytes > 32 << 20, "\(end)")
         }
 
         @Test("the reserve of a killed ledger is there at the next start, and again after a stop")

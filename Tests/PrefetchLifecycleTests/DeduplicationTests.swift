@@ -27,6 +27,19 @@ struct DeduplicationTests {
         #expect(table.byteCount <= table.count * 12)
     }
 
+    @Test("duplicates take no memory in the identity table")
+    func duplicatesTakeNoMemory() {
+        var table = IdentityTable()
+        var random = SplitMix64(state: 9)
+        for _ in 0..<2_000 {
+            let hash = random.next()
+            let isNew = table.insert(hash)
+            let bytes = table.byteCount
+            let isNewAgain = table.insert(hash)
+            #expect(isNew && !isNewAgain && table.byteCount == bytes)
+        }
+    }
+
     @Test("the identity table holds the ends of the range and runs at its end")
     func identityTableHoldsTheEndsOfTheRange() {
         var table = IdentityTable()

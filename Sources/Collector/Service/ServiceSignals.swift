@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CStartSignals
 internal import Glibc
 internal import ServiceLifecycle
 internal import Synchronization
@@ -41,6 +42,7 @@ package final class ServiceSignals: Sendable {
         let signals = ServiceSignals()
         do throws(ErrorNumber) {
             let thread = try NamedThread(name: "signals") {
+                start_signals_forward_to_me()
                 while true { signals.received(nextSignal()) }
             }
             thread.detach()

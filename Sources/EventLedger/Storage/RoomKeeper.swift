@@ -91,7 +91,8 @@ final class RoomKeeper: Sendable {
     ///   - mayShrink: whether the reserve may shrink; not before the next checkpoint is known.
     func keep(checkpointBytes: Int64, mayShrink: Bool = true) throws(LedgerError) {
         guard var room = try measure(checkpointBytes: checkpointBytes) else { return }
-        if room.isShort || room.growthBytes > room.groupBytes, room.logBytes > 0 {
+        let isWorthIt = room.isShort || max(room.growthBytes, room.returningBytes) > room.groupBytes
+        if isWorthIt, room.logBytes > 0 {
             let isLong = room.logBytes > room.keptLogBytes
             do throws(LedgerError) {
                 try drawing { () throws(LedgerError) in try connection.writeBackLog(truncating: isLong) }
@@ -127,6 +128,7 @@ final class RoomKeeper: Sendable {
         room.logBytes = try LedgerFiles.size(of: files.log) ?? 0
         let databaseBytes = try LedgerFiles.size(of: files.database) ?? 0
         room.growthBytes = max(0, pages.database - databaseBytes)
+        room.returningBytes = max(0, databaseBytes - pages.database)
         room.checkpointBytes = checkpointBytes
         let measurement = room
         measured.withLock { $0.room = measurement }

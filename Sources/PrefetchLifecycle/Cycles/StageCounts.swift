@@ -82,7 +82,8 @@ struct StageCounts {
     private mutating func end(_ attempt: Attempt, hasEnded: Bool, isClosing: Bool) {
         if attempt.hasSuccess {
             success += 1
-        } else if attempt.isRetriedWithSuccess {
+        } else if attempt.isRetriedWithSuccess, isClosing || !attempt.isCompleted {
+            // A completion may be that of a later attempt, whose execution has not arrived yet.
             success += 1
             isSuccessImplied = success == 1 && !attempt.isCompleted
         }

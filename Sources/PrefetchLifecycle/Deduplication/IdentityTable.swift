@@ -31,11 +31,14 @@ struct IdentityTable: Sendable {
 
     /// Inserts a hash; false for a duplicate.
     mutating func insert(_ hash: UInt64) -> Bool {
-        if count * 100 >= capacity * 85 { grow() }
         let hash = Swift.max(hash, 1)
-        var slot = home(of: hash)
-        while slot < slots.count, slots[slot] != 0, slots[slot] < hash { slot += 1 }
+        var slot = place(of: hash)
         if slot < slots.count, slots[slot] == hash { return false }
+        // After the duplicates, so that the memory depends on what was inserted alone and a restart takes as much.
+        if count * 100 >= capacity * 85 {
+            grow()
+            slot = place(of: hash)
+        }
         var gap = slot
         while gap < slots.count, slots[gap] != 0 { gap += 1 }
         if gap == slots.count { slots.append(contentsOf: repeatElement(0, count: Self.slack)) }
@@ -57,6 +60,14 @@ struct IdentityTable: Sendable {
             for slot in slots.indices { slots[slot] = 0 }
             count = 0
         }
+    }
+
+    /// Where a hash is, or belongs.
+    @inline(__always)
+    private func place(of hash: UInt64) -> Int {
+        var slot = home(of: hash)
+        while slot < slots.count, slots[slot] != 0, slots[slot] < hash { slot += 1 }
+        return slot
     }
 
     private func home(of hash: UInt64) -> Int {

@@ -44,6 +44,25 @@ extension Span<UInt8> {
         return word
     }
 
+    /// Whether two ranges hold the same bytes, eight at a time.
+    @inline(__always)
+    func areEqual(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
+        let count = first.count
+        guard count == second.count else { return false }
+        var offset = 0
+        while offset < count {
+            guard
+                let word = wordIfInBounds(at: first.lowerBound &+ offset),
+                let other = wordIfInBounds(at: second.lowerBound &+ offset)
+            else { return false }
+            let left = count &- offset
+            let unequal = left >= 8 ? word ^ other : (word ^ other) &<< UInt64(64 &- 8 &* left)
+            if unequal != 0 { return false }
+            offset &+= 8
+        }
+        return true
+    }
+
     /// Whether the range equals the text.
     func equals(_ text: StaticString, in range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }

@@ -42,8 +42,10 @@ extension JSONEventDecoder {
             scanner.position += 1
             throw JSONFault(.missingField, .event)
         }
+        var memberAt = scanner.position
         do throws(JSONFault) {
             repeat {
+                memberAt = scanner.position
                 let name = try scanner.string(bytes)
                 try scanner.expect(UInt8(ascii: ":"), bytes)
                 let field = fieldNamed(name, bytes)
@@ -52,8 +54,7 @@ extension JSONEventDecoder {
         } catch {
             guard shape.isEnvelope else { throw error }
             shape.faults.append(JSONFault(error.reason, .events))
-            let brokenAt = scanner.position
-            if !scanner.skipRestOfObject(bytes) { cutAt = brokenAt }
+            if !scanner.skipRestOfObject(bytes) { cutAt = memberAt }
         }
         guard shape.isEnvelope else {
             if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }
@@ -219,7 +220,7 @@ extension JSONEventDecoder {
         }
         if !draft.event.error.isEmpty { shapeError(of: &draft, bytes) }
         if keepsIdentifiers { return }
-        let isScheduleReplaced = isPersonal(draft.event.scheduleId, bytes)
+        let isScheduleReplaced = isSchedulePersonal(draft.event.scheduleId, bytes)
         let isEventReplaced = isPersonal(draft.event.eventId, bytes)
         if isScheduleReplaced || isEventReplaced {
             replaceIdentifiers(of: &draft, schedule: isScheduleReplaced, event: isEventReplaced, bytes)

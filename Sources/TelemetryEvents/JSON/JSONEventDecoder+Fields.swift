@@ -229,6 +229,17 @@ extension JSONEventDecoder {
         event.clientCounters = texts.copy(bytes, event.clientCounters)
     }
 
+    /// Whether a schedule id is to be replaced; those of one cycle follow each other.
+    @inline(__always)
+    mutating func isSchedulePersonal(_ id: Event.Text, _ bytes: Span<UInt8>) -> Bool {
+        if id.isEmpty { return false }
+        if hasOwnTexts { return !EventTexts.isPlain(id, in: texts.bytes.span) }
+        if bytes.areEqual(id, repeated.scheduleId) { return false }
+        guard EventTexts.isPlain(id, in: bytes) else { return true }
+        repeated.scheduleId = id
+        return false
+    }
+
     @inline(__always)
     func isPersonal(_ id: Event.Text, _ bytes: Span<UInt8>) -> Bool {
         if id.isEmpty { return false }
@@ -283,8 +294,14 @@ extension JSONEventDecoder {
     ) throws(JSONFault) -> Event.Text {
         let name = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
         if name.isEmpty { return name }
-        if hasOwnTexts ? Self.hasShape(shaped, texts.bytes.span, name) : Self.hasShape(shaped, bytes, name) {
-            return name
+        if hasOwnTexts {
+            if Self.hasShape(shaped, texts.bytes.span, name) { return name }
+        } else {
+            if bytes.areEqual(name, repeated[shaped]) { return name }
+            if Self.hasShape(shaped, bytes, name) {
+                repeated[shaped] = name
+                return name
+            }
         }
         draft.altered.insert(.field(shaped))
         guard shaped == .platform else { return 0..<0 }

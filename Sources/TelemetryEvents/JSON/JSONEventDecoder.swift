@@ -28,6 +28,7 @@ public struct JSONEventDecoder {
     var texts = EventTexts()
     /// Whether the current event's texts are ranges of `texts` instead of the input.
     var hasOwnTexts = false
+    var repeated = RepeatedTexts()
     /// Whether the input exceeds 32-bit ranges.
     private var isLongInput = false
     var installations = PseudonymCache()
@@ -36,7 +37,7 @@ public struct JSONEventDecoder {
     /// The installation of events that have none.
     let installation: Pseudonym?
     var decoded = DecodedEvents()
-    /// Where the last top-level value is broken, if it is an envelope without an end.
+    /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
     private let framing: Framing
     /// The index of the current line in a log.
@@ -290,5 +291,38 @@ public struct JSONEventDecoder {
     mutating func reject(_ fault: JSONFault) {
         let index = framing == .logLines ? lineIndex : decoded.received
         decoded.reject(Rejection(index: index, reason: fault.reason, field: fault.field))
+    }
+}
+
+/// The texts of earlier events that have their shape, as ranges of the input: most events repeat them, and comparing
+/// takes less time than checking.
+struct RepeatedTexts {
+    var scheduleId: Event.Text = 0..<0
+    private var platform: Event.Text = 0..<0
+    private var appVersion: Event.Text = 0..<0
+    private var osVersion: Event.Text = 0..<0
+    private var deviceModel: Event.Text = 0..<0
+
+    /// The latest name or version of a field.
+    @inline(__always)
+    subscript(field: ShapedField) -> Event.Text {
+        get {
+            switch field {
+            case .platform: platform
+            case .appVersion: appVersion
+            case .osVersion: osVersion
+            case .deviceModel: deviceModel
+            case .scheduleId, .eventId, .error, .contentHash, .scheduleHash: 0..<0
+            }
+        }
+        set {
+            switch field {
+            case .platform: platform = newValue
+            case .appVersion: appVersion = newValue
+            case .osVersion: osVersion = newValue
+            case .deviceModel: deviceModel = newValue
+            case .scheduleId, .eventId, .error, .contentHash, .scheduleHash: break
+            }
+        }
     }
 }

@@ -94,21 +94,27 @@ struct ReloadTurnsTests {
     }
 }
 
-@Suite("The threat model")
-struct ThreatModelTests {
+@Suite("Tests that documents name")
+struct NamedTestsTests {
     private static let root = URL.repository
 
-    /// The names in the last column of every row, by the attack in the first.
-    private static func rows() throws -> [(attack: String, tests: [String])] {
-        let page = try String(contentsOf: root.appendingPathComponent("docs/security.md"), encoding: .utf8)
-        return page.split(separator: "\n").filter {
-            $0.hasPrefix("| ") && !$0.hasPrefix("| attack") && !$0.hasPrefix("| ---")
-        }
-        .map { line in
+    /// The names in the last column of every row of a page's tables whose last column has tests, by the first column.
+    private static func rows(of page: String) throws -> [(fault: String, tests: [String])] {
+        let page = try String(contentsOf: root.appendingPathComponent("docs/\(page)"), encoding: .utf8)
+        var hasTests = false
+        var rows: [(fault: String, tests: [String])] = []
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard line.hasPrefix("| ") else {
+                hasTests = false
+                continue
+            }
+            if line.hasSuffix("| tests |") { hasTests = true }
+            guard hasTests, !line.hasSuffix("| tests |"), !line.hasPrefix("| ---") else { continue }
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             let names = cells.last?.split(separator: "`", omittingEmptySubsequences: false) ?? []
-            return (cells.first ?? "", names.indices.filter { $0 % 2 == 1 }.map { String(names[$0]) })
+            rows.append((cells.first ?? "", names.indices.filter { $0 % 2 == 1 }.map { String(names[$0]) }))
         }
+        return rows
     }
 
     /// The names of all tests.
@@ -127,14 +133,17 @@ struct ThreatModelTests {
         return names
     }
 
-    @Test("the threat model names for each attack tests that there are")
-    func everyTest() throws {
+    @Test(
+        "the threat model and the table of faults name tests that there are",
+        arguments: [("security.md", 40), ("reliability.md", 20)]
+    )
+    func namedTestsExist(page: String, atLeast count: Int) throws {
         let tests = try Self.tests()
-        let rows = try Self.rows()
-        #expect(rows.count >= 40)
+        let rows = try Self.rows(of: page)
+        #expect(rows.count >= count)
         for row in rows {
-            #expect(!row.tests.isEmpty, "\(row.attack)")
-            #expect(row.tests.filter { !tests.contains($0) } == [], "\(row.attack)")
+            #expect(!row.tests.isEmpty, "\(row.fault)")
+            #expect(row.tests.filter { !tests.contains($0) } == [], "\(row.fault)")
         }
     }
 }

@@ -90,7 +90,7 @@ struct SendTests {
             #expect(again.accepted == 0 && again.duplicates > 0 && again.rejected == 0)
             await service.kill()
             try await withTemporaryDirectory { directory in
-                await service.run(by: try ShiftedClock(seconds: 3 * 86_400, in: directory))
+                await service.run(by: try ShiftedClock(seconds: 20 * 3_600, in: directory))
                 try await service.start()
                 try await eventually("every cycle is closed") {
                     try await client.metrics().value("dnp_prefetch_open_cycles") == 0

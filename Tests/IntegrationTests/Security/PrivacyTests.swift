@@ -93,7 +93,7 @@ struct SecretTests {
         ]
     }
 
-    /// A request with the secret in its path, its query and six headers.
+    /// A request with the secret in its path, its query and eight headers.
     private static func request(_ text: String, target: String, body: String = "") -> String {
         """
         POST \(target) HTTP/1.1\r
@@ -104,6 +104,8 @@ struct SecretTests {
         Authorization: Bearer \(text)\r
         User-Agent: \(text)\r
         X-Request-Id: \(text)\r
+        X-Installation-Id: \(text)\r
+        X-Source-Id: \(text)\r
         Cookie: session=\(text)\r
         Referer: https://example.org/\(text)\r
         Content-Length: \(body.utf8.count)\r
