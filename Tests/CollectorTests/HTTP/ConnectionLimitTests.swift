@@ -99,8 +99,8 @@ extension OneAtATime {
                     dripper.send("G")
                 }
                 let client = try listening.client()
-                client.send(HTTPText.get)
-                #expect(HTTPText.statuses(try await client.receive { $0.hasSuffix("x") }) == [200])
+                client.send(HTTPText.post("123"))
+                #expect(try await client.receive { $0.contains("size") }.contains("size 3"))
                 #expect(drippers[0].isClosed)
             }
         }
@@ -176,6 +176,20 @@ extension OneAtATime {
             return ("POST /v1/events HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n", chunked ? "1\r\nx\r\n" : "x")
         }
 
+        /// Clients whose heads are read, and whose bodies are waited for.
+        private func drippers(_ count: Int, chunked: Bool = false, _ listening: ListeningUnderTest) async throws
+            -> [RawClient]
+        {
+            let head = drip(chunked: chunked).head.replacing("Host: x", with: "Host: x\r\nExpect: 100-continue")
+            let drippers = try (0..<count).map { _ in
+                let client = try listening.client()
+                client.send(head)
+                return client
+            }
+            for dripper in drippers { _ = try await dripper.receive { $0.contains("100 Continue") } }
+            return drippers
+        }
+
         @Test("at the connection limit, clients that drip bodies are evicted for others", arguments: [false, true])
         func dripBodies(chunked: Bool) async throws {
             try await ListeningUnderTest.run {
@@ -185,10 +199,8 @@ extension OneAtATime {
                 $0.minimumTransferRate = 64 << 10
                 $0.transferGrace = .seconds(20)
             } _: { listening in
-                let (head, piece) = drip(chunked: chunked)
-                let drippers = try (0..<22).map { _ in try listening.client() }
-                for dripper in drippers { dripper.send(head) }
-                await waitUntil("all places are held") { open(listening) ?? 0 >= 20 }
+                let piece = drip(chunked: chunked).piece
+                let drippers = try await drippers(20, chunked: chunked, listening)
                 let (scrape, post) = (try listening.client(), try listening.client())
                 scrape.send(HTTPText.get)
                 post.send(HTTPText.post("123"))
@@ -221,9 +233,7 @@ extension OneAtATime {
                 let steady = try listening.client()
                 steady.send("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n")
                 await waitUntil("it is in") { open(listening) == 1 }
-                let dripper = try listening.client()
-                dripper.send(drip(chunked: false).head)
-                await waitUntil("it is in") { open(listening) == 2 }
+                let dripper = try #require(try await drippers(1, listening).first)
                 let post = try listening.client()
                 post.send(HTTPText.post("123"))
                 var sent = 0
@@ -347,9 +357,7 @@ extension OneAtATime {
                 $0.bodyTimeout = .seconds(300)
                 $0.transferGrace = .seconds(20)
             } _: { listening in
-                let drippers = try (0..<15).map { _ in try listening.client() }
-                for dripper in drippers { dripper.send(drip(chunked: false).head) }
-                await waitUntil("they are in") { open(listening) == 15 }
+                let drippers = try await drippers(15, listening)
                 while drippers.count(where: \.isClosed) < 5 {
                     let client = try listening.client()
                     client.send("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

@@ -99,7 +99,7 @@ struct TransferPaceTests {
         #expect(verdict(phases, at: 500) == nil && !phases.isEvictable(at: at(500)))
         phases.readBegan(at: at(500))
         #expect(verdict(phases, at: 507) == nil && phases.isEvictable(at: at(507)))
-        #expect(verdict(phases, at: 508) == .refuse(.body))
+        #expect(verdict(phases, at: 508.01) == .refuse(.body))
     }
 
     @Test("a client that stops to read its response is closed after the grace; one that reads at the least rate is not")
