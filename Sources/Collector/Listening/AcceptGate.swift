@@ -93,7 +93,7 @@ final class AcceptGate: ChannelDuplexHandler {
             let again = NIOLoopBound((gate: self, context: context), eventLoop: context.eventLoop)
             let loop = context.eventLoop
             table.wait(ObjectIdentifier(self)) { loop.execute { again.value.gate.retryHeld(again.value.context) } }
-            for _ in held { table.evictOne(at: .now()) }
+            table.evict(held.count, at: .now())
         }
         scheduleTick(context)
     }

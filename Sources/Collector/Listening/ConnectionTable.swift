@@ -17,6 +17,8 @@ internal import Synchronization
 final class ConnectionTable: Sendable {
     /// The candidates for eviction taken from one scan of all connections.
     private static let candidatesPerScan = 64
+    /// How long to wait after a scan that found no candidate: with all connections busy each newcomer would scan again.
+    private static let fruitlessScanInterval = TimeAmount.milliseconds(20)
     /// How long a connection in the lobby may send nothing.
     private static let lobbyStay = TimeAmount.milliseconds(250)
     /// Interval of the scans for a client that holds more than its share.
@@ -36,6 +38,7 @@ final class ConnectionTable: Sendable {
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
         /// The connections in the queue, the oldest first.
         var queue: [ObjectIdentifier] = []
+        var nextScan = NIODeadline.distantPast
         var nextShareScan = NIODeadline.distantPast
 
         var hasWaiting: Bool { !waiting.isEmpty || !queue.isEmpty }
@@ -207,14 +210,30 @@ final class ConnectionTable: Sendable {
     /// Evicts the connection that has been without progress for longest, if there is one. One of a client that has more
     /// than half of all places comes first, so that it can't displace others.
     func evictOne(at now: NIODeadline) {
+        evict(1, at: now)
+    }
+
+    /// Evicts as many connections in the same order, as far as there are so many.
+    func evict(_ count: Int, at now: NIODeadline) {
         let limits = limits
-        let chosen = state.withLock { state -> ConnectionEntry? in
-            if let entry = Self.nextCandidate(&state) { return entry }
-            let idle = Self.idle(state, majority: state.admission.majority(limits), now)
-            state.candidates = Array(idle.prefix(Self.candidatesPerScan).reversed())
-            return Self.nextCandidate(&state)
+        let chosen = state.withLock { state in
+            var chosen: [ConnectionEntry] = []
+            while chosen.count < count {
+                if state.candidates.isEmpty { Self.scan(&state, limits, now) }
+                guard !state.candidates.isEmpty else { break }
+                if let entry = Self.nextCandidate(&state) { chosen.append(entry) }
+            }
+            return chosen
         }
-        if let chosen { evict(chosen) }
+        for entry in chosen { evict(entry) }
+    }
+
+    /// Looks for candidates, unless none were found a moment ago.
+    private static func scan(_ state: inout State, _ limits: ConnectionAdmission.Limits, _ now: NIODeadline) {
+        guard now >= state.nextScan else { return }
+        let idle = Self.idle(state, majority: state.admission.majority(limits), now)
+        state.candidates = Array(idle.prefix(candidatesPerScan).reversed())
+        if idle.isEmpty { state.nextScan = now + fruitlessScanInterval }
     }
 
     /// The evictable connections in the order of their eviction.
@@ -334,7 +353,7 @@ extension ConnectionTable {
         let limits = limits
         let (promoted, left) = state.withLock { state in (Self.promote(&state, limits), state.queue.count) }
         for entry in promoted { entry.grantPlace() }
-        for _ in 0..<left { evictOne(at: now) }
+        if left > 0 { evict(left, at: now) }
     }
 
     /// Gives free places to the oldest in the queue.
