@@ -34,7 +34,10 @@ struct RecordingProcessor: CommitProcessor {
         self.recorder = recorder
     }
 
-    static func cost(of submission: Submission) -> Int { submission.bytes }
+    /// A batch that is too large to be stored costs little, so that it can be in a group with others.
+    static func cost(of submission: Submission) -> Int {
+        submission.bytes < LedgerBatch.maximumBytes ? submission.bytes : 0
+    }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Int, Outcome> {
         submission.gate?.pass()
