@@ -48,10 +48,15 @@ public struct LedgerRoom: Sendable, Equatable {
     /// What the log takes in one step of upkeep: a 32nd of the file system, 32 KiB to 4 MiB.
     public var stepBytes: Int64 { Self.stepBytes(ofTotal: totalBytes) }
 
-    static func stepBytes(ofTotal bytes: Int64) -> Int64 { min(max(bytes / 32, 32 << 10), 4 << 20) }
+    static func stepBytes(ofTotal bytes: Int64) -> Int64 { min(max(bytes / 32, 32 << 10), largestStepBytes) }
 
-    /// The size of a transaction above which groups are cut.
+    private static let largestStepBytes: Int64 = 4 << 20
+
+    /// The size of a transaction that suits the file system.
     public var groupBytes: Int64 { 2 * stepBytes }
+
+    /// Whether the file system is so small that groups of submissions have to be smaller than the writer would make them.
+    var needsSmallGroups: Bool { stepBytes < Self.largestStepBytes }
 
     /// The size up to which the log may keep its file while space is short.
     var keptLogBytes: Int64 { 4 * stepBytes }

@@ -30,8 +30,10 @@ final class RoomKeeper: Sendable {
         self.reserve = Mutex(reserve)
     }
 
-    /// ``LedgerRoom/groupBytes`` as of the last measurement.
-    var groupBytes: Int { measured.withLock { $0.room.map { Int($0.groupBytes) } } ?? .max }
+    /// ``LedgerRoom/groupBytes`` as of the last measurement; no limit on a file system of some size.
+    var groupBytes: Int {
+        measured.withLock { $0.room.map { $0.needsSmallGroups ? Int($0.groupBytes) : .max } } ?? .max
+    }
 
     /// The room with the space that the file system has now; the sizes of the ledger are those of the last measurement.
     var room: LedgerRoom? {

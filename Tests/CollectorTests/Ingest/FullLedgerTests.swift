@@ -26,7 +26,7 @@ extension OneAtATime {
 
         static let settings = [12, 24, 64, 256].flatMap { size in
             [1, 4].flatMap { events in
-                (size > 24 ? [Journal.away] : Journal.allCases).map {
+                (size > 12 || events > 1 ? [Journal.away] : Journal.allCases).map {
                     Setting(megabytes: size, eventsPerCycle: events, journal: $0)
                 }
             }
