@@ -221,10 +221,10 @@ extension Alone {
                         for command in ["--relinquish-var", "--flush"] {
                             let turn = try await journal.namespace.run(["/usr/bin/journalctl", command])
                             #expect(turn.status == .code(0), "\(turn.error)")
-                            let before = try await confirmed()
+                            let accepted = try await client.metrics().sum("dnp_telemetry_events_accepted_total")
                             // Unconfirmed entries lead to a new connection after five seconds.
-                            try await eventually("more is confirmed after \(command)", within: .seconds(4)) {
-                                try await confirmed() > before
+                            try await eventually("all before it are confirmed after \(command)", within: .seconds(4)) {
+                                try await confirmed() >= accepted
                             }
                         }
                     } catch {
