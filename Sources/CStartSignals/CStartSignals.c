@@ -1,46 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "CStartSignals.h"
 
-#include <pthread.h>
+#include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-void start_signals_block(void) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGHUP);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
+static const int kept[] = {SIGTERM, SIGINT, SIGHUP};
+static const size_t kept_count = sizeof kept / sizeof kept[0];
+
+// A bit for each kept signal that has arrived, and a semaphore that wakes the waiting thread. Both may be used in a handler
+// (signal-safety(7)). Blocking the signals instead would not do: the main thread of a program with an asynchronous main
+// waits in sigsuspend(2) of libdispatch, which unblocks every signal.
+static atomic_uint arrived;
+static sem_t arrivals;
+static bool is_keeping;
+
+static void arrive(int number) {
+    int error = errno;
+    for (size_t index = 0; index < kept_count; index++) {
+        if (kept[index] == number) atomic_fetch_or(&arrived, 1U << index);
+    }
+    sem_post(&arrivals);
+    errno = error;
 }
 
-static pthread_t waiter;
-
-static void forward(int number) {
-    pthread_kill(waiter, number);
-}
-
-void start_signals_forward_to_me(void) {
+void start_signals_keep(void) {
+    if (is_keeping) return;
+    is_keeping = true;
+    sem_init(&arrivals, 0, 0);
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = forward;
+    action.sa_handler = arrive;
     action.sa_flags = SA_RESTART;
-    waiter = pthread_self();
-    sigaction(SIGHUP, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
+    sigemptyset(&action.sa_mask);
+    for (size_t index = 0; index < kept_count; index++) sigaction(kept[index], &action, NULL);
+}
+
+int start_signals_wait(void) {
+    for (;;) {
+        unsigned now = atomic_load(&arrived);
+        for (size_t index = 0; index < kept_count; index++) {
+            if ((now & 1U << index) == 0) continue;
+            atomic_fetch_and(&arrived, ~(1U << index));
+            return kept[index];
+        }
+        sem_wait(&arrivals);
+    }
 }
 
 #ifdef __ELF__
 // The dynamic loader calls what is in this section of an executable before the initialisers of any shared library
-// (System V ABI, "Initialization and Termination Functions"), so no code of the process runs with the signals unblocked.
-// Other commands than `serve` keep the signals' default effect.
-static void start_signals_block_in_service(int count, char **arguments, char **environment) {
+// (System V ABI, "Initialization and Termination Functions"), so no code of the process runs before the signals are kept.
+// In other commands than `serve` they have their default effect.
+static void start_signals_keep_in_service(int count, char **arguments, char **environment) {
     (void) environment;
-    if (count > 1 && strcmp(arguments[1], "serve") == 0) start_signals_block();
+    if (count > 1 && strcmp(arguments[1], "serve") == 0) start_signals_keep();
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*start_signals_first)(int, char **, char **) =
-    start_signals_block_in_service;
+    start_signals_keep_in_service;
 #endif

@@ -21,8 +21,8 @@ struct DNPTelemetry: AsyncParsableCommand {
     )
 
     static func main() async {
-        // Where the format of executables is ELF, they have been blocked since before any library's initialiser.
-        if CommandLine.arguments.dropFirst().first == "serve" { start_signals_block() }
+        // Where the format of executables is ELF, they have been kept since before any library's initialiser.
+        if CommandLine.arguments.dropFirst().first == "serve" { start_signals_keep() }
         Terminal.openClosedStreams()
         await main(nil)
     }

@@ -88,7 +88,7 @@ extension OneAtATime {
                 try Self.send(Array(buffer.bytes[buffer.byteRange(of: start..<start + 64)]), over: socket)
             }
             _ = try Self.value(of: .message, inEntry: 640, of: journald)
-            #expect(try journald.sequences() == Array(1...640))
+            #expect(try journald.sequencesOfEveryEntry() == Array(1...640))
         }
 
         @Test("connecting to a missing socket and to one without a listener fails with different errors")
@@ -133,7 +133,7 @@ extension OneAtATime {
             #expect(gotRoom)
             try Self.send(buffer.bytes, over: socket)
             _ = try Self.value(of: .message, inEntry: sequence, of: journald)
-            #expect(try journald.sequences() == Array(1...sequence))
+            #expect(try journald.sequencesOfEveryEntry() == Array(1...sequence))
         }
 
         @Test("a send to a journald that ended reports it as absent")

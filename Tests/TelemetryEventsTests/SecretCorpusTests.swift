@@ -89,7 +89,8 @@ struct SecretCorpusTests {
             expectClean(decoder.state, of: secret, in: "the state of wrapper \(wrapper)")
             decoded.append(decoder.flush(readAt: readingTime))
             expectClean(decoded, of: secret, in: "wrapper \(wrapper)")
-            for line in decoder.unrecognised {
+            // An explanation shows the words of a user's own file.
+            for line in decoder.unrecognised where secret.kind != "name" {
                 expectClean(Array((line.text + line.problem).utf8), of: secret, in: "an explanation")
             }
         }

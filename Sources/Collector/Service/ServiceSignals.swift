@@ -8,16 +8,13 @@ internal import SystemPrimitives
 
 /// SIGHUP, SIGTERM and SIGINT, from the first moment of the service on.
 ///
-/// `serve` blocks them before anything else runs (`CStartSignals`), so every thread blocks them, and what arrives before
-/// ``take()`` is pending. A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at
+/// `serve` keeps them from before anything else runs (`CStartSignals`) until ``take()``. A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at
 /// once, which leaves the ledger as a kill would, and stops a running service gracefully.
 package final class ServiceSignals: Sendable {
     private enum Phase {
         case starting(abandon: @Sendable () -> Void)
         case running
     }
-
-    private static let numbers = [SIGHUP, SIGTERM, SIGINT]
 
     /// One element for all SIGHUPs since the last one was consumed.
     let hangUps: AsyncStream<Void>
@@ -33,33 +30,22 @@ package final class ServiceSignals: Sendable {
         (untilStop, stopContinuation) = AsyncStream.makeStream()
     }
 
-    /// Takes the signals from now on, those that are pending first; called once in a process.
+    /// Takes the signals from now on, those that were kept first; called once in a process.
     ///
-    /// A thread waits for them instead of a handler, so that none is lost to a thread that does not block it yet, and
-    /// recovery, which occupies the threads of tasks, delays none.
+    /// A thread of its own waits for them, since recovery occupies the threads of tasks.
     /// - Throws: an error for the operator when the process gets no thread.
     package static func take() throws(CollectorError) -> ServiceSignals {
+        start_signals_keep()
         let signals = ServiceSignals()
         do throws(ErrorNumber) {
             let thread = try NamedThread(name: "signals") {
-                start_signals_forward_to_me()
-                while true { signals.received(nextSignal()) }
+                while true { signals.received(start_signals_wait()) }
             }
             thread.detach()
         } catch {
             throw CollectorError("the process gets no thread to wait for signals: \(error); check its limits")
         }
         return signals
-    }
-
-    /// The next of the signals, which the calling thread must block.
-    private static func nextSignal() -> Int32 {
-        var set = sigset_t()
-        var number: Int32 = 0
-        _ = unsafe sigemptyset(&set)
-        for each in numbers { _ = unsafe sigaddset(&set, each) }
-        _ = unsafe sigwait(&set, &number)
-        return number
     }
 
     private func received(_ number: Int32) {

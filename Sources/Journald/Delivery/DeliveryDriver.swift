@@ -85,9 +85,10 @@ final class DeliveryDriver {
     func run() {
         while !mustEnd {
             readBack()
-            perform(session.step(now: SystemClock.monotonicNanoseconds()))
+            let step = session.step(now: SystemClock.monotonicNanoseconds())
             // An open journal would hold the space of files that journald has deleted, perhaps for the lack of it.
             if case .absent = session.phase { reader = nil }
+            perform(step)
             publish()
         }
         takeCheckpoint(now: SystemClock.monotonicNanoseconds(), interval: 0)

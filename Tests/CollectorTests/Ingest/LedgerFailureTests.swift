@@ -24,8 +24,7 @@ extension OneAtATime {
             let before = pipeline.page
 
             try Files.write([UInt8](repeating: 1, count: 500_000), to: filler)
-            let padding = String(repeating: "x", count: 100)
-            let large = (0..<8_000).map { EventText.scheduled("large-\($0)-\(padding)") }
+            let large = (0..<8_000).map { EventText.scheduled("large-\($0)") }
             let results = await pipeline.submitTogether([
                 .lines(large, key: "large"), .lines([large[7], EventText.scheduled("small")], key: "small"),
             ])

@@ -204,24 +204,37 @@ struct JournalFaultTests {
 extension Alone {
     @Suite("a journal without space")
     struct FullJournalTests {
-        @Test("when journald turns from /var to /run and back, entries are read back without waiting for a timeout")
+        @Test(
+            "when journald turns from /var to /run and back under load, entries are read back without waiting for a timeout"
+        )
         func journaldTurnsToRun() async throws {
             try await TestJournald.with { journal in
                 try await withService(journal: .journald, in: journal.namespace) { service in
                     let client = await service.client
-                    var sent = EventFactory(prefix: "var").cycles(0..<50)
-                    _ = try await client.post(sent.ndjson).receipt()
-                    try await waitUntilJournaled(service)
-                    for (round, command) in ["--relinquish-var", "--flush"].enumerated() {
-                        let turn = try await journal.namespace.run(["/usr/bin/journalctl", command])
-                        #expect(turn.status == .code(0), "\(turn.error)")
-                        let batch = EventFactory(prefix: "turn-\(round)").cycles(0..<50)
-                        _ = try await client.post(batch.ndjson).receipt()
-                        // Unconfirmed entries lead to a new connection after five seconds.
-                        try await waitUntilJournaled(service, within: .seconds(4))
-                        sent += batch
+                    let stop = StopSignal()
+                    async let sender = Sender(client: client, name: "turn", cycles: 20...40, seed: 41).run(until: stop)
+                    func confirmed() async throws -> Double {
+                        try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
                     }
-                    try await expectExactlyOnce(sent.identities, in: journal)
+                    do {
+                        try await eventually("the load arrives") { try await confirmed() >= 500 }
+                        for command in ["--relinquish-var", "--flush"] {
+                            let turn = try await journal.namespace.run(["/usr/bin/journalctl", command])
+                            #expect(turn.status == .code(0), "\(turn.error)")
+                            let before = try await confirmed()
+                            // Unconfirmed entries lead to a new connection after five seconds.
+                            try await eventually("more is confirmed after \(command)", within: .seconds(4)) {
+                                try await confirmed() > before
+                            }
+                        }
+                    } catch {
+                        stop.set()
+                        throw error
+                    }
+                    stop.set()
+                    let delivery = try await sender
+                    try await waitUntilJournaled(service)
+                    try await expectExactlyOnce(delivery.acknowledged.identities, in: journal)
                 }
             }
         }

@@ -216,11 +216,12 @@ struct FullDiskTests {
                 prepare: { try await journal.namespace.mountMemory(at: $0, options: "size=\(megabytes)m") },
                 { service in
                     var sent = EventBatch()
+                    try await takeAllBut(5 << 18, of: service, in: journal.namespace)
                     for round in 0..<2 {
                         let client = await service.client
                         sent += try await fillWhileJournaldIsAway(client, "\(round)", eventsPerCycle)
                         let room = try await client.metrics().value("dnp_telemetry_ledger_room_bytes") ?? .nan
-                        #expect(room < Double(1 << 20), "the metric tells that there is hardly any room")
+                        #expect(room < Double(1 << 19), "the metric tells that there is hardly any room")
                         if round == 1 {
                             await service.kill()
                             try await service.start()
@@ -243,10 +244,19 @@ struct FullDiskTests {
                     let entries = try await journal.entries(fields: ["DNP_EVENT", "DNP_SCHEDULE_ID"])
                     let events = entries.map(\.identity).filter { !$0.scheduleId.isEmpty }
                     #expect(events.count == sent.count)
-                    #expect(Set(events) == Set(sent.identities))
+                    let missing = Set(sent.identities).subtracting(events)
+                    #expect(missing.isEmpty, "\(missing.count) are missing, such as \(missing.prefix(3))")
                 }
             )
         }
+    }
+
+    /// Takes most of the disk in the place of another program, so that little fills the rest.
+    private func takeAllBut(_ rest: Int, of service: Service, in namespace: MountNamespace) async throws {
+        let room = try #require(try await service.client.metrics().value("dnp_telemetry_ledger_room_bytes"))
+        let filler = await service.settings.stateDirectory + "/filler"
+        let fill = try await namespace.run(["/bin/sh", "-c", "head -c \(Int(room) - rest) /dev/zero > \(filler)"])
+        #expect(fill.status == .code(0), "\(fill.error)")
     }
 
     /// Posts until posts have been refused for two seconds; returns what was acknowledged.
@@ -255,12 +265,11 @@ struct FullDiskTests {
         _ round: String,
         _ eventsPerCycle: Int
     ) async throws -> EventBatch {
-        let padding = String(repeating: "x", count: 100)
         var sent = EventBatch()
         var number = 0
         var refusedSince: ContinuousClock.Instant?
         while refusedSince.map({ ContinuousClock.now - $0 < .seconds(2) }) ?? true {
-            let factory = EventFactory(prefix: "\(round)-\(number)-\(padding)")
+            let factory = EventFactory(prefix: "fill-\(round)-\(number)")
             let batch = eventsPerCycle == 1 ? factory.schedules(0..<400) : factory.cycles(0..<100)
             let answer = try await client.post(batch.ndjson, key: "\(round)-\(number)")
             if answer.status == 200 {

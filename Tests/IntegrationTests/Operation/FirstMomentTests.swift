@@ -31,11 +31,11 @@ struct FirstMomentTests {
             + ["--journal", "off"] + options
     }
 
-    /// Whether the process blocks SIGHUP, SIGTERM and SIGINT by now; nil when it is gone.
-    private func blocksSignals(_ process: Int32) -> Bool? {
+    /// Whether the process handles SIGHUP, SIGTERM and SIGINT by now; nil when it is gone.
+    private func keepsSignals(_ process: Int32) -> Bool? {
         guard
             let line = text(of: "/proc/\(process)/status").split(separator: "\n").first(where: {
-                $0.hasPrefix("SigBlk")
+                $0.hasPrefix("SigCgt")
             }),
             let mask = line.split(whereSeparator: \.isWhitespace).last.flatMap({ UInt64($0, radix: 16) })
         else { return nil }
@@ -86,7 +86,7 @@ struct FirstMomentTests {
     )
     func randomMoments() async throws {
         var random = SplitMix64(seed: 30)
-        var blocked = 0
+        var kept = 0
         for round in 0..<40 {
             let number = [SIGTERM, SIGINT, SIGTERM, SIGHUP][round % 4]
             let delay = Duration.microseconds(Int.random(in: 0..<30_000, using: &random))
@@ -96,19 +96,19 @@ struct FirstMomentTests {
                 let process = try ChildProcess(try service(in: directory), logs: directory, name: "service")
                 do {
                     let identifier = await process.identifier
-                    while isAfterLoading, blocksSignals(identifier) == false { await Task.yield() }
+                    while isAfterLoading, keepsSignals(identifier) == false { await Task.yield() }
                     try await Task.sleep(for: delay)
-                    let isBlocked = blocksSignals(identifier) == true
+                    let isKept = keepsSignals(identifier) == true
                     await process.signal(number)
-                    blocked += isBlocked ? 1 : 0
-                    try await expectOrderly(process, after: number, isBlocked: isBlocked, "round \(round), \(delay)")
+                    kept += isKept ? 1 : 0
+                    try await expectOrderly(process, after: number, isKept: isKept, "round \(round), \(delay)")
                 } catch {
                     await process.killAndWait()
                     throw error
                 }
             }
         }
-        #expect(blocked >= 20, "the signals came too early to show anything")
+        #expect(kept >= 20, "the signals came too early to show anything")
     }
 
     /// What became of a signal. Until the loader hands over to the process, which no program can shorten, it has its default
@@ -116,7 +116,7 @@ struct FirstMomentTests {
     private func expectOrderly(
         _ process: ChildProcess,
         after number: Int32,
-        isBlocked: Bool,
+        isKept: Bool,
         _ moment: Comment
     ) async throws {
         if number == SIGHUP {
@@ -127,7 +127,7 @@ struct FirstMomentTests {
             await process.signal(SIGTERM)
         }
         let status = try await process.waitForExit(within: .seconds(10))
-        #expect(status == .code(0) || !isBlocked && status == .signal(number), moment)
+        #expect(status == .code(0) || !isKept && status == .signal(number), moment)
     }
 
     @Test(
@@ -151,7 +151,7 @@ struct FirstMomentTests {
                 )
                 return tasks.count > 1
             }
-            #expect(blocksSignals(await process.identifier) == false)
+            #expect(keepsSignals(await process.identifier) == false)
             await process.signal(number)
             #expect(try await process.waitForExit(within: .seconds(10)) == .signal(number))
         }
