@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPTypes
+internal import MetricsRegistry
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTPTypes
@@ -277,6 +278,7 @@ extension ConnectionHandler {
             }
             return table.evictAnother(at: now)
         }
+        table.metrics.refused[.evicted].add()
         if !phases.isSpare { count(.evicted(phases.isAnswering ? .response : .body)) }
         guard phases.isReadingBody, phases.canRefuse else {
             abandonBody(context)

@@ -44,6 +44,7 @@ struct LinesConnection: Sendable {
                 case .idle:
                     if let piece = stream.flush(readAt: now) { try await serve(piece, &answers, stop) }
                 case .eviction:
+                    metrics.atTheLimit.refused[.evicted].add()
                     isEvicted = true
                 }
             }

@@ -108,7 +108,7 @@ final class ConnectionTable: Sendable {
             evicted += Self.stalled(beyondShareOf: client, &state, limits, now)
             return (decision, place, evicted)
         }
-        for entry in evicted { evict(entry) }
+        for entry in evicted { entry.requestEviction() }
         return (decision, place)
     }
 
@@ -130,7 +130,7 @@ final class ConnectionTable: Sendable {
             state.admission.identify(client)
             return Self.stalled(beyondShareOf: client, &state, limits, now)
         }
-        for entry in evicted { evict(entry) }
+        for entry in evicted { entry.requestEviction() }
     }
 
     /// Marks the client's longest idle connections for eviction, counting those that are evicted already.
@@ -225,7 +225,7 @@ final class ConnectionTable: Sendable {
             }
             return chosen
         }
-        for entry in chosen { evict(entry) }
+        for entry in chosen { entry.requestEviction() }
     }
 
     /// Looks for candidates, unless none were found a moment ago.
@@ -266,11 +266,6 @@ final class ConnectionTable: Sendable {
     /// Evicts another connection in place of one that has made progress meanwhile, if a connection waits for it.
     func evictAnother(at now: NIODeadline) {
         if state.withLock({ $0.hasWaiting }) { evictOne(at: now) }
-    }
-
-    private func evict(_ entry: ConnectionEntry) {
-        metrics.refused[.evicted].add()
-        entry.requestEviction()
     }
 
     /// Takes the next candidate that has had no request since the scan, and marks it as evicted.

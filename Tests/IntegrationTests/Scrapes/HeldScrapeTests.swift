@@ -54,17 +54,15 @@ extension Alone {
                 let client = await service.client
                 _ = try await client.post(LargePage.events).receipt()
                 let whole = try await client.scrape()
-                // A few of its requests may be refused, while one of ours is answered.
+                // Some of its requests may be refused too, while one of ours is answered, which is kept short.
                 let held = try SilentClient(
                     port: client.port,
                     answersOf: whole.body.count,
-                    spare: 50,
+                    spare: 1_000,
                     headers: ["\(Self.timeout): 120"]
                 )
                 try await eventually("it has given way") {
-                    let page = try await client.scrape()
-                    guard page.status == 200 else { return false }
-                    return try await client.metric("dnp_telemetry_scrape_timeouts_total") ?? 0 >= 1
+                    try await client.metric("dnp_telemetry_scrape_timeouts_total") ?? 0 >= 1
                 }
                 withExtendedLifetime(held) {}
             }
