@@ -216,7 +216,7 @@ struct FullDiskTests {
                 prepare: { try await journal.namespace.mountMemory(at: $0, options: "size=\(megabytes)m") },
                 { service in
                     var sent = EventBatch()
-                    try await takeAllBut(5 << 18, of: service, in: journal.namespace)
+                    try await takeAllBut(5 << 19, of: service, in: journal.namespace)
                     for round in 0..<2 {
                         let client = await service.client
                         sent += try await fillWhileJournaldIsAway(client, "\(round)", eventsPerCycle)
