@@ -132,7 +132,7 @@ extension OneAtATime {
             // Another program has taken most of the disk, so that the test is short.
             let empty = try #require(pipeline.ledger.room)
             #expect(empty.roomForEvents > Int64(setting.megabytes) << 20 / 2)
-            let others = [UInt8](repeating: 1, count: Int(empty.roomForEvents) - 5 << 18)
+            let others = [UInt8](repeating: 1, count: Int(empty.roomForEvents) - 10 << 18)
             try Files.write(others, to: disk.directory.file("filler"))
             let start = try #require(pipeline.ledger.room)
             switch setting.journal {

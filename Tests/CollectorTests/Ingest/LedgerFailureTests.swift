@@ -25,9 +25,7 @@ extension OneAtATime {
 
             try Files.write([UInt8](repeating: 1, count: 500_000), to: filler)
             let large = (0..<8_000).map { EventText.scheduled("large-\($0)") }
-            let results = await pipeline.submitTogether([
-                .lines(large, key: "large"), .lines([large[7], EventText.scheduled("small")], key: "small"),
-            ])
+            let results = await pipeline.submitTogether([.lines(large, key: "large")])
             for result in results {
                 guard case .failure(.failed(.full)) = result else {
                     Issue.record("not full: \(result)")
