@@ -54,8 +54,11 @@ def feed(service):
     service.post(b"[DNP-FETCH] not matched by any rule\n", "text/plain")
 
 
-def fill(prometheus, services, followed, clock):
-    """Lets Prometheus scrape zeros, then events, then a restart a day later that closes all cycles."""
+def fill(prometheus, services, followed, clocks):
+    """Lets Prometheus scrape zeros, then events, then restarts that close all cycles.
+
+    A clock more than a day behind the last row of the ledger would be doubted, so that it closes no cycle for a while.
+    """
     until(
         "the totals are recorded at 0",
         lambda: len(prometheus.query("instance:dnp_lifecycle:increase7d")) == 8 * len(services),
@@ -66,9 +69,15 @@ def fill(prometheus, services, followed, clock):
     expected = events.CYCLES * len(services)
     executed = 'sum(dnp_prefetch_executed_total{job="dnp-telemetry"}) >= '
     until("the events are scraped", lambda: prometheus.query(executed + str(expected)))
-    for service in services:
-        service.process.end()
-        service.start(clock)
+    for clock in clocks:
+        for service in services:
+            service.process.end()
+            service.start(clock)
+        some = 'count(sum by (instance) (dnp_prefetch_cycles_total{job="dnp-telemetry"}) > 0)'
+        until(
+            "some cycles are closed",
+            lambda: [value for _, value in prometheus.query(some)] == [len(services)],
+        )
     closed = 'sum(instance:dnp_prefetch_cycles:increase1d{job="dnp-telemetry"}) >= '
     until("the cycles are closed and counted", lambda: prometheus.query(closed + str(expected)))
     until(
@@ -144,7 +153,8 @@ def run(binary, directory):
             service.start(environment)
         prometheus = Prometheus(configuration(directory, services), directory)
         running.append(prometheus.process)
-        fill(prometheus, services, followed, environment | later_clock(directory, 25 * 3600))
+        clocks = [environment | later_clock(directory, hours * 3600) for hours in (20, 40)]
+        fill(prometheus, services, followed, clocks)
         rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
         common = {rule["name"] for rule in rules if rule["type"] == "recording"} | OF_PROMETHEUS
         pages = {service.instance: service.families() for service in services}

@@ -76,7 +76,7 @@ def later_clock(directory, seconds):
     compiler = next((found for found in map(shutil.which, ("clang", "gcc", "cc")) if found), None)
     if not compiler:
         raise Failure("a C compiler is missing: clang comes with Swift, or install gcc")
-    source, library = directory / "later.c", directory / "later.so"
+    source, library = directory / f"later-{seconds}.c", directory / f"later-{seconds}.so"
     source.write_text(LATER % seconds)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
     return {"LD_PRELOAD": str(library)}
