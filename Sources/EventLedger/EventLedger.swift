@@ -6,9 +6,9 @@ internal import Synchronization
 /// The durable, ordered record of accepted events, in an SQLite database with a write-ahead log.
 ///
 /// Its unit is the batch. Batches have contiguous ids and events contiguous sequence numbers, both from 1, and no number
-/// is used twice in a life of the ledger (``LedgerLife``). Projections keep their state and their position here too, so that both change together. One
-/// process works on a directory at a time; within it, any thread may call, and writers take turns. All calls block
-/// for as long as the disk takes.
+/// is used twice in a life of the ledger (``LedgerLife``). Projections keep their state and their position here too, so
+/// that both change together. One process works on a directory at a time; within it, any thread may call, and writers
+/// take turns. All calls block for as long as the disk takes.
 public final class EventLedger: Sendable {
     /// The maximum length of a projection's name, in bytes.
     public static let maximumProjectionBytes = 128

@@ -8,8 +8,9 @@ internal import SystemPrimitives
 
 /// SIGHUP, SIGTERM and SIGINT, from the first moment of the service on.
 ///
-/// `serve` keeps them from before anything else runs (`CStartSignals`) until ``take()``. A SIGHUP during the start is kept until the service runs. A SIGTERM or SIGINT ends a start at
-/// once, which leaves the ledger as a kill would, and stops a running service gracefully.
+/// `serve` keeps them from before anything else runs (`CStartSignals`) until ``take()``. A SIGHUP during the start is kept
+/// until the service runs. A SIGTERM or SIGINT ends a start at once, which leaves the ledger as a kill would, and stops a
+/// running service gracefully.
 package final class ServiceSignals: Sendable {
     private enum Phase {
         case starting(abandon: @Sendable () -> Void)
