@@ -134,7 +134,7 @@ struct SecretTests {
                     try await waitUntilJournaled(service, within: .seconds(120))
                     let client = await service.client
                     let openMetrics = [("Accept", "application/openmetrics-text; version=1.0.0")]
-                    try await expectNone(
+                    try expectNone(
                         [
                             ("the line socket's answers", Data(answers.utf8)),
                             ("the page", Data(try await client.metrics().text.utf8)),
@@ -185,7 +185,8 @@ struct SecretTests {
     private func sendLines(to socket: String) async throws -> String {
         let client = try LinesClient(path: socket)
         let text = try SecretCorpus.all.flatMap { secret in
-            try Self.lines(secret.text) + [Self.event(1, #""eventId":\#(try Self.quoted(secret.text))"#)]
+            let quoted = try Self.quoted(secret.text)
+            return Self.lines(secret.text) + [Self.event(1, #""eventId":\#(quoted)"#)]
         }
         var rest = Array((text.joined(separator: "\n") + "\n").utf8)[...]
         try await eventually("the line socket takes all lines", every: .milliseconds(2)) {
