@@ -2,6 +2,20 @@
 
 import TelemetryEvents
 
+/// Stages of which a cycle known by one name alone counts nothing yet, because one known by the other name has counted
+/// them and may be the same cycle.
+struct WaitingStages: OptionSet, Sendable {
+    var rawValue: UInt16
+    static let scheduled = WaitingStages(rawValue: 1 << 0)
+    static let executed = WaitingStages(rawValue: 1 << 1)
+    static let success = WaitingStages(rawValue: 1 << 2)
+    static let used = WaitingStages(rawValue: 1 << 3)
+    static let failure = WaitingStages(rawValue: 1 << 4)
+    static let retries = WaitingStages(rawValue: 1 << 5)
+    static let expired = WaitingStages(rawValue: 1 << 6)
+    static let missed = WaitingStages(rawValue: 1 << 7)
+}
+
 /// How often each stage of a cycle has been counted; a counter never goes back.
 struct CountedStages: Hashable, Sendable {
     var scheduled: UInt8 = 0
@@ -24,8 +38,31 @@ struct CountedStages: Hashable, Sendable {
         ]
     }
 
+    /// The stages that have been counted.
+    var stages: WaitingStages {
+        var stages: WaitingStages = []
+        if scheduled > 0 { stages.insert(.scheduled) }
+        if executed > 0 { stages.insert(.executed) }
+        if success > 0 { stages.insert(.success) }
+        if used > 0 { stages.insert(.used) }
+        if failureTotal > 0 { stages.insert(.failure) }
+        if retries > 0 { stages.insert(.retries) }
+        if expired > 0 { stages.insert(.expired) }
+        if missed > 0 { stages.insert(.missed) }
+        return stages
+    }
+
+    var hasFailures: Bool { failureTotal > 0 }
+
     /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
-    mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
+    ///
+    /// - Parameter waiting: the stages that do not count yet.
+    mutating func count(
+        _ counts: StageCounts,
+        into totals: inout LifecycleTotals,
+        waiting: WaitingStages = []
+    ) {
+        guard waiting.isEmpty else { return countSome(counts, into: &totals, waiting) }
         let submissions = Self.raise(&scheduled, to: counts.scheduled)
         totals.scheduled += submissions
         let executions = Self.raise(&executed, to: counts.executed)
@@ -46,6 +83,16 @@ struct CountedStages: Hashable, Sendable {
         countFailures(counts, into: &totals)
     }
 
+    private mutating func countSome(
+        _ counts: StageCounts,
+        into totals: inout LifecycleTotals,
+        _ waiting: WaitingStages
+    ) {
+        var counts = counts
+        counts.drop(waiting)
+        count(counts, into: &totals)
+    }
+
     /// Adds the counts of a cycle that is joined with this one.
     mutating func add(_ other: CountedStages) {
         scheduled = Self.sum(scheduled, other.scheduled)
@@ -56,6 +103,30 @@ struct CountedStages: Hashable, Sendable {
         retries = Self.sum(retries, other.retries)
         expired = Self.sum(expired, other.expired)
         missed = Self.sum(missed, other.missed)
+    }
+
+    /// What the facts still give, and the rest.
+    func split(leaving counts: StageCounts) -> (remaining: CountedStages, surplus: CountedStages) {
+        var (remaining, surplus) = (self, self)
+        remaining.scheduled = min(scheduled, UInt8(clamping: counts.scheduled))
+        remaining.executed = min(executed, UInt8(clamping: counts.executed))
+        remaining.success = min(success, UInt8(clamping: counts.success))
+        remaining.used = min(used, UInt8(clamping: counts.used))
+        for reason in FailureReason.allCases {
+            remaining[reason] = min(self[reason], UInt8(clamping: counts.failures[Int(reason.rawValue)]))
+            surplus[reason] = self[reason] - remaining[reason]
+        }
+        remaining.retries = min(retries, UInt8(clamping: counts.retries))
+        remaining.expired = min(expired, UInt8(clamping: counts.expired))
+        remaining.missed = min(missed, UInt8(clamping: counts.missed))
+        surplus.scheduled -= remaining.scheduled
+        surplus.executed -= remaining.executed
+        surplus.success -= remaining.success
+        surplus.used -= remaining.used
+        surplus.retries -= remaining.retries
+        surplus.expired -= remaining.expired
+        surplus.missed -= remaining.missed
+        return (remaining, surplus)
     }
 
     private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {
@@ -73,6 +144,50 @@ struct CountedStages: Hashable, Sendable {
                 missing -= 1
             }
         }
+    }
+
+    /// Takes back what was counted beyond what the facts give, as in a run over files, whose counters nobody has seen yet:
+    /// there a failure counts by its event time, and halves of a cycle that were counted apart count once.
+    ///
+    /// - Returns: what was taken back or moved, modulo 2^64.
+    mutating func correct(to counts: StageCounts, in totals: inout LifecycleTotals) -> StageTally {
+        var change = StageTally()
+        change[0] = Self.lower(&scheduled, to: counts.scheduled)
+        change[1] = Self.lower(&executed, to: counts.executed)
+        change[2] = Self.lower(&success, to: counts.success)
+        change[3] = Self.lower(&used, to: counts.used)
+        for reason in FailureReason.allCases {
+            let target = UInt8(clamping: counts.failures[Int(reason.rawValue)])
+            change[StageTally.failures + Int(reason.rawValue)] = UInt64(target) &- UInt64(self[reason])
+            self[reason] = target
+        }
+        let others = [
+            Self.lower(&retries, to: counts.retries), Self.lower(&expired, to: counts.expired),
+            Self.lower(&missed, to: counts.missed),
+        ]
+        totals.retries &+= others[0]
+        totals.expired &+= others[1]
+        totals.missedWindow &+= others[2]
+        totals.increments &+= others[0] &+ others[1] &+ others[2]
+        totals.add(change, times: 1)
+        return change
+    }
+
+    /// Whether nothing was counted that the facts do not give.
+    func isWithin(_ counts: StageCounts) -> Bool {
+        Int(scheduled) <= counts.scheduled && Int(executed) <= counts.executed && Int(success) <= counts.success
+            && Int(used) <= counts.used && Int(retries) <= counts.retries && Int(expired) <= counts.expired
+            && Int(missed) <= counts.missed
+            && FailureReason.allCases.allSatisfy {
+                UInt8(clamping: counts.failures[Int($0.rawValue)]) == self[$0]
+            }
+    }
+
+    /// Lowers a count; returns the difference modulo 2^64.
+    private static func lower(_ count: inout UInt8, to target: Int) -> UInt64 {
+        guard Int(count) > target else { return 0 }
+        defer { count = UInt8(clamping: target) }
+        return UInt64(clamping: target) &- UInt64(count)
     }
 
     private var failureTotal: Int {
