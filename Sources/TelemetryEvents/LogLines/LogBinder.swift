@@ -113,10 +113,14 @@ public struct LogBinder: Sendable {
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
-        if !binding.devices[device].held.isEmpty,
-            parsed.message.form.kind == .prefetchExecuted || parsed.message.form.phase == .delivery
-        {
-            confirmExecution(device, process, nil)
+        if !binding.devices[device].held.isEmpty {
+            if parsed.message.form.kind == .prefetchExecuted {
+                // The same execution told again still waits for the line that names its cycle.
+                if novelty == .similar, holdsExecution(device, process, at: time.any) { return }
+                confirmExecution(device, process, nil, isAlone: true)
+            } else if parsed.message.form.phase == .delivery {
+                confirmExecution(device, process, nil)
+            }
         }
         evictCycle(device)
         var id = KnownId()

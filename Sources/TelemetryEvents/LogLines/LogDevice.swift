@@ -124,6 +124,12 @@ struct KnownCycle {
         (due ?? begin)?.distance(to: time) ?? .max
     }
 
+    /// Whether nothing is known of it but that something ran.
+    var isBare: Bool {
+        idHash == 0 && due == nil && begin == nil
+            && progress.isDisjoint(with: [.scheduled, .ended, .delivered, .released, .missed])
+    }
+
     /// Whether its events have their mandatory fields and need not wait.
     var isBound: Bool { idHash != 0 || progress.contains(.released) }
 
