@@ -6,8 +6,8 @@ internal import TelemetryEvents
 extension Judgement {
     /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
-    /// Three members are optional: `file` of a cycle, where there are several devices; `cyclesOmitted`; and
-    /// `unrecognised` with `explains`.
+    /// Four members are optional: `file` of a cycle, where there are several devices; `cyclesOmitted`; `notes`, where an
+    /// input cannot be of one device; and `unrecognised` with `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
@@ -36,6 +36,11 @@ extension Judgement {
             text.line(indent: 1)
             text.name("lines")
             append(lines, to: &text)
+            if !notes.isEmpty {
+                text.line(indent: 1)
+                text.name("notes")
+                text.array { text in for note in notes { text.value(note) } }
+            }
             if explains {
                 text.line(indent: 1)
                 text.name("unrecognised")

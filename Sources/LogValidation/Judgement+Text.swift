@@ -18,6 +18,7 @@ extension Judgement {
         appendCounters(to: &text, style)
         appendLines(to: &text, style)
         if explains { appendUnrecognised(to: &text, style) }
+        for note in notes { text += style.text("Note", .note) + "  \(note)\n\n" }
         text += verdictLine(style: style, strict: strict) + "\n"
         return text
     }

@@ -28,6 +28,9 @@ struct LineStream: Sendable {
         self.pseudonyms = pseudonyms
     }
 
+    /// Whether nothing but the lines themselves says whose they are.
+    var isAnonymous: Bool { decoder.isAnonymous }
+
     /// Whether a line is incomplete.
     var isInsideLine: Bool { !cutter.held.isEmpty || cutter.isSkipping }
 

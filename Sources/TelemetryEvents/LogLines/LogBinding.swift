@@ -18,6 +18,8 @@ struct LogBinding {
     var anchor: Timestamp?
     var lineCount: UInt64 = 0
     var lifetimes = LogLifetimes()
+    /// What speaks against the lines being those of one device, since the start.
+    var doubts: DeviceDoubts = []
 
     /// Finds the cycle of a message, and opens one if the message begins a cycle.
     ///
@@ -172,6 +174,7 @@ struct LogBinding {
         devices[device].cycles[cycleIndex].due = due
         if lifetimes.overlapsAnother(device: devices[device].name, process) {
             devices[device].cycles[cycleIndex].progress.insert(.concurrent)
+            doubts.insert(.processes)
         }
         return cycleIndex
     }
@@ -247,6 +250,24 @@ struct LogBinding {
         }
         streams.append(LogStream(device: device, process: process))
         return streams.count - 1
+    }
+
+    /// Moves what is known of a process from the anonymous device to a device that its later lines name.
+    mutating func move(process: UInt64, to name: UInt64, _ installation: Pseudonym?) {
+        guard let old = devices.firstIndex(where: { $0.name == 0 }) else { return }
+        let isOwn = streams.contains { $0.device == 0 && $0.process == process }
+        guard isOwn, !devices.contains(where: { $0.name == name }) else { return }
+        var device = LogDevice(name: name, installation: installation)
+        device.lastSerial = devices[old].lastSerial
+        device.cycles = devices[old].cycles.filter { $0.process == process }
+        device.held = devices[old].held.filter { $0.process == process }
+        devices[old].cycles.removeAll { $0.process == process }
+        devices[old].held.removeAll { $0.process == process }
+        for index in streams.indices where streams[index].device == 0 && streams[index].process == process {
+            streams[index].device = name
+        }
+        devices.append(device)
+        if !streams.contains(where: { $0.device == 0 }), devices[old].held.isEmpty { devices.remove(at: old) }
     }
 
     mutating func dropDevice(_ index: Int) {
