@@ -65,7 +65,7 @@ struct LogStateUpgradeTests {
         let hash = key.schedule(of: event, in: decoded.events.bytes.span) ?? 0
         return CarriedCycles(
             [CarriedCycles.Cycle(schedule: hash, due: due, base: event.timestamp)],
-            now: Timestamp(seconds: due.map { $0.microseconds / 1_000_000 } ?? 1_763_208_000)
+            now: readingTime
         )
     }
 
@@ -110,6 +110,9 @@ struct LogStateUpgradeTests {
             Self.event("prefetch_executed", "15T11:55:00", id: nil, Self.due("15T12:30:00")),
         ]
         #expect(try installations(events.joined(), &decoder) == [nil, nil, Self.source])
+        var named = try Self.restored(Self.secondState())
+        named.carry(try Self.carried("daily", due: Self.due))
+        #expect(try installations(events.joined(), &named) == [nil, Self.source, Self.source])
     }
 
     @Test("an event with an id that is personal keeps the identity that it had before the upgrade")
@@ -144,7 +147,7 @@ struct LogStateUpgradeTests {
         #expect(try cursor.next(in: decoded.events.bytes.span)?.installation == Self.source)
     }
 
-    @Test("at most 1,024 cycles are carried, those that end last, within the limit of a state")
+    @Test("at most 512 cycles are carried, those that end last, within the limit of a state")
     func carriedCyclesAreBounded() throws {
         let cycles = (1...3_000).map {
             CarriedCycles.Cycle(

@@ -30,7 +30,7 @@ public struct CarriedCycles: Sendable {
     }
 
     /// The most cycles that are carried; those that end last.
-    public static let maximum = 1_024
+    public static let maximum = 512
     /// Half a day, since what lies further behind a notification belongs to the next day's. In microseconds.
     private static let halfDay: Int64 = 43_200_000_000
     /// How long cycles are carried at least, so that a source can catch up. In microseconds.
@@ -40,7 +40,8 @@ public struct CarriedCycles: Sendable {
     /// When none is carried any more.
     let until: Timestamp
     private let schedules: [UInt64: Timestamp]
-    private let dues: [Int64: Timestamp]
+    /// The notification times in milliseconds, and whether a cycle there has no schedule.
+    private let dues: [Int64: Bool]
 
     /// Carries open cycles over.
     ///
@@ -55,12 +56,14 @@ public struct CarriedCycles: Sendable {
         self.cycles = cycles
         self.until = until
         var schedules: [UInt64: Timestamp] = [:]
-        var dues: [Int64: Timestamp] = [:]
+        var dues: [Int64: Bool] = [:]
         for cycle in cycles {
             if cycle.schedule != 0 {
                 schedules[cycle.schedule] = max(schedules[cycle.schedule] ?? cycle.end, cycle.end)
             }
-            if let due = cycle.due { dues[due.microseconds / 1_000] = cycle.end }
+            guard let due = cycle.due else { continue }
+            dues[due.microseconds / 1_000, default: false] =
+                dues[due.microseconds / 1_000] == true || cycle.schedule == 0
         }
         self.schedules = schedules
         self.dues = dues
@@ -72,11 +75,10 @@ public struct CarriedCycles: Sendable {
     /// Whether an event without an installation belongs to one of the cycles.
     func hold(_ event: borrowing Event, _ key: IdentityKey, in bytes: Span<UInt8>) -> Bool {
         let planned = event.scheduledFor ?? event.earliestBeginDate ?? event.timestamp
-        if let schedule = key.schedule(of: copy event, in: bytes) {
-            if let end = schedules[schedule], planned <= end { return true }
-        }
-        guard let due = event.scheduledFor else { return false }
-        return dues[due.microseconds / 1_000] != nil
+        let schedule = key.schedule(of: copy event, in: bytes)
+        if let schedule, let end = schedules[schedule], planned <= end { return true }
+        guard let due = event.scheduledFor, let hasNoSchedule = dues[due.microseconds / 1_000] else { return false }
+        return hasNoSchedule || schedule == nil
     }
 }
 
