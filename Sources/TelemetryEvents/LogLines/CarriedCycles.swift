@@ -73,9 +73,9 @@ public struct CarriedCycles: Sendable {
     public var isEmpty: Bool { cycles.isEmpty }
 
     /// Whether an event without an installation belongs to one of the cycles.
-    func hold(_ event: borrowing Event, _ key: IdentityKey, in bytes: Span<UInt8>) -> Bool {
+    func hold(_ event: Event, _ key: IdentityKey, in bytes: Span<UInt8>) -> Bool {
         let planned = event.scheduledFor ?? event.earliestBeginDate ?? event.timestamp
-        let schedule = key.schedule(of: copy event, in: bytes)
+        let schedule = key.schedule(of: event, in: bytes)
         if let schedule, let end = schedules[schedule], planned <= end { return true }
         guard let due = event.scheduledFor, let hasNoSchedule = dues[due.microseconds / 1_000] else { return false }
         return hasNoSchedule || schedule == nil
