@@ -103,15 +103,15 @@ struct SeveralDevicesTests {
             try Data(lines).write(to: URL(fileURLWithPath: path))
             let text = try await Command.telemetry("validate", path)
             #expect(text.status == .code(1))
-            #expect(text.output.contains("Note  \(path) looks like the log of several devices"), "\(text.output)")
+            #expect(text.text.contains("Note  \(path) looks like the log of several devices"), "\(text.text)")
             let json = try await Command.telemetry("validate", path, "--format", "json")
             #expect(
-                json.output.contains("\"notes\":[\"\(path.replacing("/", with: "\\/")) looks")
-                    || json.output.contains("\"notes\":[\"\(path) looks"),
-                "\(json.output)"
+                json.text.contains("\"notes\":[\"\(path.replacing("/", with: "\\/")) looks")
+                    || json.text.contains("\"notes\":[\"\(path) looks"),
+                "\(json.text)"
             )
             let apart = try await Command.telemetry("validate", Phones.paths[1], Phones.paths[0])
-            #expect(apart.status == .code(0) && !apart.output.contains("several devices"), "\(apart.output)")
+            #expect(apart.status == .code(0) && !apart.text.contains("several devices"), "\(apart.text)")
         }
     }
 
@@ -127,8 +127,8 @@ struct SeveralDevicesTests {
             .replacing("05:53:00Z", with: "05:54:00Z")
             try Data(first + Array(second.utf8)).write(to: URL(fileURLWithPath: path))
             let text = try await Command.telemetry("validate", path)
-            #expect(text.output.contains("(stamps that overlap)"), "\(text.output)")
-            #expect(text.status == .code(text.output.contains("incoherent") ? 1 : 0))
+            #expect(text.text.contains("(stamps that overlap)"), "\(text.text)")
+            #expect(text.status == .code(text.text.contains("incoherent") ? 1 : 0))
         }
     }
 }

@@ -144,6 +144,7 @@ def main():
             "events": {"read": begun("open-4"), "rest": ended("open-4", "SYSTEM")},
             "rest": ended("open-1", "NETWORK", installationId="phone-1") + ended("open-2", "AUTH"),
             "counters": counters,
+            "openCycles": value(text, "dnp_prefetch_open_cycles"),
         }
         with tarfile.open(FIXTURES / f"{name}.tar.gz", "w:gz") as archive:
             for file in sorted(pathlib.Path(state).iterdir()):
