@@ -40,10 +40,10 @@ struct LinesConnection: Sendable {
                 switch input {
                 case .bytes(let buffer):
                     if let piece = stream.take(Array(buffer.readableBytesView), readAt: now) {
-                        try await serve(piece, of: stream, &answers, stop)
+                        try await serve(piece, &answers, stop)
                     }
                 case .idle:
-                    if let piece = stream.flush(readAt: now) { try await serve(piece, of: stream, &answers, stop) }
+                    if let piece = stream.flush(readAt: now) { try await serve(piece, &answers, stop) }
                 case .eviction:
                     metrics.atTheLimit.refused[.evicted].add()
                     isEvicted = true
@@ -53,9 +53,9 @@ struct LinesConnection: Sendable {
             if isEvicted { return await send(&answers, until: .max, stop) }
             // A client that has died may have sent half a line; it sends the whole line again.
             if !stop.isRequested, !answering.isAbandoned, let piece = stream.finishLine(readAt: now) {
-                try await store(piece, of: stream, &answers, stop)
+                try await store(piece, &answers, stop)
             }
-            if let piece = stream.flush(readAt: now) { try await store(piece, of: stream, &answers, stop) }
+            if let piece = stream.flush(readAt: now) { try await store(piece, &answers, stop) }
             await send(&answers, until: 0, stop)
         } catch {
             log.debug("a connection ends before its lines are stored: the service stops")
@@ -68,33 +68,31 @@ struct LinesConnection: Sendable {
     /// nothing, is as good as silent.
     private func serve(
         _ piece: LineStream.Piece,
-        of stream: borrowing LineStream,
         _ answers: inout LineAnswers,
         _ stop: SourceStop
     ) async throws(IntakeEnded) {
         let hasEvents = piece.decoded.events.count > 0
         if hasEvents { entry?.becomeBusy() }
-        try await store(piece, of: stream, &answers, stop)
+        try await store(piece, &answers, stop)
         if hasEvents { entry?.becomeIdle(at: .now()) }
     }
 
     private func store(
         _ piece: LineStream.Piece,
-        of stream: borrowing LineStream,
         _ answers: inout LineAnswers,
         _ stop: SourceStop
     ) async throws(IntakeEnded) {
         let origin = EventOrigin(.socket, .log)
         _ = try await writer.store(.events(piece.decoded, origin: origin, batch: nil), unless: stop)
-        note(piece.decoded, of: stream, &answers)
+        note(piece, &answers)
         answers.add(durable: piece.settled, piece.decoded.rejections)
         await send(&answers, until: LineAnswers.maximumWaiting, stop)
     }
 
     /// Says once where the lines cannot be of one device.
-    private func note(_ decoded: DecodedEvents, of stream: borrowing LineStream, _ answers: inout LineAnswers) {
+    private func note(_ piece: LineStream.Piece, _ answers: inout LineAnswers) {
         guard !answers.hasNote else { return }
-        let doubts = stream.isAnonymous ? anonymous.doubts(decoded) : decoded.doubts
+        let doubts = piece.isAnonymous ? anonymous.doubts(piece.decoded) : piece.decoded.doubts
         if doubts.isEmpty { return }
         anonymous.warn(doubts, of: .lineSocket)
         answers.add(note: LineSender.lineSocket.sentence(doubts))

@@ -42,11 +42,8 @@ def whole(installation, schedule):
 
 
 # Their notifications lie far ahead, so that they are open whenever the ledger is opened again.
-OPEN = "2099-11-15T12:00:00Z"
-
-
-def begun(schedule, **members):
-    return [event("prefetch_scheduled", 5, scheduleId=schedule, scheduledFor=OPEN, **members)]
+def begun(schedule, minute, **members):
+    return [event("prefetch_scheduled", 5, scheduleId=schedule, scheduledFor=f"2099-11-15T12:{minute}:00Z", **members)]
 
 
 def ended(schedule, reason, **members):
@@ -56,10 +53,12 @@ def ended(schedule, reason, **members):
     ]
 
 
-POSTED = whole("phone-1", "daily") + whole("phone-2", "daily") + begun("open-1", installationId="phone-1") + begun("open-2")
+POSTED = whole("phone-1", "daily") + whole("phone-2", "daily")
+POSTED += begun("open-1", 10, installationId="phone-1")
+POSTED += begun("open-2", 20)
 LINES = [
-    f"2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=open-3, type=DAILY, time={OPEN})",
-    "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2099-11-15T11:55:00Z)",
+    "2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=open-3, type=DAILY, time=2099-11-15T12:30:00Z)",
+    "2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2099-11-15T12:25:00Z)",
 ]
 REST = [
     "2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)",
@@ -118,7 +117,7 @@ def main():
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/var/log"], check=True)
         LOGS.mkdir()
         (LOGS / "phone.log").write_text("\n".join(LINES) + "\n")
-        (LOGS / "events.ndjson").write_text("\n".join(begun("open-4")) + "\n")
+        (LOGS / "events.ndjson").write_text("\n".join(begun("open-4", 40)) + "\n")
         state = f"{room}/state"
         service = start(executable, state)
         wait(lambda: value(page(), "dnp_prefetch_scheduled_total") == 2)
@@ -141,18 +140,17 @@ def main():
             "recordedAt": int(time.time()),
             "posted": POSTED,
             "log": {"read": LINES, "rest": REST},
-            "events": {"read": begun("open-4"), "rest": ended("open-4", "SYSTEM")},
+            "events": {"read": begun("open-4", 40), "rest": ended("open-4", "SYSTEM")},
             "rest": ended("open-1", "NETWORK", installationId="phone-1") + ended("open-2", "AUTH"),
             "counters": counters,
             "openCycles": value(text, "dnp_prefetch_open_cycles"),
         }
         with tarfile.open(FIXTURES / f"{name}.tar.gz", "w:gz") as archive:
             for file in sorted(pathlib.Path(state).iterdir()):
-                if file.is_file() and not file.name.endswith("-shm") and "lock" not in file.name:
+                if file.is_file() and not file.name.endswith(("-shm", ".lock", ".reserve")):
                     archive.add(file, file.name)
         (FIXTURES / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
-        print(f"{name}: schema", subprocess.run(["stat", "-c", "%n %s", *map(str, pathlib.Path(state).iterdir())],
-                                                capture_output=True, text=True).stdout)
+        print(f"recorded {name}")
 
 
 main()
