@@ -30,6 +30,7 @@ enum BatchOutcome: Equatable, Sendable {
         var rejected: [Rejection]
         var rejectedOmitted: UInt64?
         var lines: Lines?
+        var notes: [String]?
 
         var rejectedTotal: UInt64 { UInt64(rejected.count) + (rejectedOmitted ?? 0) }
     }

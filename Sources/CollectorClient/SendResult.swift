@@ -19,6 +19,9 @@ package struct SendResult: Sendable {
         case refused(String)
     }
 
+    /// How many different notes are kept.
+    private static let mostNotes = 8
+
     /// How it ended.
     package internal(set) var ending = Ending.complete
     /// Events that the collector stored.
@@ -33,6 +36,8 @@ package struct SendResult: Sendable {
     package internal(set) var batches = 0
     /// Attempts beyond the first of each batch.
     package internal(set) var retries = 0
+    /// What the collector notes about the events that it stored.
+    package internal(set) var notes: [String] = []
     /// The lines of a log; all zero for other inputs.
     var lines = LogLineCounts()
 
@@ -46,6 +51,9 @@ package struct SendResult: Sendable {
         rejected += receipt.rejectedTotal
         for rejection in receipt.rejected.prefix(SendAccount.namedRejections - rejections.count) {
             rejections.append(SendRejection(place: batch.place(of: rejection.index), reason: rejection.reason))
+        }
+        for note in receipt.notes ?? [] where notes.count < Self.mostNotes && !notes.contains(note) {
+            notes.append(note)
         }
         guard let read = receipt.lines else { return }
         lines.read += read.read

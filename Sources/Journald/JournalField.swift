@@ -84,6 +84,8 @@ extension JournalField {
     public static let syslogIdentifier: JournalField = "SYSLOG_IDENTIFIER"
     /// The name of the process that wrote the entry, at most 15 bytes, added by journald.
     public static let command = JournalField(valid: "_COMM")
+    /// The host that wrote the entry, as journald knows it.
+    public static let host = JournalField(valid: "_HOSTNAME")
     /// When the entry was written, in microseconds since 1970, where that is known apart from when journald got it.
     public static let sourceRealtime = JournalField(valid: "_SOURCE_REALTIME_TIMESTAMP")
 }

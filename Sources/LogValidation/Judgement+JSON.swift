@@ -7,8 +7,8 @@ extension Judgement {
     /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
     /// Some members are optional: `file` of a cycle or a rejected event, where there are several devices, and
-    /// `installation` of a cycle, where there are several; `cyclesOmitted`; `rejectedOmitted`; and `unrecognised` with
-    /// `explains`.
+    /// `installation` of a cycle, where there are several; `cyclesOmitted`; `rejectedOmitted`; `notes`, where an input
+    /// cannot be of one device; and `unrecognised` with `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
@@ -40,6 +40,11 @@ extension Judgement {
             text.line(indent: 1)
             text.name("lines")
             append(lines, to: &text)
+            if !notes.isEmpty {
+                text.line(indent: 1)
+                text.name("notes")
+                text.array { text in for note in notes { text.value(note) } }
+            }
             if explains {
                 text.line(indent: 1)
                 text.name("unrecognised")

@@ -19,6 +19,7 @@ extension Judgement {
         appendLines(to: &text, style)
         if rejectedEvents > 0 { appendRejected(to: &text, style) }
         if explains { appendUnrecognised(to: &text, style) }
+        for note in notes { text += style.text("Note", .note) + "  \(note)\n\n" }
         text += verdictLine(style: style, strict: strict) + "\n"
         return text
     }

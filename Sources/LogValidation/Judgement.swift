@@ -84,6 +84,9 @@ package struct Judgement: Sendable {
         return sum
     }
 
+    /// What should be known of the inputs, though it changes no verdict.
+    var notes: [String] { inputs.compactMap(\.note) }
+
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
     /// The number of violations that make the judgement incoherent.
@@ -110,6 +113,15 @@ struct JudgedInput: Sendable {
     var lines = LogLineCounts()
     /// The first unrecognised lines.
     var unrecognised: [UnexplainedLine] = []
+    /// What speaks against it being of one device.
+    var doubts: DeviceDoubts = []
+
+    /// What to do where it cannot be of one device; nil where nothing speaks against that.
+    var note: String? {
+        if doubts.isEmpty { return nil }
+        return "\(PlainText.line(name)) looks like the log of several devices (\(doubts)); "
+            + "give each device's log as a file of its own"
+    }
 }
 
 /// An unrecognised line for `--explain`.

@@ -18,12 +18,16 @@ struct JudgementFolding {
     private var fold: LifecycleFold
     private var notes: CycleNotes
     private var judgement = Judgement()
-    /// The fingerprints of the devices that are known only by their files.
-    private var devices: Set<UInt64> = [0]
     /// The installations that cycles name, until there are two.
     private var installations: Set<UInt64?> = []
     /// The inputs in the order in which they were read.
     private var inputs: [(index: Int, input: JudgedInput)] = []
+    /// The devices that no event and no line names: the files', and that of a single input.
+    private var unnamed: Set<UInt64> = [0]
+    /// What speaks against an input being of one device.
+    private var doubts: [Int: DeviceDoubts] = [:]
+    /// The same of the current device so far.
+    private var deviceDoubts: DeviceDoubts = []
 
     /// - Parameters:
     ///   - openCycles: the maximum number of open cycles.
@@ -69,7 +73,8 @@ struct JudgementFolding {
             finishDevice(readAt)
             var lines = lines
             lines.source = source
-            if let source { devices.insert(source.fingerprint) }
+            if let source { unnamed.insert(source.fingerprint) }
+            deviceDoubts = []
             binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
         case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
@@ -87,6 +92,11 @@ struct JudgementFolding {
 
     private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
         let events = decoded.events
+        let new = decoded.doubts.subtracting(deviceDoubts)
+        if !new.isEmpty {
+            deviceDoubts.formUnion(new)
+            doubts[input, default: []].formUnion(new)
+        }
         judgement.events += UInt64(events.count)
         judgement.rejectedEvents += UInt64(decoded.rejected)
         let room = JudgementOptions.listedRejections - judgement.rejected.count
@@ -103,6 +113,9 @@ struct JudgementFolding {
         fold.finish()
         takeCycles()
         judgement.inputs = inputs.sorted { $0.index < $1.index }.map(\.input)
+        for (index, found) in doubts where judgement.inputs.indices.contains(index) {
+            judgement.inputs[index].doubts = found
+        }
         judgement.totals = fold.totals
         judgement.groups = fold.totalsByGroup
         judgement.device = notes.device
@@ -121,11 +134,15 @@ struct JudgementFolding {
                 judgement.reached.insert(requirement)
             }
             var cycle = JudgedCycle(closed: closed)
-            if !devices.contains(closed.installation) { cycle.installation = closed.installation }
+            if !unnamed.contains(closed.installation) { cycle.installation = closed.installation }
             if installations.count < 2 { installations.insert(cycle.installation) }
             if let note = notes.take(closed) {
                 cycle.scheduleId = note.scheduleId
                 cycle.input = note.input
+                let endedTwice = closed.violations.contains { $0.kind == .duplicateTerminal }
+                if endedTwice, unnamed.contains(closed.installation) {
+                    doubts[note.input, default: []].insert(.results)
+                }
                 if let details = note.details { cycle.details = details }
             }
             list(cycle)

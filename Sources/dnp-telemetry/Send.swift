@@ -6,6 +6,7 @@ import CollectorClient
 internal import Foundation
 internal import Glibc
 import LogInput
+internal import TextOutput
 
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -161,6 +162,7 @@ struct Send: AsyncParsableCommand {
         }
         try Terminal.print(format == .json ? result.json() : Array(result.text(quiet: reading.quiet).utf8))
         guard !reading.quiet else { return }
+        for note in result.notes { Terminal.say("the collector notes: \(PlainText.line(note))") }
         switch result.unrecognisedLines {
         case 0: break
         case 1: Terminal.say("1 line was not recognised; validate --explain lists it")

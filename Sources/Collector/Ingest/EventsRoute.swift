@@ -19,6 +19,7 @@ struct EventsRoute: Sendable {
     let writer: GroupCommit<IngestProcessor>
     let budget: ByteBudget
     let security: RequestSecurity
+    let anonymous: AnonymousDevice
     let now: @Sendable () -> Int64
 
     private var configuration: ServeConfiguration { live.current }
@@ -54,8 +55,15 @@ struct EventsRoute: Sendable {
         case .keyReused: throw Problem.idempotencyKeyReused
         case .committed where isUnreadable: throw Problem.nothingReadable(decoded)
         case .committed(let accepted, let duplicates):
-            return IngestAnswer.response(accepted: accepted, duplicates: duplicates, decoded)
+            return IngestAnswer.response(accepted: accepted, duplicates: duplicates, decoded, notes: notes(decoded))
         }
+    }
+
+    /// What the sender should know, though all is stored; also in the log, once.
+    private func notes(_ decoded: DecodedEvents) -> [String] {
+        if decoded.doubts.isEmpty { return [] }
+        anonymous.warn(decoded.doubts, of: .http)
+        return [LineSender.http.sentence(decoded.doubts)]
     }
 
     /// Reads the body; received bytes count against the budget, not the declared length.
@@ -142,6 +150,7 @@ struct EventsRoute: Sendable {
         var decoder = LogDecoder(options, pseudonyms: key, identityKey: identityKey)
         var decoded = decoder.decode(bytes, readAt: receivedAt)
         decoded.append(decoder.flush(readAt: receivedAt))
+        if decoder.isAnonymous { decoded.add(anonymous.doubts(decoded)) }
         return decoded
     }
 
@@ -201,18 +210,36 @@ private struct Sender {
     }
 }
 
-/// The response body: `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}`, with `lines` for a log.
+/// The response body: `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}`, with `lines` for a log, and
+/// `notes` where there is something to say.
 enum IngestAnswer {
-    static func response(accepted: Int, duplicates: Int, _ decoded: DecodedEvents) -> Response {
+    static func response(
+        accepted: Int,
+        duplicates: Int,
+        _ decoded: DecodedEvents,
+        notes: [String] = []
+    ) -> Response {
         var body = Array(#"{"accepted":\#(accepted),"duplicates":\#(duplicates),"#.utf8)
         body += rejections(decoded)
         body += lines(decoded.lines)
+        body += members(notes: notes)
         body += Array("}\n".utf8)
         return Response(
             status: .ok,
             headers: [.contentType: "application/json"],
             body: .init(byteBuffer: ByteBuffer(bytes: body))
         )
+    }
+
+    /// The member `notes`.
+    private static func members(notes: [String]) -> [UInt8] {
+        if notes.isEmpty { return [] }
+        var text = #","notes":["#
+        for (index, note) in notes.enumerated() {
+            if index > 0 { text += "," }
+            text.appendJSON(note)
+        }
+        return Array((text + "]").utf8)
     }
 
     /// The member `lines` of a log's response.

@@ -2,8 +2,8 @@
 
 internal import TelemetryEvents
 
-/// The answers to a client of a line socket: `rejected` for each refused line, once for each of its reasons, then `ok`
-/// with the count of durable lines.
+/// The answers to a client of a line socket: `rejected` for each refused line, once for each of its reasons, `note` where
+/// there is something to say, then `ok` with the count of durable lines.
 ///
 /// Counts that could not be sent in time are merged into the last one.
 struct LineAnswers: Sendable {
@@ -14,6 +14,8 @@ struct LineAnswers: Sendable {
     private var sending: ArraySlice<UInt8> = []
     private var durable: UInt64 = 0
     private var acknowledged: UInt64 = 0
+    /// Whether a note was added.
+    private(set) var hasNote = false
 
     /// The bytes to be sent, without a pending `ok`.
     var waiting: Int { refusals.count + sending.count }
@@ -28,6 +30,12 @@ struct LineAnswers: Sendable {
             guard told.insert(rejection).inserted else { continue }
             refusals += Array("rejected \(rejection.index + 1) \(rejection.reason.name) \(rejection)\n".utf8)
         }
+    }
+
+    /// Adds what the client should know, though nothing is refused; one line.
+    mutating func add(note: String) {
+        refusals += Array("note \(note)\n".utf8)
+        hasNote = true
     }
 
     /// The bytes to send now; empty if all is sent.

@@ -12,6 +12,8 @@ struct LineStream: Sendable {
         /// The lines of the connection that are durable once this is stored: all before the first that waits for the
         /// line that names its cycle.
         var settled: UInt64
+        /// Whether nothing but the lines themselves says whose they are.
+        var isAnonymous: Bool
     }
 
     /// What a first line begins with that names the installation of all others.
@@ -42,7 +44,7 @@ struct LineStream: Sendable {
     mutating func flush(readAt: Timestamp) -> Piece? {
         guard decoder.firstPendingLine != nil else { return nil }
         let decoded = decoder.flush(readAt: readAt)
-        return Piece(decoded: decoded, settled: settled)
+        return Piece(decoded: decoded, settled: settled, isAnonymous: decoder.isAnonymous)
     }
 
     /// Decodes the last line, without a line feed; nil if there is none.
@@ -56,7 +58,7 @@ struct LineStream: Sendable {
         let problem = decoder.counts.read == 0 ? takeInstallation(of: lines) : nil
         var decoded = decoder.decode(lines.span, readAt: readAt)
         if let problem { decoded.reject(problem) }
-        return Piece(decoded: decoded, settled: settled)
+        return Piece(decoded: decoded, settled: settled, isAnonymous: decoder.isAnonymous)
     }
 
     /// Takes the installation that the first line names.

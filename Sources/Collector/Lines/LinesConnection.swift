@@ -19,6 +19,7 @@ struct LinesConnection: Sendable {
     let writer: GroupCommit<IngestProcessor>
     /// How long sending waits for a client that reads none of its answers.
     let patience: Duration
+    let anonymous: AnonymousDevice
     let metrics: LinesMetrics
     let log: Logger
 
@@ -83,8 +84,18 @@ struct LinesConnection: Sendable {
     ) async throws(IntakeEnded) {
         let origin = EventOrigin(.socket, .log)
         _ = try await writer.store(.events(piece.decoded, origin: origin, batch: nil), unless: stop)
+        note(piece, &answers)
         answers.add(durable: piece.settled, piece.decoded.rejections)
         await send(&answers, until: LineAnswers.maximumWaiting, stop)
+    }
+
+    /// Says once where the lines cannot be of one device.
+    private func note(_ piece: LineStream.Piece, _ answers: inout LineAnswers) {
+        guard !answers.hasNote else { return }
+        let doubts = piece.isAnonymous ? anonymous.doubts(piece.decoded) : piece.decoded.doubts
+        if doubts.isEmpty { return }
+        anonymous.warn(doubts, of: .lineSocket)
+        answers.add(note: LineSender.lineSocket.sentence(doubts))
     }
 
     /// Sends what the client takes, and waits while more than `limit` bytes are left; with a limit of 0 also for `ok`.

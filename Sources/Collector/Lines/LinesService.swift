@@ -29,6 +29,7 @@ final class LinesService: Service {
     private let pseudonyms: any Pseudonymising
     private let table: ConnectionTable
     private let patience: Duration
+    private let anonymous: AnonymousDevice
     private let metrics: LinesMetrics
     private let log: Logger
     private let stop = SourceStop()
@@ -42,6 +43,7 @@ final class LinesService: Service {
     ///   - pseudonyms: replaces the installation that a connection's first line names.
     ///   - table: limits the connections; at the limit, the one that has been idle for longest is evicted.
     ///   - patience: how long sending waits for a client that reads none of its answers.
+    ///   - anonymous: the device of lines whose connection names none.
     ///   - onListening: called once connections are accepted.
     init(
         _ listeners: [BoundListener],
@@ -50,10 +52,12 @@ final class LinesService: Service {
         pseudonyms: any Pseudonymising,
         table: ConnectionTable,
         patience: Duration,
+        anonymous: AnonymousDevice,
         metrics: LinesMetrics,
         log: Logger,
         onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
+        self.anonymous = anonymous
         self.listeners = listeners
         self.writer = writer
         self.decoder = decoder
@@ -97,6 +101,7 @@ final class LinesService: Service {
         descriptors: Int,
         room: RecoveredLedger,
         writer: GroupCommit<IngestProcessor>,
+        anonymous: AnonymousDevice,
         metrics: LinesMetrics,
         log: Logger,
         onListening: @escaping @Sendable ([ListeningAddress]) -> Void
@@ -120,6 +125,7 @@ final class LinesService: Service {
                 limitsClients: false
             ),
             patience: configuration.responseTimeout,
+            anonymous: anonymous,
             metrics: metrics,
             log: log,
             onListening: onListening
@@ -178,6 +184,7 @@ final class LinesService: Service {
             entry: entry,
             writer: writer,
             patience: patience,
+            anonymous: anonymous,
             metrics: metrics,
             log: log
         )

@@ -175,12 +175,14 @@ private struct ServiceListeners {
     ) throws {
         let configuration = live.current
         let (registry, writer) = (pipeline.registry, pipeline.writer)
+        let anonymous = AnonymousDevice(storage.identityKey, log)
         lines = LinesService(
             sockets.lines,
             live: live,
             descriptors: sockets.descriptors,
             room: storage,
             writer: writer,
+            anonymous: anonymous,
             metrics: LinesMetrics(registry),
             log: log
         ) { barrier.begins(.lines, at: $0) }
@@ -215,6 +217,7 @@ private struct ServiceListeners {
             readiness: readiness,
             reload: configuration.hasReloadEndpoint ? ReloadRoute(reloader: reloader) : nil,
             access: RequestSecurity(rules: watch.rules, configuration: live, metrics: metrics),
+            anonymous: anonymous,
             log: log
         ) { barrier.begins(.http, at: $0) }
     }

@@ -31,6 +31,7 @@ struct HTTPService: Service {
         readiness: Readiness,
         reload: ReloadRoute?,
         access: RequestSecurity,
+        anonymous: AnonymousDevice,
         log: Logger,
         onListening: @escaping @Sendable ([ListeningAddress]) -> Void
     ) {
@@ -45,6 +46,7 @@ struct HTTPService: Service {
                 writer: writer,
                 budget: ByteBudget(),
                 security: access,
+                anonymous: anonymous,
                 now: LedgerClock.system.now
             ),
             metrics: MetricsRoute(

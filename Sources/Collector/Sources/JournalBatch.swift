@@ -35,19 +35,29 @@ struct JournalBatch: Equatable, Sendable {
     var isFull: Bool { count >= Self.maximumEntries || lines.count >= Self.fullBytes }
 
     /// Appends the lines of an entry's message, each with a line feed.
-    mutating func take(_ message: [UInt8], writtenAt: Int64, stream: UInt64, device: [UInt8] = []) {
+    ///
+    /// - Parameters:
+    ///   - device: the name of the entry's device.
+    ///   - namesDevice: whether a field that the settings name says so, against what the lines say.
+    mutating func take(
+        _ message: [UInt8],
+        writtenAt: Int64,
+        stream: UInt64,
+        device: [UInt8] = [],
+        namesDevice: Bool = false
+    ) {
         entries += 1
         var cutter = LineCutter(dividesAtGaps: false)
         cutter.cut(message.count > Self.longestMessage ? Array(message[..<Self.longestMessage]) : message, into: &lines)
         cutter.finish(into: &lines)
-        carriers.append(
-            LineCarrier(
-                end: lines.count,
-                writtenAt: Timestamp(microseconds: writtenAt),
-                stream: stream,
-                device: device
-            )
+        var carrier = LineCarrier(
+            end: lines.count,
+            writtenAt: Timestamp(microseconds: writtenAt),
+            stream: stream,
+            device: device
         )
+        carrier.namesDevice = namesDevice
+        carriers.append(carrier)
     }
 
     mutating func skip() { skipped += 1 }
@@ -80,7 +90,8 @@ extension JournalBatch {
             message ?? [],
             writtenAt: time,
             stream: try streams.stream(of: reader),
-            device: try streams.device(of: reader)
+            device: try streams.device(of: reader),
+            namesDevice: streams.hasDeviceField
         )
     }
 
@@ -95,8 +106,8 @@ extension JournalBatch {
 
 /// Separates the lines of one program in the journal from those of others, by identifier, else by command name.
 ///
-/// The process id would not do, since logger(1) runs as a new process for each line. A field that names the device of an
-/// entry separates the lines of devices.
+/// The process id would not do, since logger(1) runs as a new process for each line. Each program of each host is a device
+/// of its own, unless a field of the entries names their devices.
 struct JournalStreams {
     private static let longestName = 256
     private static let maximumKnown = 256
@@ -111,10 +122,15 @@ struct JournalStreams {
         self.deviceField = deviceField
     }
 
-    /// The name of the current entry's device; empty for an entry that names none.
+    /// Whether a field names the devices.
+    var hasDeviceField: Bool { deviceField != nil }
+
+    /// The name of the current entry's device: the field's value, or host and program; empty for an entry that names none.
     func device(of reader: JournalReader) throws(JournalReaderError) -> [UInt8] {
-        guard let deviceField else { return [] }
-        return try name(deviceField, reader) ?? []
+        if let deviceField { return try name(deviceField, reader) ?? [] }
+        let host = try name(.host, reader) ?? []
+        let program = try name(.syslogIdentifier, reader) ?? name(.command, reader) ?? []
+        return host.isEmpty && program.isEmpty ? [] : host + [0] + program
     }
 
     /// The stream of the reader's current entry; 0 for an entry that names no program.

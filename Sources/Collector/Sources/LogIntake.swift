@@ -24,6 +24,9 @@ struct LogIntake<Place: SourcePlace> {
     private let origin: EventOrigin
     private let source: UInt64
     private let stop: SourceStop
+    /// Called once when the lines cannot be of one device.
+    private let onDoubt: (DeviceDoubts) -> Void
+    private var hasDoubt = false
     private var decoder: LogDecoder
     private var position: Place?
     /// The last position that was stored since the start.
@@ -41,15 +44,18 @@ struct LogIntake<Place: SourcePlace> {
     /// - Parameters:
     ///   - source: The key of the position in the ledger; 0 for a source without one.
     ///   - isPlaced: Whether the ledger has a position of it.
+    ///   - onDoubt: Called once when the lines cannot be of one device.
     init(
         _ decoder: LogDecoder,
         origin: EventOrigin,
         source: UInt64,
         isPlaced: Bool,
         writer: GroupCommit<IngestProcessor>,
-        stop: SourceStop
+        stop: SourceStop,
+        onDoubt: @escaping (DeviceDoubts) -> Void = { _ in }
     ) {
         self.decoder = decoder
+        self.onDoubt = onDoubt
         self.origin = origin
         self.source = source
         self.isPlaced = isPlaced
@@ -66,6 +72,10 @@ struct LogIntake<Place: SourcePlace> {
     ) async throws(IntakeEnded) {
         let now = LedgerClock.system.now()
         let decoded = decoder.decode(read.span, readAt: Timestamp(microseconds: now), carriers: carriers)
+        if !decoded.doubts.isEmpty, !hasDoubt {
+            hasDoubt = true
+            onDoubt(decoded.doubts)
+        }
         lines += decoded.lines
         bytes += bytesRead
         self.position = position

@@ -6,6 +6,7 @@ internal import LedgerState
 internal import Logging
 internal import MetricsRegistry
 internal import NIOPosix
+internal import PrefetchLifecycle
 internal import ServiceLifecycle
 internal import TelemetryEvents
 
@@ -144,7 +145,13 @@ struct SourcesService: Service {
                 if !files.isEmpty { group.addTask { await Self.watch(watch) } }
                 for file in files {
                     let name = FollowedSource.source(file.source.path, key)
-                    let intake: LogIntake<FilePosition> = intake(file.decoder, .file, name, isPlaced: file.isPlaced)
+                    let intake: LogIntake<FilePosition> = intake(
+                        file.decoder,
+                        .file,
+                        name,
+                        isPlaced: file.isPlaced,
+                        of: .file(file.source.path)
+                    )
                     group.addTask { [stop] in await file.source.run(intake, stop: stop) }
                 }
                 if let journal {
@@ -153,7 +160,8 @@ struct SourcesService: Service {
                         journal.decoder,
                         .journal,
                         name,
-                        isPlaced: journal.isPlaced
+                        isPlaced: journal.isPlaced,
+                        of: .journal
                     )
                     group.addTask { [stop] in await journal.source.run(intake, stop: stop) }
                 }
@@ -163,7 +171,13 @@ struct SourcesService: Service {
                         pseudonyms: key,
                         identityKey: identityKey
                     )
-                    let intake: LogIntake<FilePosition> = intake(decoder, .stdin, 0, isPlaced: true)
+                    let intake: LogIntake<FilePosition> = intake(
+                        decoder,
+                        .stdin,
+                        0,
+                        isPlaced: true,
+                        of: .standardInput
+                    )
                     let input = StandardInputSource(threads: threads, log: log)
                     group.addTask { [stop] in await input.run(intake, stop: stop) }
                 }
@@ -181,7 +195,8 @@ struct SourcesService: Service {
         _ decoder: LogDecoder,
         _ source: EventSource,
         _ name: UInt64,
-        isPlaced: Bool
+        isPlaced: Bool,
+        of sender: LineSender
     ) -> LogIntake<Place> {
         LogIntake(
             decoder,
@@ -190,7 +205,7 @@ struct SourcesService: Service {
             isPlaced: isPlaced,
             writer: writer,
             stop: stop
-        )
+        ) { [log] doubts in log.warning("\(sender.sentence(doubts))") }
     }
 
     private static func watch(_ watch: DirectoryWatch) async {
@@ -213,12 +228,17 @@ extension LogDecoder {
     ) -> LogDecoder {
         if let state {
             do throws(LogStateError) {
-                return try LogDecoder(
+                var decoder = try LogDecoder(
                     restoring: state,
                     options,
                     pseudonyms: room.key,
                     identityKey: room.identityKey
                 )
+                if decoder.isOfAnonymousSource {
+                    let now = Timestamp(microseconds: LedgerClock.system.now())
+                    decoder.carry(room.projection.fold.cyclesWithoutInstallation(now: now))
+                }
+                return decoder
             } catch {
                 gaps.add()
                 log.warning(

@@ -19,6 +19,8 @@ public struct DecodedEvents: Sendable {
     /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
     /// them.
     public internal(set) var untimedLines: [Int] = []
+    /// What speaks against the lines of a log being those of one device; empty where an installation was given.
+    public internal(set) var doubts: DeviceDoubts = []
     /// The line counts of a log; all zero for JSON.
     public internal(set) var lines = LogLineCounts()
 
@@ -30,6 +32,9 @@ public struct DecodedEvents: Sendable {
     public var received: Int { events.count + rejected }
 
     init() {}
+
+    /// Adds what the lines before these say against one device.
+    package mutating func add(_ doubts: DeviceDoubts) { self.doubts.formUnion(doubts) }
 
     package mutating func reject(_ rejection: Rejection) {
         rejected += 1
@@ -56,6 +61,7 @@ public struct DecodedEvents: Sendable {
         append(later, firstLine: 0)
         lines += later.lines
         untimedLines += later.untimedLines
+        doubts.formUnion(later.doubts)
         isBlank = isBlank && later.isBlank
     }
 }

@@ -219,6 +219,7 @@ extension JSONEventDecoder {
             draft.event.reason = derivedReason(draft.event, hinted: draft.impliedReason, bytes)
         }
         if !draft.event.error.isEmpty { shapeError(of: &draft, bytes) }
+        if carried != nil { leaveInCarriedCycle(&draft, bytes) }
         if keepsIdentifiers { return }
         let isScheduleReplaced = isSchedulePersonal(draft.event.scheduleId, bytes)
         let isEventReplaced = isPersonal(draft.event.eventId, bytes)

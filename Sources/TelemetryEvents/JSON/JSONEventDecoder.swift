@@ -36,6 +36,8 @@ public struct JSONEventDecoder {
     var clockSkew: Int64?
     /// The installation of events that have none.
     let installation: Pseudonym?
+    /// The cycles whose events stay without an installation.
+    let carried: CarriedCycles?
     var decoded = DecodedEvents()
     /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
@@ -48,10 +50,12 @@ public struct JSONEventDecoder {
         receivedAt: Timestamp,
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
-        installation: Pseudonym?
+        installation: Pseudonym?,
+        carried: CarriedCycles?
     ) {
         self.framing = framing
         self.installation = installation
+        self.carried = carried
         self.identityKey = identityKey
         self.receivedAt = receivedAt
         self.pseudonyms = pseudonyms
@@ -75,12 +79,34 @@ public struct JSONEventDecoder {
         identityKey: IdentityKey,
         installation: Pseudonym? = nil
     ) -> DecodedEvents {
+        decode(
+            bytes,
+            framing: framing,
+            receivedAt: receivedAt,
+            pseudonyms: pseudonyms,
+            identityKey: identityKey,
+            installation: installation,
+            carried: nil
+        )
+    }
+
+    /// - Parameter carried: the cycles whose events stay without an installation.
+    static func decode(
+        _ bytes: Span<UInt8>,
+        framing: Framing,
+        receivedAt: Timestamp,
+        pseudonyms: any Pseudonymising,
+        identityKey: IdentityKey,
+        installation: Pseudonym?,
+        carried: CarriedCycles?
+    ) -> DecodedEvents {
         var decoder = JSONEventDecoder(
             framing: framing,
             receivedAt: receivedAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: installation
+            installation: installation,
+            carried: carried
         )
         decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
         decoder.decoded.identities.reserveCapacity(bytes.count / 160)

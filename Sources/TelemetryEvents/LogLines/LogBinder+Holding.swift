@@ -16,16 +16,41 @@ extension LogBinder {
     }
 
     /// Assigns the tentative execution to the cycle that a later line named; without one it keeps its cycle.
-    mutating func confirmExecution(_ device: Int, _ process: UInt64, _ serial: UInt32?) {
+    ///
+    /// - Parameter isAlone: whether nothing followed it, so that it may be a late or repeated run of the cycle before.
+    mutating func confirmExecution(_ device: Int, _ process: UInt64, _ serial: UInt32?, isAlone: Bool = false) {
         guard
             let waiting = binding.devices[device].held.lastIndex(where: { $0.isTentative && $0.process == process })
         else { return }
+        if isAlone { returnToCycleBefore(device, waiting) }
         binding.devices[device].held[waiting].isTentative = false
         if let serial { binding.devices[device].held[waiting].cycle = serial }
         if let cycleIndex = binding.devices[device].index(of: binding.devices[device].held[waiting].cycle) {
             binding.devices[device].cycles[cycleIndex].execute()
             releaseNamed(device, cycleIndex)
         }
+    }
+
+    /// Whether an execution of a process at this time waits for the line that names its cycle.
+    func holdsExecution(_ device: Int, _ process: UInt64, at time: Timestamp?) -> Bool {
+        binding.devices[device].held.contains {
+            $0.isTentative && $0.process == process && (time == nil || $0.timestamp == time)
+        }
+    }
+
+    /// Takes an execution out of the unnamed cycle that it opened, if that holds nothing else: one line is no sign of a
+    /// cycle that no other line tells of.
+    private mutating func returnToCycleBefore(_ device: Int, _ index: Int) {
+        let held = binding.devices[device].held[index]
+        guard
+            let phantom = binding.devices[device].index(of: held.cycle),
+            binding.devices[device].cycles[phantom].isBare,
+            binding.devices[device].held.count(where: { $0.cycle == held.cycle }) == 1,
+            let before = binding.cycleBefore(phantom, device, held.hasTime ? held.timestamp : nil)
+        else { return }
+        let serial = binding.devices[device].cycles[before].serial
+        binding.devices[device].held[index].cycle = serial
+        binding.drop(phantom, of: device, replacedBy: serial)
     }
 
     /// Resolves the year of waiting events now that an absolute time is known.
@@ -52,7 +77,7 @@ extension LogBinder {
         while let first = binding.devices[device].held.firstIndex(where: { $0.cycle == serial }) {
             emitUnresolved(device, first)
         }
-        binding.devices[device].cycles.remove(at: past)
+        if let left = binding.devices[device].index(of: serial) { binding.devices[device].cycles.remove(at: left) }
     }
 
     mutating func releaseExpired() {
@@ -75,6 +100,7 @@ extension LogBinder {
 
     /// Emits an event whose wait was in vain.
     private mutating func emitUnresolved(_ device: Int, _ index: Int) {
+        if binding.devices[device].held[index].isTentative { returnToCycleBefore(device, index) }
         var held = binding.devices[device].held.remove(at: index)
         if let stamp = held.yearless {
             held.timestamp = fallbackTime(stamp)
@@ -135,6 +161,9 @@ struct HeldEvent {
     var readAt: Timestamp
     /// The index of its line in the log, from 0.
     var line: Int
+
+    /// Whether its time is neither assumed nor without a year.
+    fileprivate var hasTime: Bool { !isTimeAssumed && yearless == nil }
 
     var belongsToCycle: Bool { message.form.kind?.belongsToCycle == true }
 

@@ -92,6 +92,7 @@ public struct LogBinder: Sendable {
 
     private mutating func end() -> DecodedEvents {
         decoded.isBlank = decoded.lines.read == 0 && decoded.events.count == 0
+        if options.installation == nil { decoded.doubts = binding.doubts }
         decoded.events.finish()
         defer { decoded = DecodedEvents() }
         return decoded
@@ -108,15 +109,24 @@ public struct LogBinder: Sendable {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
+        if novelty == .new, parsed.fingerprint != 0, let stamp = parsed.stamp,
+            binding.devices[device].stamped.add(stamp)
+        {
+            binding.doubts.insert(.stamps)
+        }
         if let absolute = parsed.message.due ?? parsed.message.begin { anchor(absolute, stream, device) }
         let time = time(of: parsed.stamp, stream: stream)
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
-        if !binding.devices[device].held.isEmpty,
-            parsed.message.form.kind == .prefetchExecuted || parsed.message.form.phase == .delivery
-        {
-            confirmExecution(device, process, nil)
+        if !binding.devices[device].held.isEmpty {
+            if parsed.message.form.kind == .prefetchExecuted {
+                // The same execution told again still waits for the line that names its cycle.
+                if novelty == .similar, holdsExecution(device, process, at: time.any) { return }
+                confirmExecution(device, process, nil, isAlone: true)
+            } else if parsed.message.form.phase == .delivery {
+                confirmExecution(device, process, nil)
+            }
         }
         evictCycle(device)
         var id = KnownId()
@@ -152,6 +162,7 @@ public struct LogBinder: Sendable {
             binding.devices[device].cycles[cycleIndex].progress.remove(.missed)
         case .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted:
             binding.devices[device].cycles[cycleIndex].progress.insert(.ended)
+            if binding.devices[device].cycles[cycleIndex].note(message) { binding.doubts.insert(.results) }
         case .prefetchMissed: binding.devices[device].cycles[cycleIndex].progress.insert(.missed)
         case .notificationDelivered: binding.devices[device].cycles[cycleIndex].progress.insert(.delivered)
         default: break
@@ -288,17 +299,39 @@ public struct LogBinder: Sendable {
         binding.devices[device].cycles[cycleIndex].id.schedule = originals.schedule ?? 0
     }
 
-    /// The pseudonym of the device, or of one of several processes that run on it concurrently.
-    private func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
+    /// The pseudonym of an event's device: the one that the first event of its cycle had.
+    private mutating func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
-        let progress = cycleIndex.map { binding.devices[device].cycles[$0].progress } ?? []
-        let source = progress.contains(.withoutSource) ? nil : options.source
-        if let cycleIndex, progress.contains(.concurrent) {
-            let cycle = binding.devices[device].cycles[cycleIndex]
+        guard let cycleIndex else { return installation(of: nil, device, in: options.source) }
+        let cycle = binding.devices[device].cycles[cycleIndex]
+        if case .decided(let installation) = cycle.installation { return installation }
+        let installation = installation(of: cycle, device, in: options.source)
+        binding.devices[device].cycles[cycleIndex].installation = .decided(installation)
+        return installation
+    }
+
+    /// The pseudonym of a device, or of one of several processes that run on it concurrently.
+    private func installation(of cycle: KnownCycle?, _ device: Int, in source: Pseudonym?) -> Pseudonym? {
+        if let cycle, cycle.progress.contains(.concurrent) {
             return identityKey.process(cycle.process, of: binding.devices[device].name, in: source)
         }
         guard let named = binding.devices[device].installation else { return source }
         return source.map { identityKey.device(named, in: $0) } ?? named
+    }
+
+    /// Decides the installations of all known cycles, as versions did that did not save them.
+    ///
+    /// - Parameter hasSources: whether sources were devices of their own.
+    mutating func decideInstallations(hasSources: Bool) {
+        for device in binding.devices.indices {
+            for index in binding.devices[device].cycles.indices {
+                let cycle = binding.devices[device].cycles[index]
+                let isOfSource = hasSources && !cycle.progress.contains(.withoutSource)
+                let installation = installation(of: cycle, device, in: isOfSource ? options.source : nil)
+                binding.devices[device].cycles[index].installation = .decided(installation)
+                binding.devices[device].cycles[index].progress.remove(.withoutSource)
+            }
+        }
     }
 
     private mutating func reject(_ reason: RejectionReason, _ line: Int) {
@@ -313,7 +346,7 @@ public struct LogBinder: Sendable {
         if parsed.device == 0, parsed.process == 0, parsed.stamp == nil, !binding.streams.isEmpty {
             return binding.use(binding.lastStream)
         }
-        let name = device(named: parsed.device, bytes, parsed.deviceName)
+        let name = device(of: parsed, bytes)
         if let known = binding.stream(device: name, process: parsed.process) { return binding.use(known) }
         if !binding.devices.contains(where: { $0.name == name }) {
             let installation =
@@ -324,11 +357,22 @@ public struct LogBinder: Sendable {
     }
 
     /// The device of a line; a line without one belongs to the only named device, if there is just one.
-    private mutating func device(named name: UInt64, _ bytes: Span<UInt8>, _ text: Event.Text) -> UInt64 {
+    private mutating func device(of parsed: ParsedMessage, _ bytes: Span<UInt8>) -> UInt64 {
+        let name = parsed.device
+        if parsed.isDeviceOfStream {
+            if binding.devices.contains(where: { $0.name == 0 }) {
+                binding.move(
+                    process: parsed.process,
+                    to: name,
+                    devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms)
+                )
+            }
+            return name
+        }
         guard binding.devices.count == 1 else { return name }
         if name == 0 { return binding.devices[0].name }
         if binding.devices[0].name == 0 {
-            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, text, pseudonyms))
+            binding.nameOnlyDevice(name, devices.pseudonym(of: bytes, parsed.deviceName, pseudonyms))
         }
         return name
     }

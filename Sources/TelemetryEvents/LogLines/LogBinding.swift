@@ -18,6 +18,8 @@ struct LogBinding {
     var anchor: Timestamp?
     var lineCount: UInt64 = 0
     var lifetimes = LogLifetimes()
+    /// What speaks against the lines being those of one device, since the start.
+    var doubts: DeviceDoubts = []
 
     /// Finds the cycle of a message, and opens one if the message begins a cycle.
     ///
@@ -151,95 +153,6 @@ struct LogBinding {
         return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
     }
 
-    /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
-    private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
-        guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
-        return begin <= due && due.microseconds - begin.microseconds <= 86_400_000_000
-    }
-
-    // MARK: By order
-
-    private func cycleInOrder(
-        _ message: LogMessage,
-        _ phase: LogRule.Phase,
-        _ context: Int?,
-        _ device: Int,
-        _ stream: Int,
-        _ time: Timestamp?
-    ) -> Int? {
-        switch phase {
-        case .plugin: return nil
-        case .scheduling: return scheduledCycleInOrder(message, context, device, time)
-        case .execution:
-            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
-            return context ?? devices[device].lastIndex {
-                $0.progress.contains(.executed) && !$0.progress.contains(.ended)
-            }
-                ?? devices[device].lastIndex { !$0.isDelivered }
-        case .delivery, .summary:
-            if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
-                return context
-            }
-            return nearest(device, time) { !$0.isDelivered }
-                ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
-        }
-    }
-
-    private func scheduledCycleInOrder(
-        _ message: LogMessage,
-        _ context: Int?,
-        _ device: Int,
-        _ time: Timestamp?
-    ) -> Int? {
-        let state = devices[device]
-        if message.form.kind == .prefetchMissed {
-            return nearest(device, time) { $0.isWaiting } ?? context
-        }
-        let begin = message.begin
-        guard let context else {
-            guard let begin else { return nil }
-            return state.lastIndex { $0.begin == begin && $0.isWaiting }
-                ?? state.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
-        }
-        let cycle = state.cycles[context]
-        if let begin, mayBegin(cycle, at: begin) { return context }
-        if cycle.isDelivered { return nil }
-        if cycle.progress.contains(.missed) { return context }
-        if let begin, let due = cycle.due, begin > due { return nil }
-        let isRunning = state.held.contains { $0.isTentative && $0.cycle == cycle.serial }
-        if begin != nil, cycle.due == nil, isRunning || cycle.progress.contains(.executed) { return nil }
-        return context
-    }
-
-    /// The cycle that the system runs next, preferring those of this process; else a retry of the last one.
-    private func nextToExecute(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
-        let waiting =
-            nearest(device, time) { $0.isWaiting && $0.process == stream.process }
-            ?? nearest(device, time) { $0.isWaiting }
-        if let waiting { return waiting }
-        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
-            return last
-        }
-        return devices[device].lastIndex { !$0.isDelivered }
-    }
-
-    /// The matching cycle nearest to the line's time, or the earliest if the line has none.
-    private func nearest(_ device: Int, _ time: Timestamp?, _ matches: (KnownCycle) -> Bool) -> Int? {
-        let cycles = devices[device].cycles
-        var first: Int?
-        for index in cycles.indices where matches(cycles[index]) {
-            guard let known = first else {
-                first = index
-                continue
-            }
-            let isNearer =
-                time.map { cycles[index].distance(to: $0) < cycles[known].distance(to: $0) }
-                ?? (cycles[index].order < cycles[known].order)
-            if isNearer { first = index }
-        }
-        return first
-    }
-
     // MARK: Opening and merging
 
     private mutating func openCycle(
@@ -261,6 +174,7 @@ struct LogBinding {
         devices[device].cycles[cycleIndex].due = due
         if lifetimes.overlapsAnother(device: devices[device].name, process) {
             devices[device].cycles[cycleIndex].progress.insert(.concurrent)
+            doubts.insert(.processes)
         }
         return cycleIndex
     }
@@ -288,12 +202,17 @@ struct LogBinding {
         for index in devices[device].held.indices where devices[device].held[index].cycle == lost.serial {
             devices[device].held[index].cycle = serial
         }
+        drop(dropped, of: device, replacedBy: serial)
+        return kept
+    }
+
+    /// Removes a cycle; the streams that were in it are in another one.
+    mutating func drop(_ cycleIndex: Int, of device: Int, replacedBy serial: UInt32) {
+        let dropped = devices[device].cycles.remove(at: cycleIndex).serial
         let name = devices[device].name
         for index in streams.indices where streams[index].device == name {
-            streams[index].replace(lost.serial, by: serial)
+            streams[index].replace(dropped, by: serial)
         }
-        devices[device].cycles.remove(at: dropped)
-        return kept
     }
 
     func stream(device: UInt64, process: UInt64) -> Int? {
@@ -331,6 +250,24 @@ struct LogBinding {
         }
         streams.append(LogStream(device: device, process: process))
         return streams.count - 1
+    }
+
+    /// Moves what is known of a process from the anonymous device to a device that its later lines name.
+    mutating func move(process: UInt64, to name: UInt64, _ installation: Pseudonym?) {
+        guard let old = devices.firstIndex(where: { $0.name == 0 }) else { return }
+        let isOwn = streams.contains { $0.device == 0 && $0.process == process }
+        guard isOwn, !devices.contains(where: { $0.name == name }) else { return }
+        var device = LogDevice(name: name, installation: installation)
+        device.lastSerial = devices[old].lastSerial
+        device.cycles = devices[old].cycles.filter { $0.process == process }
+        device.held = devices[old].held.filter { $0.process == process }
+        devices[old].cycles.removeAll { $0.process == process }
+        devices[old].held.removeAll { $0.process == process }
+        for index in streams.indices where streams[index].device == 0 && streams[index].process == process {
+            streams[index].device = name
+        }
+        devices.append(device)
+        if !streams.contains(where: { $0.device == 0 }), devices[old].held.isEmpty { devices.remove(at: old) }
     }
 
     mutating func dropDevice(_ index: Int) {

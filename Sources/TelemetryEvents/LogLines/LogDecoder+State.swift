@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LogDecoder {
-    private static let stateVersion: UInt8 = 3
-    /// The version before, whose sources were not devices of their own, and whose ids may be personal.
+    private static let stateVersion: UInt8 = 4
+    /// The version before, which did not save the installation of cycles.
+    private static let undecidedStateVersion: UInt8 = 3
+    /// The version before that, whose sources were not devices of their own, and whose ids may be personal.
     private static let plainStateVersion: UInt8 = 2
     /// The maximum size of the state in bytes; the least recently used devices are left out.
     private static let maximumState = 64 << 10
@@ -16,6 +18,7 @@ extension LogDecoder {
         output.append(optional: binder.binding.anchor)
         output.appendVarint(binder.binding.lineCount)
         output.append(logcatHeader: parser.unwrapper.header)
+        output.append(parser.carried)
         output.appendVarint(zigzag: binder.lastStamp)
         output.appendLittleEndian(binder.recent.previous)
         output.appendVarint(UInt64(binder.recent.latest.count))
@@ -53,7 +56,7 @@ extension LogDecoder {
             var reader = RecordReader(start: 0)
             let bytes = state.span
             let version = try reader.byte(bytes)
-            guard version == Self.stateVersion || version == Self.plainStateVersion else {
+            guard (Self.plainStateVersion...Self.stateVersion).contains(version) else {
                 throw reader.error("another version")
             }
             let plainIds = version == Self.plainStateVersion ? pseudonyms : nil
@@ -65,13 +68,13 @@ extension LogDecoder {
             binder.binding.anchor = try reader.optionalTime(bytes)
             binder.binding.lineCount = try reader.varint(bytes)
             parser.unwrapper.header = try reader.logcatHeader(bytes)
+            if version == Self.stateVersion { parser.carried = try reader.carriedCycles(bytes) }
             binder.lastStamp = try reader.zigzag(bytes)
             binder.recent = try reader.recentLines(bytes)
             while try reader.byte(bytes) == 1 {
-                binder.binding.devices.append(try reader.device(bytes, plainIds))
-                if version == Self.plainStateVersion {
-                    binder.binding.devices[binder.binding.devices.count - 1].leaveCyclesWithoutSource()
-                }
+                binder.binding.devices.append(
+                    try reader.device(bytes, plainIds, areDecided: version == Self.stateVersion)
+                )
                 while try reader.byte(bytes) == 1 {
                     guard binder.binding.streams.count < LogBinding.maximumStreams else {
                         throw reader.error("too many streams")
@@ -88,6 +91,10 @@ extension LogDecoder {
             else {
                 throw reader.error("streams of other devices")
             }
+            if version <= Self.undecidedStateVersion {
+                binder.decideInstallations(hasSources: version == Self.undecidedStateVersion)
+            }
+            isOfAnonymousSource = version == Self.plainStateVersion
             binder.binding.lastStream =
                 binder.binding.streams.indices.max {
                     binder.binding.streams[$0].usedAt < binder.binding.streams[$1].usedAt
@@ -168,6 +175,26 @@ extension [UInt8] {
         append(optional: cycle.due)
         append(optional: cycle.begin)
         append(cycle.progress.rawValue)
+        append(cycle.results.rawValue)
+        switch cycle.installation {
+        case .undecided: append(0)
+        case .decided(nil): append(1)
+        case .decided(let installation?):
+            append(2)
+            appendLittleEndian(installation.high)
+            appendLittleEndian(installation.low)
+        }
+    }
+
+    fileprivate mutating func append(_ carried: CarriedCycles?) {
+        append(optional: carried?.until)
+        guard let carried else { return }
+        appendVarint(UInt64(carried.cycles.count))
+        for cycle in carried.cycles {
+            appendLittleEndian(cycle.schedule)
+            append(optional: cycle.due)
+            appendVarint(zigzag: cycle.end.microseconds)
+        }
     }
 
     private mutating func append(_ held: HeldEvent) {
@@ -263,7 +290,8 @@ extension RecordReader {
     /// - Parameter plainIds: replaces ids of a state that holds them as they were sent; nil where they have their shape.
     fileprivate mutating func device(
         _ bytes: Span<UInt8>,
-        _ plainIds: (any Pseudonymising)?
+        _ plainIds: (any Pseudonymising)?,
+        areDecided: Bool
     ) throws(EventRecordError) -> LogDevice {
         let name = try littleEndian(bytes, size: 8)
         var installation: Pseudonym?
@@ -275,7 +303,9 @@ extension RecordReader {
         device.usedAt = try varint(bytes)
         device.lastSerial = try serial(bytes)
         for _ in 0..<(try count(bytes, upTo: LogDevice.maximumCycles)) {
-            device.cycles.append(try cycle(bytes, plainIds))
+            var cycle = try cycle(bytes, plainIds)
+            if areDecided { try readInstallation(of: &cycle, bytes) }
+            device.cycles.append(cycle)
         }
         for _ in 0..<(try count(bytes, upTo: LogDevice.maximumHeld)) { device.held.append(try held(bytes)) }
         return device
@@ -300,6 +330,38 @@ extension RecordReader {
         cycle.begin = try optionalTime(bytes)
         cycle.progress = KnownCycle.Progress(rawValue: try byte(bytes))
         return cycle
+    }
+
+    private mutating func readInstallation(
+        of cycle: inout KnownCycle,
+        _ bytes: Span<UInt8>
+    ) throws(EventRecordError) {
+        cycle.results = KnownCycle.Results(rawValue: try byte(bytes))
+        switch try byte(bytes) {
+        case 0: cycle.installation = .undecided
+        case 1: cycle.installation = .decided(nil)
+        case 2:
+            let high = try littleEndian(bytes, size: 8)
+            cycle.installation = .decided(Pseudonym(high: high, low: try littleEndian(bytes, size: 8)))
+        default: throw error("an unknown kind of installation")
+        }
+    }
+
+    fileprivate mutating func carriedCycles(_ bytes: Span<UInt8>) throws(EventRecordError) -> CarriedCycles? {
+        guard let until = try optionalTime(bytes) else { return nil }
+        var cycles: [CarriedCycles.Cycle] = []
+        for _ in 0..<(try count(bytes, upTo: CarriedCycles.maximum)) {
+            let schedule = try littleEndian(bytes, size: 8)
+            let due = try optionalTime(bytes)
+            cycles.append(
+                CarriedCycles.Cycle(
+                    schedule: schedule,
+                    due: due,
+                    end: Timestamp(microseconds: try zigzag(bytes))
+                )
+            )
+        }
+        return CarriedCycles(cycles, until: until)
     }
 
     private mutating func held(_ bytes: Span<UInt8>) throws(EventRecordError) -> HeldEvent {

@@ -52,6 +52,19 @@ public struct LogDecoder: Sendable {
         binder.binding.devices.lazy.flatMap(\.held).map(\.line).min()
     }
 
+    /// Whether nothing but the lines themselves says whose they are.
+    public var isAnonymous: Bool { binder.options.installation == nil && binder.options.source == nil }
+
+    /// Whether it was restored from the state of a version whose sources were not devices of their own; the open cycles of
+    /// that version are to be carried over.
+    public internal(set) var isOfAnonymousSource = false
+
+    /// Leaves the events of these cycles without an installation, as those before them.
+    public mutating func carry(_ cycles: CarriedCycles) {
+        isOfAnonymousSource = false
+        parser.carried = cycles.isEmpty ? nil : cycles
+    }
+
     /// Emits all waiting events.
     ///
     /// Call it at the end of a log, and when a live log has been idle for a while.

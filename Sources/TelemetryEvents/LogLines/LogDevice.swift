@@ -15,6 +15,8 @@ struct LogDevice {
     var held: [HeldEvent] = []
     var usedAt: UInt64 = 0
     var lastSerial: UInt32 = 0
+    /// The times of its lines since the start.
+    var stamped = StampedSpan()
 
     init(name: UInt64, installation: Pseudonym?) {
         self.name = name
@@ -41,11 +43,6 @@ struct LogDevice {
         if lastSerial == 0 { lastSerial = 1 }
         cycles.append(KnownCycle(serial: lastSerial, process: process))
         return cycles.count - 1
-    }
-
-    /// Keeps the known cycles as they are, where their source has become a device of its own.
-    mutating func leaveCyclesWithoutSource() {
-        for index in cycles.indices { cycles[index].progress.insert(.withoutSource) }
     }
 
     func knows(_ idHash: UInt64) -> Bool {
@@ -97,8 +94,32 @@ struct KnownCycle {
         static let missed = Progress(rawValue: 1 << 5)
         /// Other processes of the device run concurrently with the one that opened it.
         static let concurrent = Progress(rawValue: 1 << 6)
-        /// Its first events were emitted before sources were devices of their own, and the others go with them.
+        /// Only in states of the versions before: its first events were emitted before sources were devices of their own.
         static let withoutSource = Progress(rawValue: 1 << 7)
+    }
+
+    /// The results of the attempt so far.
+    struct Results: OptionSet {
+        var rawValue: UInt8
+        static let succeeded = Results(rawValue: 1 << 0)
+        static let failed = Results(rawValue: 1 << 1)
+        static let retries = Results(rawValue: 1 << 2)
+
+        /// The reason of the failure that was final.
+        var reason: FailureReason? {
+            get { rawValue >> 3 == 0 ? nil : FailureReason(rawValue: (rawValue >> 3) - 1) }
+            set { rawValue = rawValue & 7 | (newValue.map { ($0.rawValue + 1) << 3 } ?? 0) }
+        }
+
+        /// Whether one attempt cannot have them all.
+        var contradict: Bool { isSuperset(of: [.succeeded, .failed]) && !contains(.retries) }
+    }
+
+    /// The installation of a cycle's events: that of the first one, so that they stay together when more becomes known of
+    /// their device.
+    enum Installation: Equatable {
+        case undecided
+        case decided(Pseudonym?)
     }
 
     /// Unique on its device.
@@ -114,6 +135,8 @@ struct KnownCycle {
     /// The task's earliest begin time.
     var begin: Timestamp?
     var progress: Progress = []
+    var results: Results = []
+    var installation = Installation.undecided
 
     var isWaiting: Bool { progress.contains(.scheduled) && progress.isDisjoint(with: [.executed, .delivered]) }
     var isDelivered: Bool { progress.contains(.delivered) }
@@ -124,12 +147,42 @@ struct KnownCycle {
         (due ?? begin)?.distance(to: time) ?? .max
     }
 
+    /// Whether nothing is known of it but that something ran.
+    var isBare: Bool {
+        idHash == 0 && due == nil && begin == nil
+            && progress.isDisjoint(with: [.scheduled, .ended, .delivered, .released, .missed])
+    }
+
     /// Whether its events have their mandatory fields and need not wait.
     var isBound: Bool { idHash != 0 || progress.contains(.released) }
 
     mutating func execute() {
         progress.insert(.executed)
         progress.remove(.ended)
+        results = []
+    }
+
+    /// Notes the result of a fetch that a line tells.
+    ///
+    /// - Returns: whether one attempt cannot have it beside the results before.
+    mutating func note(_ message: LogMessage) -> Bool {
+        switch message.form.kind {
+        case .prefetchSuccess:
+            results.insert(.succeeded)
+            return results.contradict
+        // A line such as "JWT expired" does not say that the attempt ends with it.
+        case .prefetchFailure where message.form.reason == nil:
+            if message.willRetry == true {
+                results.insert(.retries)
+                return false
+            }
+            results.insert(.failed)
+            guard message.willRetry == false, let reason = message.reason else { return results.contradict }
+            let isOther = results.reason.map { $0 != reason } ?? false
+            results.reason = reason
+            return isOther || results.contradict
+        default: return false
+        }
     }
 
     /// Stops waiting for an id. A cycle without a due time gets an id from its first event, since events need one of

@@ -21,6 +21,11 @@ public struct LogParser: Sendable {
     private var carriers: [LineCarrier] = []
     /// The carrier of the current line.
     private var carrier = 0
+    /// The carrier of the pending events.
+    private var pendingCarrier = 0
+    private var carrierDevices = PseudonymCache()
+    /// The open cycles of the version before, whose events name no installation.
+    var carried: CarriedCycles?
 
     /// The lines parsed so far.
     public private(set) var counts = LogLineCounts()
@@ -56,6 +61,8 @@ public struct LogParser: Sendable {
         self.readAt = readAt
         self.carriers = carriers
         carrier = 0
+        pendingCarrier = 0
+        if let carried, carried.until < readAt { self.carried = nil }
         lastDevice = (0, 0..<0)
         parsed = ParsedLog()
         parsed.messages.reserveCapacity(bytes.count / 72)
@@ -77,13 +84,17 @@ public struct LogParser: Sendable {
         while carrier < carriers.count, carriers[carrier].end <= line.lowerBound { carrier += 1 }
         let unwrapped = unwrapper.unwrap(bytes, line, scratch: &scratch)
         if unwrapped.isEvent, !unwrapped.isInScratch {
-            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) { decodePendingEvents(bytes) }
+            if !pending.mayContinue(at: unwrapped.text.lowerBound, bytes) || device(pendingCarrier) != device(carrier) {
+                decodePendingEvents(bytes)
+            }
+            pendingCarrier = carrier
             return pending.add(unwrapped.text, line: lineIndex)
         }
         if !pending.isEmpty { decodePendingEvents(bytes) }
         guard unwrapped.isInScratch else { return read(unwrapped, bytes) }
         let unescaped = scratch
         if unwrapped.isEvent {
+            pendingCarrier = carrier
             decodeEvents(unescaped.span.extracting(unwrapped.text), lines: 1, first: lineIndex)
         } else {
             read(unwrapped, unescaped.span)
@@ -106,6 +117,7 @@ public struct LogParser: Sendable {
         entry.stamp = line.stamp
         entry.process = line.process
         entry.device = 0
+        entry.isDeviceOfStream = false
         entry.schedule = 0
         entry.line = lineIndex
         entry.fingerprint = fingerprint(of: line, bytes)
@@ -123,9 +135,21 @@ public struct LogParser: Sendable {
     private mutating func complete(with carrier: LineCarrier) {
         if entry.stamp == nil { entry.stamp = carrier.stamp }
         if entry.process == 0 { entry.process = carrier.stream }
-        if entry.device == 0, !carrier.device.isEmpty {
-            nameDevice(0..<carrier.device.count, carrier.device.span)
-        }
+        guard !carrier.device.isEmpty, entry.device == 0 || carrier.namesDevice else { return }
+        nameDevice(0..<carrier.device.count, carrier.device.span)
+        entry.isDeviceOfStream = !carrier.namesDevice
+    }
+
+    /// The device of a carrier; empty for none.
+    private func device(_ carrier: Int) -> [UInt8] { carrier < carriers.count ? carriers[carrier].device : [] }
+
+    /// The installation of the pending events that name none.
+    private mutating func installationOfPending() -> Pseudonym? {
+        if let installation = options.installation { return installation }
+        let name = device(pendingCarrier)
+        guard !name.isEmpty else { return options.source }
+        let named = carrierDevices.pseudonym(of: name.span, 0..<name.count, pseudonyms)
+        return options.source.map { identityKey.device(named, in: $0) } ?? named
     }
 
     /// The fingerprint for detecting repeated lines; 0 without a stamp.
@@ -214,7 +238,8 @@ public struct LogParser: Sendable {
             receivedAt: readAt,
             pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: options.installation ?? options.source
+            installation: installationOfPending(),
+            carried: carried
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)
@@ -278,6 +303,8 @@ struct ParsedMessage: Sendable {
     /// The keyed hash of the device's name; 0 for none.
     var device: UInt64 = 0
     var deviceName: Event.Text = 0..<0
+    /// Whether the device is that of its stream, which has no other.
+    var isDeviceOfStream = false
     /// The keyed hash of the schedule id; 0 for none.
     var schedule: UInt64 = 0
     /// The fingerprint for detecting repeated lines; 0 without a stamp.
@@ -296,6 +323,8 @@ public struct LineCarrier: Hashable, Sendable {
     public var stream: UInt64
     /// The name of its device, for lines that name none; empty for none.
     public var device: [UInt8]
+    /// Whether the device is that of the lines that name another one, too; otherwise it is the stream's own.
+    public var namesDevice = false
 
     /// Creates a carrier.
     public init(end: Int, writtenAt: Timestamp, stream: UInt64, device: [UInt8] = []) {

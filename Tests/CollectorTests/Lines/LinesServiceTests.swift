@@ -59,6 +59,7 @@ extension OneAtATime {
                     pseudonyms: FixedPseudonym(),
                     table: ConnectionTable(LiveConfiguration(configuration), metrics.atTheLimit, descriptors: 20_000),
                     patience: patience,
+                    anonymous: AnonymousDevice(EventText.identityKey, log),
                     metrics: metrics,
                     log: log
                 ) { addresses in told.addresses.withLock { $0 = addresses } }

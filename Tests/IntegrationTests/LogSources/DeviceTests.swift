@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The logs of three phones with the same schedule ids and times, and no id of an installation.
-private enum Phones {
+enum Phones {
     static let names = ["happy-stamped", "network-failure", "auth-failure"]
     static let paths = names.map { Sample.path("logs/\($0).log") }
     static let totals = LifecycleTotals(

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the cycle of a line that names neither schedule nor notification time: the one that its stream is in.
+extension LogBinding {
+    /// How long after its notification time a cycle's task may still begin or run, in microseconds: half a day, since
+    /// later ones are nearer to the next day's notification.
+    private static let latestTask: Int64 = 43_200_000_000
+    /// How long before its notification time a task may begin, in microseconds.
+    private static let longestLead: Int64 = 86_400_000_000
+
+    func cycleInOrder(
+        _ message: LogMessage,
+        _ phase: LogRule.Phase,
+        _ context: Int?,
+        _ device: Int,
+        _ stream: Int,
+        _ time: Timestamp?
+    ) -> Int? {
+        switch phase {
+        case .plugin: return nil
+        case .scheduling:
+            if message.form.kind == .prefetchMissed { return missedCycle(context, device, time) }
+            return scheduledCycle(message.begin, context, device)
+        case .execution:
+            if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
+            return context ?? devices[device].lastIndex {
+                $0.progress.contains(.executed) && !$0.progress.contains(.ended)
+            }
+                ?? devices[device].lastIndex { !$0.isDelivered }
+        case .delivery, .summary:
+            if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
+                return context
+            }
+            return nearest(device, time) { !$0.isDelivered }
+                ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+        }
+    }
+
+    /// The cycle that an execution belongs to that no later line named, and that nothing followed: the one before it, whose
+    /// late or repeated run it is.
+    ///
+    /// - Parameter phantom: the cycle that the execution opened.
+    func cycleBefore(_ phantom: Int, _ device: Int, _ time: Timestamp?) -> Int? {
+        let serial = devices[device].cycles[phantom].serial
+        return nearestOrLast(device, time) { $0.serial < serial && self.mayStillRun($0, at: time) }
+    }
+
+    // MARK: Scheduling
+
+    /// The cycle whose task a line says is scheduled.
+    private func scheduledCycle(_ begin: Timestamp?, _ context: Int?, _ device: Int) -> Int? {
+        let state = devices[device]
+        guard let begin else { return context.flatMap { state.cycles[$0].isDelivered ? nil : $0 } }
+        let waiting = state.lastIndex { $0.begin == begin && $0.isWaiting }
+        let expecting = state.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
+        guard let context else { return waiting ?? expecting }
+        let cycle = state.cycles[context]
+        if mayBegin(cycle, at: begin) || (cycle.begin == begin && !cycle.isDelivered) { return context }
+        guard let due = cycle.due else {
+            if cycle.isDelivered { return nil }
+            if cycle.progress.contains(.missed) { return context }
+            let isRunning = state.held.contains { $0.isTentative && $0.cycle == cycle.serial }
+            return isRunning || cycle.progress.contains(.executed) ? nil : context
+        }
+        if begin > due, let other = waiting ?? expecting { return other }
+        return begin.microseconds - due.microseconds <= Self.latestTask ? context : nil
+    }
+
+    /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
+    private func mayBegin(_ cycle: KnownCycle, at begin: Timestamp) -> Bool {
+        guard let due = cycle.due, !cycle.progress.contains(.scheduled) else { return false }
+        return begin <= due && due.microseconds - begin.microseconds <= Self.longestLead
+    }
+
+    /// The cycle whose window was missed: the latest one that should have begun by the time of the line and did not run.
+    /// The task that waits for a later time is not meant, however near its notification is.
+    private func missedCycle(_ context: Int?, _ device: Int, _ time: Timestamp?) -> Int? {
+        guard let time else {
+            return devices[device].lastIndex {
+                $0.isDelivered && $0.progress.contains(.scheduled)
+                    && $0.progress.isDisjoint(with: [.executed, .missed])
+            } ?? nearest(device, nil, where: \.isWaiting) ?? context
+        }
+        return latestBegun(device, time) { $0.progress.isDisjoint(with: [.executed, .missed]) }
+            ?? latestBegun(device, time) { !$0.progress.contains(.executed) }
+            ?? latestBegun(device, time) { _ in true }
+            ?? nearest(device, time, where: \.isWaiting) ?? context
+    }
+
+    /// The matching cycle whose scheduled task should have begun last before a time.
+    private func latestBegun(_ device: Int, _ time: Timestamp, _ matches: (KnownCycle) -> Bool) -> Int? {
+        let cycles = devices[device].cycles
+        var latest: (index: Int, begin: Timestamp)?
+        for index in cycles.indices where cycles[index].progress.contains(.scheduled) && matches(cycles[index]) {
+            guard let begin = cycles[index].begin ?? cycles[index].due, begin <= time else { continue }
+            if latest.map({ begin >= $0.begin }) ?? true { latest = (index, begin) }
+        }
+        return latest?.index
+    }
+
+    // MARK: Execution
+
+    /// The cycle that the system runs next, preferring those of this process; a late one before one whose time has not
+    /// come; else a retry of the last one.
+    private func nextToExecute(_ device: Int, _ stream: LogStream, _ time: Timestamp?) -> Int? {
+        let due =
+            nearest(device, time) { $0.mayHaveBegun(by: time) && $0.isWaiting && $0.process == stream.process }
+            ?? nearest(device, time) { $0.mayHaveBegun(by: time) && $0.isWaiting }
+        if let due { return due }
+        if time != nil, let late = lateCycle(device, time) { return late }
+        if let waiting = nearest(device, time, where: \.isWaiting) { return waiting }
+        if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
+            return last
+        }
+        return devices[device].lastIndex { !$0.isDelivered } ?? lateCycle(device, time)
+    }
+
+    /// The cycle whose notification was delivered before its task ran.
+    private func lateCycle(_ device: Int, _ time: Timestamp?) -> Int? {
+        nearestOrLast(device, time) {
+            $0.isDelivered && !$0.progress.contains(.executed) && self.mayStillRun($0, at: time)
+        }
+    }
+
+    /// Whether a task may run at a time for a cycle whose notification may be over; true where times are unknown.
+    private func mayStillRun(_ cycle: KnownCycle, at time: Timestamp?) -> Bool {
+        guard let time, let due = cycle.due ?? cycle.begin else { return true }
+        return abs(time.microseconds - due.microseconds) <= Self.latestTask
+    }
+
+    /// The matching cycle nearest to the line's time, or the earliest if the line has none.
+    private func nearest(_ device: Int, _ time: Timestamp?, where matches: (KnownCycle) -> Bool) -> Int? {
+        let cycles = devices[device].cycles
+        var first: Int?
+        for index in cycles.indices where matches(cycles[index]) {
+            guard let known = first else {
+                first = index
+                continue
+            }
+            let isNearer =
+                time.map { cycles[index].distance(to: $0) < cycles[known].distance(to: $0) }
+                ?? (cycles[index].order < cycles[known].order)
+            if isNearer { first = index }
+        }
+        return first
+    }
+
+    private func nearestOrLast(_ device: Int, _ time: Timestamp?, where matches: (KnownCycle) -> Bool) -> Int? {
+        time == nil ? devices[device].lastIndex(where: matches) : nearest(device, time, where: matches)
+    }
+}
+
+extension KnownCycle {
+    /// How much a clock may be off, in microseconds.
+    private static let clockTolerance: Int64 = 60_000_000
+
+    /// Whether its task may have begun by a time; true where one is unknown.
+    fileprivate func mayHaveBegun(by time: Timestamp?) -> Bool {
+        guard let time, let begin else { return true }
+        return begin.microseconds - time.microseconds <= Self.clockTolerance
+    }
+}

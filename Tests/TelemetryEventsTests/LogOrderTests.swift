@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+import Testing
+
+@Suite("Lines without an id bind by their order")
+struct LogOrderTests {
+    private static let day = "2025-11-15"
+
+    /// A schedule whose notification is due at 12:00 and whose task begins at 11:55.
+    private static let scheduled = """
+        \(day)T11:50:00Z [DNP-FETCH] Scheduling prefetch for notification at \(day)T12:00:00Z
+        \(day)T11:50:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(day)T11:55:00Z)
+        \(day)T11:50:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=\(day)T12:00:00Z)
+
+        """
+    private static let executed = """
+        \(day)T11:55:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+        \(day)T11:55:01Z [DNP-FETCH] Starting fetch (scheduleId=a)
+        \(day)T11:55:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+        \(day)T11:55:02Z [DNP-FETCH] Task completed (success=true)
+
+        """
+    private static let delivered = """
+        \(day)T12:00:00Z [DNP-FETCH] No cached content available, falling back to on-demand fetch
+        \(day)T12:00:00Z [DNP-SCHEDULER] Notification delivered (id=a)
+
+        """
+    private static let next = """
+        \(day)T12:01:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T12:00:00Z
+        \(day)T12:01:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T11:55:00Z)
+        \(day)T12:01:00Z [DNP-STORAGE] Persisted schedule to DB (id=b, type=DAILY, time=2025-11-16T12:00:00Z)
+
+        """
+
+    private static func handler(_ time: String) -> String {
+        "\(day)T\(time)Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
+    }
+
+    private static func withoutStamps(_ log: String) -> String {
+        log.split(separator: "\n").map { $0.drop { $0 != "[" } + "\n" }.joined()
+    }
+
+    /// The schedules of the events of a kind.
+    private func schedules(of kind: String, in log: String) throws -> [String] {
+        try LogReading(log).bound.filter { $0.hasPrefix("\(kind) ") }.map { String($0.dropFirst(kind.count + 1)) }
+    }
+
+    private let first = "a 2025-11-15T12:00:00Z"
+    private let second = "b 2025-11-16T12:00:00Z"
+
+    @Test(
+        "a task that runs after its notification runs for its cycle, however often its line is printed",
+        arguments: [1, 2, 3],
+        [
+            "",
+            "2025-11-15T12:05:01Z [DNP-FETCH] Starting fetch (scheduleId=a)\n",
+            "2025-11-15T12:05:02Z [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)\n",
+        ]
+    )
+    func lateExecution(times: Int, then: String) throws {
+        let lines = String(repeating: Self.handler("12:05:00"), count: times)
+        for before in [Self.scheduled + Self.delivered, Self.scheduled + Self.delivered + Self.next] {
+            let reading = try LogReading(before + lines + then)
+            #expect(reading.bound.count { $0 == "prefetch_executed \(first)" } == 1)
+            #expect(reading.bound.allSatisfy { $0.hasSuffix(first) || $0 == "prefetch_scheduled \(second)" })
+        }
+    }
+
+    @Test("an execution that is told again after the delivery, and that nothing follows, opens no cycle")
+    func repeatedHandlerOpensNoCycle() throws {
+        let whole = Self.scheduled + Self.executed + Self.delivered
+        for again in [
+            Self.handler("11:55:00"), Self.handler("12:00:30"), Self.handler("11:55:00") + Self.handler("12:07:00"),
+        ] {
+            #expect(try Set(schedules(of: "prefetch_executed", in: whole + again)) == [first], "\(again)")
+        }
+        let bare = Self.withoutStamps(whole + Self.handler("11:55:00") + Self.handler("11:55:00"))
+        #expect(try Set(schedules(of: "prefetch_executed", in: bare)) == [first])
+    }
+
+    @Test("an execution that is told in pieces opens no cycle either")
+    func repeatedHandlerInPieces() throws {
+        let log = Self.scheduled + Self.executed + Self.delivered + Self.handler("12:00:30")
+        let lines = log.split(separator: "\n").map { Array("\($0)\n".utf8) }
+        let reading = try LogReading(lines)
+        #expect(reading.bound.allSatisfy { $0.hasSuffix(first) })
+        #expect(reading.events.count == 8)
+    }
+
+    @Test("an execution the day after, of which nothing else is told, is not one of the day before")
+    func executionTheDayAfter() throws {
+        let log = Self.scheduled + Self.executed + Self.delivered
+        let later = Self.handler("11:55:00").replacing("2025-11-15", with: "2025-11-16")
+        let executed = try schedules(of: "prefetch_executed", in: log + later)
+        #expect(executed == [first, "unnamed-2025-11-16T11:55:00Z -"])
+    }
+
+    @Test("an execution with a result that no line names is a cycle of its own")
+    func executionWithAResult() throws {
+        let log = Self.scheduled + Self.executed + Self.delivered
+        let later =
+            (Self.handler("18:00:00") + "2025-11-15T18:00:02Z [DNP-FETCH] Fetch success (status=200, bytes=1, ttl=60)\n")
+        let executed = try schedules(of: "prefetch_executed", in: log + later)
+        #expect(executed == [first, "unnamed-2025-11-15T18:00:00Z -"])
+    }
+
+    @Test(
+        "a task that begins after its notification is that of the schedule that was just told",
+        arguments: ["12:03:00", "18:00:00", "23:59:00"]
+    )
+    func beginAfterNotification(begin: String) throws {
+        let named = "\(Self.day)T11:50:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, time=\(Self.day)T12:00:00Z)\n"
+        let due = "\(Self.day)T11:50:00Z [DNP-FETCH] Scheduling prefetch for notification at \(Self.day)T12:00:00Z\n"
+        let task =
+            "\(Self.day)T11:50:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(Self.day)T\(begin)Z)\n"
+        #expect(try LogReading(named + task).bound == ["prefetch_scheduled \(first)"])
+        #expect(try LogReading(due + task).bound == ["prefetch_scheduled - 2025-11-15T12:00:00Z"])
+        #expect(try LogReading(Self.withoutStamps(named + task)).bound == ["prefetch_scheduled \(first)"])
+    }
+
+    @Test("a task that is submitted anew after its notification is that of its schedule, the next day's is not")
+    func submittedAnew() throws {
+        func task(_ begin: String) -> String {
+            "\(Self.day)T12:09:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(begin))\n"
+        }
+        for before in [Self.scheduled, Self.scheduled + Self.delivered] {
+            let anew = try schedules(of: "prefetch_scheduled", in: before + task("2025-11-15T12:12:00Z"))
+            #expect(anew == [first, first])
+            let nextDay = try schedules(of: "prefetch_scheduled", in: before + task("2025-11-16T11:55:00Z"))
+            #expect(nextDay.count == 2 && nextDay.last?.hasPrefix("unnamed-") == true)
+        }
+        let told = Self.scheduled + Self.delivered + Self.next + task("2025-11-16T11:55:00Z")
+        #expect(try schedules(of: "prefetch_scheduled", in: told) == [first, second, second])
+    }
+
+    @Test("a late line of a missed window tells of the cycle whose window it was, not of the one scheduled last")
+    func missedWindow() throws {
+        let missed = "\(Self.day)T12:20:00Z [DNP-FETCH] BGTask missed window; rescheduling\n"
+        let again =
+            "\(Self.day)T12:20:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(Self.day)T12:21:00Z)\n"
+        for delivered in ["", Self.delivered] {
+            let log = Self.scheduled + delivered + Self.next + missed
+            #expect(try schedules(of: "prefetch_missed", in: log) == [first])
+            #expect(try schedules(of: "prefetch_missed", in: Self.withoutStamps(log)) == [first])
+            #expect(try schedules(of: "prefetch_scheduled", in: log + again) == [first, second, first])
+        }
+        let ran = Self.scheduled + Self.executed + Self.next
+        #expect(try schedules(of: "prefetch_missed", in: ran + missed) == [first])
+        let nextDay = missed.replacing("2025-11-15T12:20", with: "2025-11-16T12:20")
+        #expect(try schedules(of: "prefetch_missed", in: ran + nextDay) == [second])
+        #expect(
+            try schedules(of: "prefetch_missed", in: Self.scheduled + Self.next + missed + nextDay) == [first, second]
+        )
+    }
+}
