@@ -64,7 +64,7 @@ extension OneAtATime {
             return (image, ledger)
         }
 
-        @Test("while the mark cannot be written commits stand, and how far it is behind is told until it is whole again")
+        @Test("while the mark cannot be written commits stand, and how far it is behind is told")
         func commitsStand() throws {
             let ledger = try EventLedger.sample(in: directory)
             try ledger.append([.sample(1)])

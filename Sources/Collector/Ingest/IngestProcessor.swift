@@ -212,7 +212,10 @@ struct IngestProcessor: CommitProcessor {
         }
         guard let room = ledger.room else { return }
         isShortOfRoom = room.isShort
-        halvings = room.stateHalvings
+        let current = projection.fold.halvings
+        // What other files hold of the disk may come and go; no duplicate is forgotten for it.
+        let sparing = max(current, projection.sparingHalvings)
+        halvings = max(room.stateHalvings, min(room.stateHalvings(from: current), sparing))
     }
 
     mutating func tick(now: Int64) -> Submission? {
