@@ -201,7 +201,7 @@ extension LedgerMarkFailure: CustomStringConvertible {
     /// What happened, what it means, and what to do.
     public var description: String {
         let reason = code == 0 ? "a part of it was written" : ErrorNumber(code).text ?? "error \(code)"
-        return "\(path) cannot be written (\(reason)): events are stored and acknowledged as before, but should the end "
-            + "of the ledger's log be lost, the journal alone will show what is missing; make the file writable"
+        return "\(path) cannot be written (\(reason)): events are stored and acknowledged as before, but should the "
+            + "end of the ledger's log be lost, the journal alone will show what is missing; make the file writable"
     }
 }
