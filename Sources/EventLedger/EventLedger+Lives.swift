@@ -17,6 +17,9 @@ extension EventLedger {
     /// How many times the mark of what was acknowledged could not be written.
     public var markFailures: UInt64 { mark?.failures ?? 0 }
 
+    /// Why the mark of what was acknowledged cannot be written; nil once it was written again.
+    public var markFailure: LedgerMarkFailure? { mark?.failure }
+
     /// Compares the ledger with the mark of what was acknowledged, begins a life where they disagree, and writes the mark.
     ///
     /// The evidence stays until the life is stored: where the disk is full that is with the first batch.

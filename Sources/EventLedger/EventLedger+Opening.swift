@@ -78,7 +78,8 @@ extension EventLedger {
             durability: durability,
             now: now,
             limits: limits,
-            mark: LedgerMark(files)
+            keptLog: KeptLog.keep(files, mark: before, limits: limits),
+            mark: LedgerMark(files, holding: before)
         )
         try ledger.compare(with: before, now: now)
         if before == .absent { try files.synchronizeDirectory() }
@@ -92,6 +93,7 @@ extension EventLedger {
         durability: LedgerDurability,
         now: Int64,
         limits: LedgerLimits,
+        keptLog: KeptLog?,
         mark: LedgerMark? = nil
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
@@ -112,6 +114,7 @@ extension EventLedger {
             connection: connection,
             reader: reader,
             identity: identity,
+            keptLog: keptLog,
             mark: mark,
             end: end,
             lock: lock
@@ -136,7 +139,7 @@ extension EventLedger {
 
     /// The greatest position recorded anywhere in the database, so that no number is used twice even when rows were
     /// deleted by hand.
-    private static func lastPosition(in database: Database) throws(LedgerError) -> LedgerPosition {
+    static func lastPosition(in database: Database) throws(LedgerError) -> LedgerPosition {
         var end = try MetaTable(database).pruned()
         var positions = try PositionTable(database).all().map(\.position)
         if let newest = try BatchTable(database).newest() {
@@ -165,7 +168,9 @@ extension EventLedger {
         let lock = try DirectoryLock(directory: directory)
         return try files.withReserve { () throws(LedgerError) in
             switch try LedgerInspection.inspect(files, limits: limits) {
-            case .sound: return try open(files, lock: lock, durability: durability, now: 0, limits: limits)
+            case .sound:
+                let keptLog = KeptLog.keep(files, mark: try LedgerMark.read(files), limits: limits)
+                return try open(files, lock: lock, durability: durability, now: 0, limits: limits, keptLog: keptLog)
             case .blank: throw .absent(path: files.database)
             case .damaged(let reason): throw .corrupt(detail: reason)
             }

@@ -31,6 +31,9 @@ public final class EventLedger: Sendable {
     /// When the ledger was created, in microseconds since 1970 UTC.
     public let createdAt: Int64
 
+    /// What became of the write-ahead log that was found when the opening began a life; nil without a life or a log.
+    public let keptLog: KeptLog?
+
     let connection: LedgerConnection
     let identity: Mutex<LedgerIdentity>
     /// Nil where the ledger is opened for maintenance, which acknowledges nothing.
@@ -49,6 +52,7 @@ public final class EventLedger: Sendable {
         connection: LedgerConnection,
         reader: LedgerReader,
         identity: LedgerIdentity,
+        keptLog: KeptLog?,
         mark: LedgerMark?,
         end: LedgerPosition,
         lock: DirectoryLock
@@ -57,6 +61,7 @@ public final class EventLedger: Sendable {
         self.reader = reader
         id = identity.id
         createdAt = identity.createdAt
+        self.keptLog = keptLog
         self.identity = Mutex(identity)
         self.mark = mark
         self.end = Mutex(end)
@@ -297,7 +302,7 @@ public final class EventLedger: Sendable {
 
     // MARK: Retention
 
-    /// The result of ``prune(upTo:keepSince:limit:bytes:vacuumBytes:)``.
+    /// The result of ``prune(upTo:keepSince:now:limit:bytes:vacuumBytes:)``.
     public struct Pruning: Sendable, Equatable {
         /// How many batches were deleted.
         public var batches = 0
@@ -307,11 +312,13 @@ public final class EventLedger: Sendable {
 
     /// Deletes the oldest batches, at most `limit` of them.
     ///
-    /// It deletes a prefix of the ledger: every batch up to the last one that is old enough, so that a batch stamped by
-    /// a clock that ran ahead does not hold back its neighbours. The file shrinks by at most `vacuumBytes` a call.
+    /// It deletes a prefix of the ledger, up to the first batch that is not old enough: one stamped by a clock that was
+    /// behind takes none of its neighbours with it. One stamped after `now`, by a clock that was ahead, does not hold back
+    /// its neighbours and goes with the next old one. The file shrinks by at most `vacuumBytes` a call.
     /// - Parameters:
     ///   - position: the least position of all projections; nothing after it is deleted.
     ///   - keepSince: batches received at this time or later stay, in microseconds since 1970 UTC.
+    ///   - now: the latest time that can be believed of a batch.
     ///   - limit: the maximum number of batches to scan and to delete in one call.
     ///   - bytes: the size of the batches after which the call ends, about; 1 MiB takes some milliseconds.
     ///   - vacuumBytes: how many bytes of the file to return to the file system in one call.
@@ -319,6 +326,7 @@ public final class EventLedger: Sendable {
     public func prune(
         upTo position: LedgerPosition,
         keepSince: Int64,
+        now: Int64 = .max,
         limit: Int = 256,
         bytes: Int = 1 << 20,
         vacuumBytes: Int = 512 << 10
@@ -329,6 +337,7 @@ public final class EventLedger: Sendable {
                 let (last, isCutShort) = try table.lastPrunable(
                     upTo: position.batch,
                     keepSince: keepSince,
+                    now: now,
                     limit: limit,
                     bytes: bytes
                 )

@@ -20,6 +20,8 @@ public struct LedgerRoom: Sendable, Equatable {
     public var reserveBytes: Int64 = 0
     /// The free pages in the database.
     public var freeBytes: Int64 = 0
+    /// The size of the database's file.
+    public var databaseBytes: Int64 = 0
     /// The size of the write-ahead log.
     public var logBytes: Int64 = 0
     /// By how much the database grows once the log is moved into it.
@@ -58,8 +60,8 @@ public struct LedgerRoom: Sendable, Equatable {
     /// Whether the file system is so small that groups of submissions have to be smaller than the writer would make them.
     var needsSmallGroups: Bool { stepBytes < Self.largestStepBytes }
 
-    /// The size up to which the log may keep its file while space is short.
-    var keptLogBytes: Int64 { 4 * stepBytes }
+    /// The size up to which the log may keep its file while space is short: what it keeps, events cannot have.
+    var keptLogBytes: Int64 { min(4 * stepBytes, roomForEvents) }
 
     /// The next checkpoint with the pages of the database that it fills partly.
     var checkpointShare: Int64 { checkpointBytes + checkpointBytes / 4 + stepBytes }
@@ -90,13 +92,33 @@ public struct LedgerRoom: Sendable, Equatable {
     public var roomForEvents: Int64 { max(0, spareBytes - tickShare) }
 
     /// Whether upkeep should hurry: less room than an eighth of the file system, of which at most 64 MiB count.
-    public var isShort: Bool { roomForEvents < min(totalBytes / 8, 64 << 20) }
+    public var isShort: Bool { roomForEvents < shortage }
+
+    private var shortage: Int64 { min(totalBytes / 8, 64 << 20) }
 
     /// How often to halve the limits of the state, so that it takes about a third of the file system at most: by as much
     /// as that is smaller than 4 GiB.
-    public var stateHalvings: Int {
+    public var stateHalvings: Int { Self.halvings(ofTotal: totalBytes) }
+
+    /// The same, and while room is short so that the state fits beside what other files hold of the file system; else it
+    /// would take the room for good that deleting batches gives back.
+    ///
+    /// - Parameter current: how often they are halved now. Once lowered, limits stay until there is twice the room that is
+    ///   short, so that they do not follow each file that comes and goes.
+    public func stateHalvings(from current: Int) -> Int {
+        guard roomForEvents < 2 * shortage else { return stateHalvings }
+        return max(stateHalvings, current, isShort ? Self.halvings(ofTotal: ownBytes) : 0)
+    }
+
+    /// The size of a file system that would have as much space for state and batches as other files leave the ledger here.
+    private var ownBytes: Int64 {
+        let own = availableBytes + reserveBytes + logBytes + databaseBytes - 5 * stepBytes - tickShare
+        return own >= totalBytes / 4 * 3 ? totalBytes : max(0, own) / 3 * 4
+    }
+
+    private static func halvings(ofTotal bytes: Int64) -> Int {
         var halvings = 0
-        while halvings < 15, totalBytes << halvings < 4 << 30 { halvings += 1 }
+        while halvings < 15, bytes << halvings < 4 << 30 { halvings += 1 }
         return halvings
     }
 

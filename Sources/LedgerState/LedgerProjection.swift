@@ -22,16 +22,25 @@ package struct LedgerProjection: Sendable {
     /// Whether the loaded state was that of an older version, and lacked what this one saves beside.
     package private(set) var wasCompleted = false
     private let identityKey: IdentityKey
+    private let limits: LifecycleLimits
     /// As the last checkpoint has it.
     private var savedHalvings = 0
 
     package init(identityKey: IdentityKey, limits: LifecycleLimits) {
         self.identityKey = identityKey
+        self.limits = limits
         fold = LifecycleFold(key: identityKey, limits: limits, anonymousIsOneInstallation: false)
     }
 
     /// The time of the last row, in microseconds since 1970; nil without rows.
     package var lastRow: Int64? { position == .start ? nil : fold.lastRow.microseconds }
+
+    /// The most that the limits of the state can be halved without forgetting an identity that is remembered now.
+    package var sparingHalvings: Int {
+        let remembered = fold.rememberedIdentities
+        // Identities are halved three times less than the others (`LifecycleFold.halveLimits(_:)`).
+        return (0...LifecycleFold.maximumHalvings).last { limits.identities >> max(0, $0 - 3) >= remembered } ?? 0
+    }
 
     /// Applies a batch of the ledger.
     ///

@@ -88,11 +88,41 @@ struct LedgerRoomTests {
         #expect(room(of: total, available: 1).stateHalvings == halvings)
     }
 
+    @Test("while room is short the limits suit what other files leave, and they go back with twice the room")
+    func crowded() {
+        var room = room(of: 256, available: 4)
+        #expect(room.isShort && room.stateHalvings == 4)
+        #expect(room.stateHalvings(from: 0) == 10, "beside what is held back there are 3 MiB for state and batches")
+        room.databaseBytes = 220 * Self.megabyte
+        #expect(room.stateHalvings(from: 0) == 4, "what the ledger has itself is not another's")
+        #expect(room.stateHalvings(from: 6) == 6)
+        room.databaseBytes = 0
+        room.availableBytes = 40 * Self.megabyte
+        #expect(!room.isShort)
+        #expect(room.stateHalvings(from: 10) == 10, "not raised yet")
+        #expect(room.stateHalvings(from: 0) == 4, "not lowered either")
+        room.availableBytes = 70 * Self.megabyte
+        #expect(room.stateHalvings(from: 10) == 4)
+        room.availableBytes = 0
+        room.reserveBytes = 0
+        #expect(room.stateHalvings(from: 4) == 15)
+    }
+
+    @Test("the log keeps no more of its file than events may still take, so that they can have it")
+    func keptLog() {
+        var room = room(of: 256, available: 100)
+        #expect(room.keptLogBytes == 16 * Self.megabyte)
+        room.availableBytes = 3 * Self.megabyte
+        #expect(room.keptLogBytes == 2 * Self.megabyte, "1 MiB is for ticks")
+        room.availableBytes = 0
+        #expect(room.keptLogBytes == 0)
+    }
+
     @Test("of absurd sizes nothing overflows")
     func absurd() {
         var room = LedgerRoom(totalBytes: .max, availableBytes: .max / 4)
         room.checkpointBytes = 1 << 50
-        #expect(!room.isShort)
+        #expect(!room.isShort && room.stateHalvings(from: 3) == 0)
         #expect(room.admits(64 << 20, batches: 1, stateBytes: 1 << 40, for: .events))
     }
 }

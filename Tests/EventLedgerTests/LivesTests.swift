@@ -13,6 +13,7 @@ struct LivesTests {
     let directory: TemporaryDirectory
     let image: TemporaryDirectory
     var mark: String { directory.path + "/ledger.mark" }
+    var keptLog: String { image.path + "/ledger-damaged.sqlite-wal" }
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -66,10 +67,11 @@ struct LivesTests {
         let ledger = try open(image)
         #expect(ledger.renewal == nil && ledger.lives.count == 1)
         #expect(ledger.position == LedgerPosition(batch: 40, sequence: 120))
+        #expect(try ledger.keptLog == nil && !image.names().contains("ledger-damaged.sqlite-wal"))
     }
 
     @Test(
-        "a damaged write-ahead log is known at the start, with how many events are missing",
+        "a damaged write-ahead log is known at the start, with how many events are missing, and kept as it was found",
         arguments: LogDamage.allCases
     )
     func damagedLog(damage: LogDamage) throws {
@@ -81,7 +83,9 @@ struct LivesTests {
         case .cut: try FileBytes.truncate(log, to: bytes.count / 2)
         case .deleted: try FileBytes.remove(log)
         }
+        let damaged = damage == .deleted ? nil : try FileBytes.read(log)
         let ledger = try open(image)
+        #expect(ledger.keptLog == (damage == .deleted ? nil : .copied(path: keptLog)))
         let end = ledger.position
         #expect(end.sequence >= 60 && end.sequence < 120)
         if damage == .deleted { #expect(end == LedgerPosition(batch: 20, sequence: 60)) }
@@ -98,6 +102,45 @@ struct LivesTests {
         let again = try open(image)
         #expect(again.renewal == nil, "it is told once")
         #expect(again.lives == ledger.lives, "and not forgotten")
+        if let damaged {
+            #expect(try FileBytes.read(keptLog) == damaged)
+            #expect(try FileBytes.mode(keptLog) == 0o600)
+        }
+    }
+
+    /// Cuts the log of the image in half; returns what is left.
+    private func cutLog() throws -> [UInt8] {
+        let log = image.path + "/ledger.sqlite-wal"
+        try FileBytes.truncate(log, to: FileBytes.read(log).count / 2)
+        return try FileBytes.read(log)
+    }
+
+    @Test("one log is kept: a start killed after it keeps the copy, and the log of a later loss replaces it")
+    func oneKeptLog() throws {
+        try fill()
+        let first = try cutLog()
+        try FileBytes.write(first, to: keptLog)
+        // A start that was killed while it wrote the life has overwritten what lay behind the damage.
+        try FileBytes.write([0, 0, 0, 0], to: image.path + "/ledger.sqlite-wal", at: first.count - 4)
+        let ledger = try open(image)
+        #expect(ledger.keptLog == .copied(path: keptLog))
+        #expect(try FileBytes.read(keptLog) == first)
+        try ledger.close()
+
+        let second = try open(image)
+        for number in 41...60 { try second.append([.sample(number, bytes: 2_000)]) }
+        let other = try TemporaryDirectory()
+        for name in ["ledger.sqlite", "ledger.sqlite-wal", "ledger.mark", "ledger-damaged.sqlite-wal"] {
+            try FileBytes.copy("\(image.path)/\(name)", to: "\(other.path)/\(name)")
+        }
+        try second.close()
+        let log = other.path + "/ledger.sqlite-wal"
+        try FileBytes.truncate(log, to: FileBytes.read(log).count / 2)
+        let later = try FileBytes.read(log)
+        let kept = other.path + "/ledger-damaged.sqlite-wal"
+        #expect(try open(other).keptLog == .copied(path: kept))
+        #expect(try FileBytes.read(kept) == later)
+        #expect(try !other.names().contains { $0.hasSuffix(".part") })
     }
 
     @Test("a killed start begins the life again or has it, whichever file was written last")
@@ -181,6 +224,16 @@ struct LivesTests {
         try EventLedger.openExisting(directory: image.path, durability: .power).close()
         #expect(try FileBytes.read(image.path + "/ledger.mark") == evidence)
         #expect(try open(image).renewal?.missingEvents == 60)
+    }
+
+    @Test("opening for maintenance keeps a damaged log, too, before it is moved into the database")
+    func maintenanceKeepsLog() throws {
+        try fill()
+        let damaged = try cutLog()
+        let ledger = try EventLedger.openExisting(directory: image.path, durability: .power)
+        #expect(ledger.keptLog == .copied(path: keptLog) && ledger.renewal == nil)
+        try ledger.close()
+        #expect(try FileBytes.read(keptLog) == damaged)
     }
 
     @Test("a life begun because of the journal is stored, and what the journal shows later is added")

@@ -36,8 +36,22 @@ struct RetentionTests {
         let ledger = try EventLedger.sample(in: directory)
         let times: [Int64] = [1, 2, 9_000_000, 3, 4, 5]
         try ledger.append(times.enumerated().map { .sample($0.offset, at: $0.element) })
-        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5).batches == 5)
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5, now: 6).batches == 5)
         #expect(try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) == [5])
+    }
+
+    @Test("a batch stamped by a clock that was behind does not take the ones before it with it")
+    func clockBehind() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        let times: [Int64] = [10, 20, 30, 1, 31, 2, 32]
+        try ledger.append(times.enumerated().map { .sample($0.offset, at: $0.element) })
+        let kept = { try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) }
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 15, now: 40).batches == 1)
+        #expect(try kept() == [20, 30, 1, 31, 2, 32])
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 30, now: 40).batches == 1)
+        #expect(try kept() == [30, 1, 31, 2, 32])
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 31, now: 40).batches == 2, "it goes with them")
+        #expect(try kept() == [31, 2, 32])
     }
 
     @Test("numbers are not reused after everything was pruned and the ledger reopened")

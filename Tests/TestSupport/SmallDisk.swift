@@ -9,6 +9,11 @@ package final class SmallDisk: Sendable {
         try Program.run("/bin/mount", ["-t", "tmpfs", "-o", "size=\(megabytes)m,mode=0700", "tmpfs", directory.path])
     }
 
+    /// Takes that many bytes of it with a file that stays.
+    package func load(ballast bytes: Int) throws {
+        try Program.run("/usr/bin/fallocate", ["-l", "\(bytes)", directory.file("ballast")])
+    }
+
     deinit {
         _ = try? Program.run("/bin/umount", [directory.path])
     }

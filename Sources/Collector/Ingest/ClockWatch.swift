@@ -3,7 +3,8 @@
 /// Decides whether the system clock can be believed when it says that time has passed (docs/lifecycle.md, A clock that
 /// leaps).
 ///
-/// A tick closes cycles for good, so it must not follow a clock that was set wrong for a moment. The monotonic clock shows
+/// A tick closes cycles for good, and retention deletes batches for good, so neither must follow a clock that was set wrong
+/// for a moment. The monotonic clock shows
 /// each leap; the time after it is believed once it has stood for a quarter of an hour, or at once where the leap only
 /// takes back the one before. Pure: every call carries both times.
 struct ClockWatch: Sendable {
@@ -57,6 +58,12 @@ struct ClockWatch: Sendable {
         doubted = nil
         return .believed
     }
+
+    /// The time that is believed: the clock's, and after a leap what it would be without; nil before the first look and
+    /// while no time can be believed.
+    ///
+    /// - Parameter monotonic: the monotonic time in microseconds.
+    func believedTime(monotonic: Int64) -> Int64? { believed.map { $0 &+ monotonic } }
 
     /// The first look: the clock is believed where it goes on from the ledger's last row.
     private mutating func begin(_ now: Int64, _ offset: Int64, _ monotonic: Int64) -> Belief {

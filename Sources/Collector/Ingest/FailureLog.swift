@@ -25,3 +25,24 @@ struct FailureLog: Sendable {
         log.notice("the ledger stores again; events are acknowledged")
     }
 }
+
+/// Logs when the mark of what was acknowledged cannot be written, and when it is written again (docs/ledger.md#lives).
+struct MarkLog: Sendable {
+    private let log: Logger
+    private var last: Int32?
+
+    init(_ log: Logger) {
+        self.log = log
+    }
+
+    /// - Parameter failure: why the last write of the mark failed; nil after one that succeeded.
+    mutating func look(at failure: LedgerMarkFailure?) {
+        guard failure?.code != last else { return }
+        last = failure?.code
+        if let failure {
+            log.error("\(failure)", metadata: ["events": "\(failure.events)"])
+        } else {
+            log.notice("the ledger's mark is written again, and shows everything that is acknowledged")
+        }
+    }
+}

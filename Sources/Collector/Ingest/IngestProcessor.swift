@@ -36,6 +36,7 @@ struct IngestProcessor: CommitProcessor {
     private var metrics: ProjectionMetrics
     private let onCommit: @Sendable (LedgerPosition) -> Void
     private var failures: FailureLog
+    private var marks: MarkLog
     private let log: Logger
     /// Holds ticks up after leaps of the clock; nil where every time is believed.
     private var watch: ClockWatch?
@@ -68,6 +69,7 @@ struct IngestProcessor: CommitProcessor {
         self.watch = watch
         self.monotonic = monotonic
         failures = FailureLog(log)
+        marks = MarkLog(log)
         checkpoints = CheckpointSchedule()
         metrics.unreadableRecords.add(UInt64(recovery.damagedBatches.count))
         self.metrics.publish(projection)
@@ -173,13 +175,21 @@ struct IngestProcessor: CommitProcessor {
 
     mutating func maintain(_ ledger: EventLedger, at position: LedgerPosition, now: Int64) {
         keepRoom(ledger, now: now)
+        marks.look(at: ledger.markFailure)
         let isHurried = isShortOfRoom && retention.isAhead(of: checkpoints.last)
         if let step = checkpoints.next(at: position, now: now, isHurried: isHurried) {
             _ = take(step, ledger, at: position, now: now)
         }
         let lifecycle = checkpoints.last
         do throws(LedgerError) {
-            if try retention.apply(ledger, lifecycle: lifecycle, isShort: isShortOfRoom, now: now) {
+            let hasRun = try retention.apply(
+                ledger,
+                lifecycle: lifecycle,
+                isShort: isShortOfRoom,
+                believed: watch == nil ? now : watch?.believedTime(monotonic: monotonic()),
+                now: now
+            )
+            if hasRun {
                 metrics.publish(projection)
             }
         } catch {
@@ -202,7 +212,10 @@ struct IngestProcessor: CommitProcessor {
         }
         guard let room = ledger.room else { return }
         isShortOfRoom = room.isShort
-        halvings = room.stateHalvings
+        let current = projection.fold.halvings
+        // What other files hold of the disk may come and go; no duplicate is forgotten for it.
+        let sparing = max(current, projection.sparingHalvings)
+        halvings = max(room.stateHalvings, min(room.stateHalvings(from: current), sparing))
     }
 
     mutating func tick(now: Int64) -> Submission? {

@@ -28,10 +28,14 @@ struct LedgerRetention: Sendable {
 
     /// Runs once a second, sooner while the ledger is short of room or one call cannot delete all that is due; true when
     /// it ran.
+    ///
+    /// - Parameter believed: the time by which batches grow old (``ClockWatch``); nil while none can be believed, and then
+    ///   they do not.
     mutating func apply(
         _ ledger: EventLedger,
         lifecycle: LedgerPosition,
         isShort: Bool,
+        believed: Int64?,
         now: Int64
     ) throws(LedgerError) -> Bool {
         if isShort { nextAt = min(nextAt, lastAt + Self.hurriedMicroseconds) }
@@ -39,10 +43,13 @@ struct LedgerRetention: Sendable {
         nextAt = now + Self.intervalMicroseconds
         lastAt = now
         savePosition(ledger, now: now)
-        let needed = prunable(lifecycle)
+        let keepMicroseconds = keepSeconds() * 1_000_000
+        // What need not be kept goes whatever the clock says.
+        guard keepMicroseconds == 0 || believed != nil else { return true }
         let pruning = try ledger.prune(
-            upTo: needed,
-            keepSince: now - keepSeconds() * 1_000_000,
+            upTo: prunable(lifecycle),
+            keepSince: keepMicroseconds == 0 ? .max : (believed ?? now) - keepMicroseconds,
+            now: (believed ?? now) + ClockWatch.toleratedMicroseconds,
             limit: Self.maximumBatches
         )
         if pruning.isCutShort { nextAt = now + Self.pauseMicroseconds }

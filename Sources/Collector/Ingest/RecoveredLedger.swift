@@ -66,7 +66,9 @@ struct RecoveredLedger {
         }
         if case .setAside = opening { log.error("\(opening)") } else { log.info("\(opening)") }
         if let life = ledger.renewal {
-            log.log(level: life.reason == .unmarked ? .warning : .error, "\(life) (docs/ledger.md, lives)")
+            let level = life.reason == .unmarked ? Logger.Level.warning : .error
+            log.log(level: level, "\(life) (docs/ledger.md, lives)")
+            if let kept = ledger.keptLog { log.log(level: level, "\(kept)") }
         }
         let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])

@@ -12,6 +12,7 @@ struct LedgerLifeMetrics: Sendable {
     private let start: Gauge
     private let missing: CounterFamily
     private let markFailures: Counter
+    private let unmarked: Gauge
 
     init(_ registry: MetricsRegistry) {
         lives = registry.gauge(
@@ -33,6 +34,10 @@ struct LedgerLifeMetrics: Sendable {
             "dnp_telemetry_ledger_mark_failures_total",
             help: "Commits after which the mark of what was acknowledged could not be written."
         )
+        unmarked = registry.gauge(
+            "dnp_telemetry_ledger_unmarked_events",
+            help: "Acknowledged events that the mark beside the ledger does not show, because it cannot be written."
+        )
     }
 
     func collect(_ ledger: EventLedger) {
@@ -46,5 +51,6 @@ struct LedgerLifeMetrics: Sendable {
             missing.with(witness.rawValue).restore(to: events)
         }
         markFailures.restore(to: ledger.markFailures)
+        unmarked.set(Int(clamping: ledger.markFailure?.events ?? 0))
     }
 }

@@ -122,17 +122,19 @@ struct BatchTable {
     func lastPrunable(
         upTo batch: Int64,
         keepSince: Int64,
+        now: Int64,
         limit: Int,
         bytes: Int
     ) throws(LedgerError) -> (LedgerPosition, isCutShort: Bool)? {
         let statement = try LedgerStatement(
             """
             SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
-                (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place FROM
+                (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place,
+                    sum(received_at BETWEEN ?3 AND ?5) OVER sofar AS kept FROM
                     (SELECT id, first_sequence, count, received_at, length(receipt) + length(events) AS bytes
                         FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2)
                     WINDOW sofar AS (ORDER BY id))
-            WHERE received_at < ?3 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
+            WHERE received_at < ?3 AND kept = 0 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
             """,
             in: database
         )
@@ -141,6 +143,7 @@ struct BatchTable {
         try statement.bind(Int64(max(0, limit)), at: 2)
         try statement.bind(keepSince, at: 3)
         try statement.bind(Int64(max(1, bytes)), at: 4)
+        try statement.bind(now, at: 5)
         return try statement.step() ? (BatchEnd(statement).position, statement.integer(4) != 0) : nil
     }
 

@@ -11,6 +11,8 @@ struct LedgerFiles: Sendable {
     var lock: String { directory + "/ledger.lock" }
     /// Outside the database and its log (``LedgerMark``).
     var markFile: String { directory + "/ledger.mark" }
+    /// The log of a ledger that had lost its end (``KeptLog``).
+    var keptLog: String { directory + "/ledger-damaged.sqlite-wal" }
 
     /// The suffixes of the files that SQLite keeps beside the database.
     static let companions = ["-wal", "-shm", "-journal"]

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Synchronization
+internal import SystemPrimitives
 
 /// How far a ledger has acknowledged, in a file of its own beside the database.
 ///
@@ -9,6 +10,9 @@ internal import Synchronization
 /// fewer batches and no word. The mark is outside the log's reach, and written after each commit and before its
 /// acknowledgement. It stays in the page cache: a killed process leaves it complete, and after a power failure it may be
 /// behind the ledger, or ahead of it by what the log has lost. It costs one write of 64 bytes a commit.
+///
+/// A mark that cannot be written stays behind, and holds nothing up: the events are stored, and only the proof of a loss
+/// that may never come is weaker. ``failure`` tells it while it lasts.
 final class LedgerMark: Sendable {
     /// What the file holds.
     enum Reading: Equatable {
@@ -38,7 +42,17 @@ final class LedgerMark: Sendable {
         var life = ""
         var seed: UInt64 = 0
         var failures: UInt64 = 0
+        /// The `errno` of the last write, 0 where it was written in part; nil after one that succeeded.
+        var code: Int32?
+        /// The last number that the file shows, and the last one that was to be written.
+        var shown: UInt64
+        var reached: UInt64 = 0
         var isWritten = false
+
+        mutating func fail(_ code: Int32) {
+            failures += 1
+            self.code = code
+        }
 
         /// Encodes in place, because each commit does it.
         mutating func encode(life: String, _ position: LedgerPosition) {
@@ -67,9 +81,12 @@ final class LedgerMark: Sendable {
     private let path: String
     private let state: Mutex<State>
 
-    init(_ files: LedgerFiles) {
+    /// - Parameter reading: what the file holds.
+    init(_ files: LedgerFiles, holding reading: Reading) {
         path = files.markFile
-        state = Mutex(State())
+        var shown: UInt64 = 0
+        if case .read(_, let position) = reading { shown = position.sequence }
+        state = Mutex(State(shown: shown))
     }
 
     deinit {
@@ -81,6 +98,15 @@ final class LedgerMark: Sendable {
     /// How many writes failed.
     var failures: UInt64 { state.withLock { $0.failures } }
 
+    /// Why the last write failed; nil after one that succeeded.
+    var failure: LedgerMarkFailure? {
+        state.withLock { state in
+            state.code.map {
+                LedgerMarkFailure(path: path, code: $0, events: state.reached - min(state.shown, state.reached))
+            }
+        }
+    }
+
     /// Whether the mark was written since the ledger was opened.
     var isWritten: Bool { state.withLock { $0.isWritten } }
 
@@ -90,17 +116,20 @@ final class LedgerMark: Sendable {
     @discardableResult
     func write(life: String, _ position: LedgerPosition) -> Bool {
         state.withLock { state in
+            state.reached = position.sequence
             guard state.descriptor >= 0 || open(&state.descriptor) else {
-                state.failures += 1
+                state.fail(errno)
                 return false
             }
             state.encode(life: life, position)
             let descriptor = state.descriptor
             let count = unsafe state.record.withUnsafeBytes { unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0) }
             guard count == Self.bytes else {
-                state.failures += 1
+                state.fail(count < 0 ? errno : 0)
                 return false
             }
+            state.code = nil
+            state.shown = position.sequence
             state.isWritten = true
             return true
         }
@@ -155,5 +184,24 @@ final class LedgerMark: Sendable {
 
     private static func number(at offset: Int, of bytes: [UInt8]) -> UInt64 {
         (0..<8).reduce(0) { $0 | UInt64(bytes[offset + $1]) << (8 * UInt64($1)) }
+    }
+}
+
+/// Why the mark of what was acknowledged cannot be written, and how far it is behind (docs/ledger.md#lives).
+public struct LedgerMarkFailure: Error, Sendable, Equatable {
+    /// The path of the mark.
+    public let path: String
+    /// The `errno` of the write, or 0 where only a part of it was written.
+    public let code: Int32
+    /// How many acknowledged events the mark does not show.
+    public let events: UInt64
+}
+
+extension LedgerMarkFailure: CustomStringConvertible {
+    /// What happened, what it means, and what to do.
+    public var description: String {
+        let reason = code == 0 ? "a part of it was written" : ErrorNumber(code).text ?? "error \(code)"
+        return "\(path) cannot be written (\(reason)): events are stored and acknowledged as before, but should the "
+            + "end of the ledger's log be lost, the journal alone will show what is missing; make the file writable"
     }
 }

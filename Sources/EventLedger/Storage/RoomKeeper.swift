@@ -129,6 +129,7 @@ final class RoomKeeper: Sendable {
         room.freeBytes = pages.free
         room.logBytes = try LedgerFiles.size(of: files.log) ?? 0
         let databaseBytes = try LedgerFiles.size(of: files.database) ?? 0
+        room.databaseBytes = databaseBytes
         room.growthBytes = max(0, pages.database - databaseBytes)
         room.returningBytes = max(0, databaseBytes - pages.database)
         room.checkpointBytes = checkpointBytes

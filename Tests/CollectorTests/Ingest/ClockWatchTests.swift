@@ -46,6 +46,22 @@ struct ClockWatchTests {
         #expect(watch.look(now: 3 * Self.day + 15 * Self.minute, monotonic: 25 * Self.minute) == .believed)
     }
 
+    @Test("the believed time goes on through a leap as if there were none, and follows the clock once that has stood")
+    func believedTime() {
+        var watch = ClockWatch(lastRow: nil)
+        #expect(watch.believedTime(monotonic: 0) == nil)
+        _ = watch.look(now: Self.day, monotonic: 0)
+        #expect(watch.believedTime(monotonic: Self.minute) == Self.day + Self.minute)
+        _ = watch.look(now: 9 * Self.day, monotonic: Self.minute)
+        #expect(watch.believedTime(monotonic: 2 * Self.minute) == Self.day + 2 * Self.minute)
+        _ = watch.look(now: 9 * Self.day + 15 * Self.minute, monotonic: 16 * Self.minute)
+        #expect(watch.believedTime(monotonic: 17 * Self.minute) == 9 * Self.day + 16 * Self.minute)
+
+        var doubtful = ClockWatch(lastRow: 100 * Self.day)
+        _ = doubtful.look(now: 200 * Self.day, monotonic: 0)
+        #expect(doubtful.believedTime(monotonic: Self.minute) == nil, "a start long after the last row")
+    }
+
     @Test(
         "a start is believed where it follows the last row within a day",
         arguments: [(-day, false), (-6 * minute, false), (-minute, true), (0, true), (day, true), (day + 1, false)]
@@ -125,14 +141,71 @@ struct ClockLeapTests {
         }
     }
 
-    private static func pipeline(_ clocks: Clocks) throws -> Pipeline {
+    private static func pipeline(
+        _ clocks: Clocks,
+        keepSeconds: Int64 = 100 * 365 * day,
+        isJournalManual: Bool = false
+    ) throws -> Pipeline {
         try Pipeline(
             in: try TemporaryDirectory(),
             clock: clocks.wall,
             tickInterval: .milliseconds(1),
             watch: clocks.watch,
-            monotonic: clocks.monotonic
+            monotonic: clocks.monotonic,
+            keepSeconds: keepSeconds,
+            isJournalManual: isJournalManual
         )
+    }
+
+    private static func isSaved(_ pipeline: Pipeline) -> Bool {
+        let saved = try? pipeline.ledger.reader.position(of: LedgerProjection.name)
+        return (saved ?? nil)?.position.batch ?? 0 >= 1
+    }
+
+    private static func pruned(_ pipeline: Pipeline) -> Int64? {
+        try? pipeline.ledger.reader.statistics().pruned.batch
+    }
+
+    @Test("a leap ahead deletes no batch before its retention is over, and by the true clock it goes then")
+    func leapDeletesNothing() async throws {
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks, keepSeconds: 7 * Self.day)
+        _ = try await pipeline.submit(TickTests.pending)
+        await waitUntil("a checkpoint holds the batch") { Self.isSaved(pipeline) }
+        clocks.pass(seconds: 60)
+        clocks.wall.advance(seconds: 8 * Self.day)
+        await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
+        // Retention runs once a second of this clock.
+        for second in 1...3 {
+            clocks.pass(seconds: 1)
+            _ = try await pipeline.submit([EventText.event("plugin_started", id: "ahead-\(second)")])
+        }
+        #expect(Self.pruned(pipeline) == 0)
+
+        clocks.wall.advance(seconds: -8 * Self.day)
+        await waitUntil("the clock is believed again") { pipeline.page[Self.doubted] == 0 }
+        clocks.pass(seconds: 6 * Self.day)
+        _ = try await pipeline.submit([EventText.event("plugin_started", id: "a day before")])
+        #expect(Self.pruned(pipeline) == 0)
+        clocks.pass(seconds: Self.day)
+        await waitUntil("the batch is deleted") { Self.pruned(pipeline) ?? 0 >= 1 }
+        try await pipeline.close()
+    }
+
+    @Test("a batch that need not be kept is deleted whatever the clock says, also after it was set back")
+    func noRetentionAsksNoClock() async throws {
+        let clocks = Clocks()
+        let pipeline = try Self.pipeline(clocks, keepSeconds: 0, isJournalManual: true)
+        _ = try await pipeline.submit(TickTests.pending)
+        await waitUntil("a checkpoint holds the batch") { Self.isSaved(pipeline) }
+        clocks.wall.advance(seconds: -Self.day)
+        await waitUntil("the leap is noticed") { pipeline.page[Self.doubted] == 1 }
+        #expect(Self.pruned(pipeline) == 0, "the journal does not have it")
+        pipeline.progress?.willWrite(batchEndingAt: pipeline.ledger.position)
+        pipeline.progress?.confirmed(pipeline.ledger.position.sequence)
+        clocks.pass(seconds: 2)
+        await waitUntil("the batch is deleted") { Self.pruned(pipeline) == 1 }
+        try await pipeline.close()
     }
 
     @Test("a leap ahead closes no cycle before the clock has stood there, and none once it is back")

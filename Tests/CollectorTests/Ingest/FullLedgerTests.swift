@@ -24,7 +24,13 @@ extension OneAtATime {
             var testDescription: String { "\(megabytes) MiB, \(eventsPerCycle) events a cycle, journal \(journal)" }
         }
 
-        static let settings = Journal.allCases.map { Setting(megabytes: 12, eventsPerCycle: 1, journal: $0) }
+        static let settings =
+            [12, 24, 64, 256].flatMap { megabytes in
+                [1, 4].map { Setting(megabytes: megabytes, eventsPerCycle: $0, journal: .away) }
+            } + [.healthy, .off].map { Setting(megabytes: 12, eventsPerCycle: 1, journal: $0) }
+
+        /// What a file of ballast leaves to events: a debug build takes minutes to fill a large disk.
+        private static let room = 5 << 18
 
         /// What a sender sees of a ledger, and how long it was refused.
         private final class Sender {
@@ -72,10 +78,10 @@ extension OneAtATime {
                 return true
             }
 
-            /// Sends until it has been refused for as long as a tick takes.
+            /// Sends until it has been refused for as long as some turns of upkeep take.
             func sendUntilFull() async throws {
                 var refusedSince: ContinuousClock.Instant?
-                while refusedSince.map({ ContinuousClock.now - $0 < .seconds(1) }) ?? true {
+                while refusedSince.map({ ContinuousClock.now - $0 < .milliseconds(500) }) ?? true {
                     if try await submit(next()) {
                         refusedSince = nil
                     } else {
@@ -123,26 +129,23 @@ extension OneAtATime {
                 isJournalManual: setting.journal != .off
             )
             let sender = Sender(pipeline, setting)
-            // Another program has taken most of the disk, so that the test is short.
             let empty = try #require(pipeline.ledger.room)
             #expect(empty.roomForEvents > Int64(setting.megabytes) << 20 / 2)
-            let others = [UInt8](repeating: 1, count: Int(empty.roomForEvents) - 10 << 18)
-            try Files.write(others, to: disk.directory.file("filler"))
-            let start = try #require(pipeline.ledger.room)
+            try disk.load(ballast: Int(empty.roomForEvents) - Self.room)
             switch setting.journal {
             case .away:
                 for _ in 0..<2 {
                     try await sender.sendUntilFull()
                     let full = try #require(pipeline.ledger.room)
-                    #expect(full.roomForEvents < start.roomForEvents / 3)
+                    #expect(full.roomForEvents < Self.room / 3)
                     #expect(full.reserveBytes > 0)
                     sender.confirm()
-                    try await sender.send(20)
+                    try await sender.send(10)
                     sender.confirm()
                 }
             case .healthy, .off:
-                // More than the file system could hold.
-                for _ in 0..<Int(start.roomForEvents / 15_000) {
+                // More than there is room for.
+                for _ in 0..<Self.room / 12_000 {
                     try await sender.send(1)
                     sender.confirm()
                 }
@@ -165,7 +168,7 @@ extension OneAtATime {
             "cycles that stay open for a day never fill a small disk: old ones are closed early, and a rebuild agrees"
         )
         func openCyclesAreBounded() async throws {
-            let disk = try SmallDisk(megabytes: 12)
+            let disk = try SmallDisk(megabytes: 6)
             let clock = ManualClock()
             let pipeline = try Pipeline(
                 in: disk.directory,
@@ -174,16 +177,16 @@ extension OneAtATime {
                 keepSeconds: 7 * 86_400
             )
             await waitUntil("the limits suit the disk") { pipeline.ledger.position.batch == 1 }
-            let setting = Setting(megabytes: 12, eventsPerCycle: 1, journal: .off)
+            let setting = Setting(megabytes: 6, eventsPerCycle: 1, journal: .off)
             let sender = Sender(pipeline, setting)
-            for _ in 0..<100 {
+            for _ in 0..<30 {
                 clock.advance(seconds: 1)
                 try await sender.send(1)
             }
             let open = try #require(pipeline.page.openCycles)
-            #expect(open <= LifecycleLimits().openCycles >> 9)
-            #expect(pipeline.page["dnp_telemetry_evicted_cycles_total"] == 10_000 - open)
-            #expect(pipeline.page.scheduled == 10_000)
+            #expect(open <= LifecycleLimits().openCycles >> 10)
+            #expect(pipeline.page["dnp_telemetry_evicted_cycles_total"] == 3_000 - open)
+            #expect(pipeline.page.scheduled == 3_000)
 
             let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
             #expect(RegistryPage(of: rebuilt).difference(from: pipeline.page) == [])

@@ -34,10 +34,7 @@ struct RecordingProcessor: CommitProcessor {
         self.recorder = recorder
     }
 
-    /// A batch that is too large to be stored costs little, so that it can be in a group with others.
-    static func cost(of submission: Submission) -> Int {
-        submission.bytes < LedgerBatch.maximumBytes ? submission.bytes : 0
-    }
+    static func cost(of submission: Submission) -> Int { submission.bytes }
 
     mutating func prepare(_ submission: Submission, receivedAt: Int64) -> CommitDecision<Int, Outcome> {
         submission.gate?.pass()

@@ -195,7 +195,11 @@ struct LedgerLifeTests {
             let beside = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
             #expect(beside.status != .code(0), "verify tells it before the start, too")
 
+            let damaged = contents(of: log)
             try await service.start()
+            let copy = await service.settings.stateDirectory + "/ledger-damaged.sqlite-wal"
+            #expect(contents(of: copy) == damaged)
+            #expect(await service.log.contains("kept as it was found in \(copy)") == (damage != .deleted))
             let page = try await service.client.metrics()
             let kept = Int(page.sum("dnp_telemetry_events_accepted_total"))
             #expect(kept < sent, "the damage is behind what the log had given back")
@@ -212,6 +216,50 @@ struct LedgerLifeTests {
             try await service.start()
             #expect(try await missing(service, "mark") == Double(sent - kept), "it is not forgotten, nor told twice")
             #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == 2)
+        }
+    }
+
+    @Test("a mark that cannot be written is told in log and metrics and holds nothing up, until it is written again")
+    func unwritableMark() async throws {
+        try await MountNamespace.with { namespace in
+            try await withService(in: namespace) { service in
+                let mark = await service.settings.stateDirectory + "/ledger.mark"
+                func mount(_ arguments: String...) async throws {
+                    let command = try await namespace.run(arguments)
+                    #expect(command.status == .code(0), "\(command.error)")
+                }
+                var sent = EventFactory(prefix: "marked").cycles(0..<10)
+                try await send(sent, to: service)
+                await service.kill()
+                try await mount("/usr/bin/mount", "--bind", mark, mark)
+                try await mount("/usr/bin/mount", "-o", "remount,bind,ro", mark)
+
+                try await service.start()
+                let unmarked = EventFactory(prefix: "unmarked").cycles(0..<100)
+                try await send(unmarked, to: service)
+                sent += unmarked
+                var page = try await service.client.metrics()
+                #expect(page.value("dnp_telemetry_ledger_unmarked_events") == Double(unmarked.count))
+                #expect(page.sum("dnp_telemetry_ledger_mark_failures_total") > 0)
+                #expect(page.lifecycle == sent.totals.series)
+                try await eventually("the log tells it") {
+                    await service.log.contains("ledger.mark cannot be written (Read-only file system)")
+                }
+
+                try await mount("/usr/bin/umount", mark)
+                let marked = EventFactory(prefix: "again").cycles(0..<10)
+                try await send(marked, to: service)
+                sent += marked
+                #expect(try await service.client.metrics().value("dnp_telemetry_ledger_unmarked_events") == 0)
+                try await eventually("the log tells that, too") {
+                    await service.log.contains("the ledger's mark is written again")
+                }
+                await service.kill()
+                try await service.start()
+                page = try await service.client.metrics()
+                #expect(page.lifecycle == sent.totals.series)
+                #expect(page.value("dnp_telemetry_ledger_lives") == 1)
+            }
         }
     }
 
