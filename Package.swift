@@ -14,6 +14,10 @@ var strict: [SwiftSetting] = [
 if Context.environment["CI"] == "true" {
     strict.append(.treatAllWarnings(as: .error))
 }
+// Set by `make test`: the histories of chance would take minutes in code without optimisation. Assertions stay.
+if Context.environment["DNP_TELEMETRY_OPTIMISED"] == "true" {
+    strict.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+}
 
 let package = Package(
     name: "dnp-telemetry",
