@@ -61,6 +61,6 @@ struct JudgingPageTests {
         let judgement = try JudgementRun(options).judge([directory.file("example")])
         #expect(judgement.lines.unrecognised == 0 && judgement.lines.foreign == 0, "a line of the example is not read")
         #expect(!judgement.cycles.isEmpty)
-        return Set(judgement.cycles.flatMap(\.violations).map(\.kind.name.description))
+        return Set(judgement.cycles.flatMap(\.closed.violations).map(\.kind.name.description))
     }
 }
