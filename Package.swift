@@ -14,6 +14,11 @@ var strict: [SwiftSetting] = [
 if Context.environment["CI"] == "true" {
     strict.append(.treatAllWarnings(as: .error))
 }
+let tests = strict
+// Set by `make test`: the histories of chance would take minutes in code without optimisation. Assertions stay.
+if Context.environment["DNP_TELEMETRY_OPTIMISED"] == "true" {
+    strict.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
+}
 
 let package = Package(
     name: "dnp-telemetry",
@@ -167,30 +172,30 @@ let package = Package(
         .testTarget(
             name: "TelemetryEventsTests",
             dependencies: ["TelemetryEvents", "TestSupport"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "PrefetchLifecycleTests",
             dependencies: ["PrefetchLifecycle", "TelemetryEvents"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "MetricsRegistryTests",
             dependencies: ["MetricsRegistry", .product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "RuntimeMetricsTests",
             dependencies: ["RuntimeMetrics", "MetricsRegistry"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
-        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: tests),
         .testTarget(
             name: "EventLedgerTests",
             dependencies: [
                 "EventLedger", "SystemPrimitives", .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .executableTarget(
             name: "supervision-probe",
@@ -201,7 +206,7 @@ let package = Package(
         .testTarget(
             name: "JournaldTests",
             dependencies: ["Journald", "SystemPrimitives", "supervision-probe"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "LifecycleMetricsTests",
@@ -209,21 +214,21 @@ let package = Package(
                 "LifecycleMetrics", "EventLedger", "LedgerState", "MetricsRegistry", "PrefetchLifecycle",
                 "TelemetryEvents", "CollectorTestSupport", "TestSupport",
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
-        .testTarget(name: "GzipTests", dependencies: ["Gzip", "TestSupport"], swiftSettings: strict),
-        .testTarget(name: "TextOutputTests", dependencies: ["TextOutput", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "GzipTests", dependencies: ["Gzip", "TestSupport"], swiftSettings: tests),
+        .testTarget(name: "TextOutputTests", dependencies: ["TextOutput", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "LogInputTests",
             dependencies: ["LogInput", "TelemetryEvents", "TestSupport"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "LogValidationTests",
             dependencies: [
                 "LogValidation", "LogInput", "PrefetchLifecycle", "TelemetryEvents", "TextOutput", "TestSupport",
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "LedgerStateTests",
@@ -231,7 +236,7 @@ let package = Package(
                 "LedgerState", "EventLedger", "PrefetchLifecycle", "TelemetryEvents", "CollectorTestSupport",
                 "TestSupport",
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "LedgerToolsTests",
@@ -239,12 +244,12 @@ let package = Package(
                 "LedgerTools", "EventLedger", "LedgerState", "LogInput", "MetricsRegistry", "PrefetchLifecycle",
                 "TelemetryEvents", "TextOutput", "CollectorTestSupport", "TestSupport",
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "PeerNamesTests",
             dependencies: ["PeerNames", "TestSupport", .product(name: "NIOSSL", package: "swift-nio-ssl")],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "CollectorClientTests",
@@ -253,7 +258,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         // A test target, since only those may import others as testable in a build for release.
         .testTarget(
@@ -263,7 +268,7 @@ let package = Package(
                 "PrefetchLifecycle", "TelemetryEvents", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .testTarget(
             name: "CollectorTests",
@@ -283,7 +288,7 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
         .target(
             name: "TestSupport",
@@ -307,7 +312,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             exclude: ["Fixtures"],
-            swiftSettings: strict
+            swiftSettings: tests
         ),
     ]
 )
