@@ -210,8 +210,9 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            var (slot, change) = slot(for: event, at: address)
+            let (found, change) = slot(for: event, at: address)
         {
+            var slot = found
             var terms = closingTerms
             let group = group(of: slot, named)
             if change.hasWaited { countWaiting(at: slot, terms, in: group) }
