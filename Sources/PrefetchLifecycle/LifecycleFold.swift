@@ -346,9 +346,10 @@ extension LifecycleFold {
     /// Moves to a pass what is nearer to it than to the other passes of its schedule.
     private mutating func takeNearer(to slot: Int, _ terms: ClosingTerms, in group: Int) {
         let before = groups.tally(of: group)
-        guard cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group]) else { return }
+        let givers = cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group])
+        guard !givers.isEmpty else { return }
         reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
-        updateTask(of: slot)
+        for slot in givers + [slot] { updateTask(of: slot) }
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.

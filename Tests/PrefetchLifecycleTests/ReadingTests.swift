@@ -382,8 +382,11 @@ struct ReadingTests {
             events.append(TestEvent(.prefetchSuccess, due - day + 201, id: id, due: due))
         }
         #expect(try Self.result(events).broken == [])
-        let second = Self.scheduled(2 * day + 150, "other", due: 20 * day)
-        #expect(try Self.result(events + [second]).broken.filter { $0 == .secondActiveTask }.count == 1)
+        let second = [
+            Self.scheduled(2 * day + 150, "other", due: 20 * day),
+            TestEvent(.prefetchExecuted, 2 * day + 160, id: "other"),
+        ]
+        #expect(try Self.result(events + second).broken.filter { $0 == .secondActiveTask }.count == 1)
     }
 
     // MARK: Bounds
