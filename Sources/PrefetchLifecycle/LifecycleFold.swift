@@ -210,8 +210,9 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            var (slot, change) = slot(for: event, at: address)
+            let (found, change) = slot(for: event, at: address)
         {
+            var slot = found
             var terms = closingTerms
             let group = group(of: slot, named)
             if change.hasWaited { countWaiting(at: slot, terms, in: group) }
@@ -345,9 +346,10 @@ extension LifecycleFold {
     /// Moves to a pass what is nearer to it than to the other passes of its schedule.
     private mutating func takeNearer(to slot: Int, _ terms: ClosingTerms, in group: Int) {
         let before = groups.tally(of: group)
-        guard cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group]) else { return }
+        let givers = cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group])
+        guard !givers.isEmpty else { return }
         reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
-        updateTask(of: slot)
+        for slot in givers + [slot] { updateTask(of: slot) }
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.

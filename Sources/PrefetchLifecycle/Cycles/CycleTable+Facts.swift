@@ -271,21 +271,24 @@ extension CycleTable {
     /// An event that names no notification time belongs to the nearest pass, also where that is told later. O(facts of the
     /// open passes).
     ///
-    /// - Returns: whether anything has moved.
-    mutating func takeNearer(to slot: Int, limit: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals)
-        -> Bool
-    {
-        guard let due = self[slot].due, self[slot].schedule != 0 else { return false }
+    /// - Returns: the cycles that something was moved from.
+    mutating func takeNearer(
+        to slot: Int,
+        limit: Int,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> [Int] {
+        guard let due = self[slot].due, self[slot].schedule != 0 else { return [] }
         var others: [Int] = []
         _ = self.slot(schedule: self[slot].schedule) { other in
             if other != slot, self[other].due != nil { others.append(other) }
             return false
         }
-        var hasMoved = false
+        var givers: [Int] = []
         for other in others where take(from: other, to: slot, due, limit: limit, terms, into: &totals) {
-            hasMoved = true
+            givers.append(other)
         }
-        return hasMoved
+        return givers
     }
 
     private mutating func take(

@@ -131,7 +131,8 @@ struct ToldPermissions: Sendable {
         words.insert(word, at: place)
         guard words.count > Self.limit else { return }
         let repeated = (1..<words.count - 1).first { place in
-            words[place] & 1 == words[place - 1] & 1 && words[place] & 1 == words[place + 1] & 1
+            let isOther = (words[place - 1] ^ words[place]) | (words[place] ^ words[place + 1])
+            return isOther & 1 == 0
         }
         words.remove(at: repeated ?? 0)
     }
