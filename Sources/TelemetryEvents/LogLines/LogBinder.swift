@@ -303,8 +303,10 @@ public struct LogBinder: Sendable {
     private mutating func installation(_ cycleIndex: Int?, _ device: Int) -> Pseudonym? {
         if let installation = options.installation { return installation }
         guard let cycleIndex else { return installation(of: nil, device, in: options.source) }
+        if case .decided(let installation) = binding.devices[device].cycles[cycleIndex].installation {
+            return installation
+        }
         let cycle = binding.devices[device].cycles[cycleIndex]
-        if case .decided(let installation) = cycle.installation { return installation }
         let installation = installation(of: cycle, device, in: options.source)
         binding.devices[device].cycles[cycleIndex].installation = .decided(installation)
         return installation
