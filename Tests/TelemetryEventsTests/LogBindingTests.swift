@@ -224,6 +224,23 @@ struct LogBindingTests {
         #expect(reading.events.count == 3)
     }
 
+    @Test("the events of a cycle have one installation, also when a later line names its device")
+    func cycleKeepsItsInstallation() throws {
+        let log = """
+            2025-11-15T05:41:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T05:53:00Z)
+            2025-11-15T05:41:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:00Z)
+            2025-11-15T05:50:00+0000 phone app[100]: [DNP-FETCH] BGTask handler invoked (id=x)
+            2025-11-15T05:50:01+0000 phone app[100]: [DNP-FETCH] Fetch success (status=200, bytes=1234, ttl=86400)
+            """
+        var decoder = logDecoder()
+        var decoded = decoder.decode(Array(log.utf8).span, readAt: readingTime)
+        decoded.append(decoder.flush(readAt: readingTime))
+        var cursor = EventCursor()
+        var installations: Set<Pseudonym?> = []
+        while let event = try cursor.next(in: decoded.events.bytes.span) { installations.insert(event.installation) }
+        #expect(decoded.events.count == 3 && installations.count == 1)
+    }
+
     @Test("concurrent processes of a device are separate installations")
     func concurrentProcessesAreSeparate() throws {
         var log = ""

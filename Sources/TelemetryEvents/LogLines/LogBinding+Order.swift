@@ -42,7 +42,10 @@ extension LogBinding {
     /// - Parameter phantom: the cycle that the execution opened.
     func cycleBefore(_ phantom: Int, _ device: Int, _ time: Timestamp?) -> Int? {
         let serial = devices[device].cycles[phantom].serial
-        return nearestOrLast(device, time) { $0.serial < serial && self.mayStillRun($0, at: time) }
+        let process = devices[device].cycles[phantom].process
+        return nearestOrLast(device, time) {
+            $0.serial < serial && self.mayStillRun($0, at: time) && self.mayBeOfOneApp($0.process, process, device)
+        }
     }
 
     // MARK: Scheduling
@@ -107,19 +110,25 @@ extension LogBinding {
             nearest(device, time) { $0.mayHaveBegun(by: time) && $0.isWaiting && $0.process == stream.process }
             ?? nearest(device, time) { $0.mayHaveBegun(by: time) && $0.isWaiting }
         if let due { return due }
-        if time != nil, let late = lateCycle(device, time) { return late }
+        if time != nil, let late = lateCycle(device, stream.process, time) { return late }
         if let waiting = nearest(device, time, where: \.isWaiting) { return waiting }
         if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
             return last
         }
-        return devices[device].lastIndex { !$0.isDelivered } ?? lateCycle(device, time)
+        return devices[device].lastIndex { !$0.isDelivered } ?? lateCycle(device, stream.process, time)
     }
 
     /// The cycle whose notification was delivered before its task ran.
-    private func lateCycle(_ device: Int, _ time: Timestamp?) -> Int? {
+    private func lateCycle(_ device: Int, _ process: UInt64, _ time: Timestamp?) -> Int? {
         nearestOrLast(device, time) {
             $0.isDelivered && !$0.progress.contains(.executed) && self.mayStillRun($0, at: time)
+                && self.mayBeOfOneApp($0.process, process, device)
         }
+    }
+
+    /// Whether two processes are one, or the same app relaunched.
+    private func mayBeOfOneApp(_ process: UInt64, _ other: UInt64, _ device: Int) -> Bool {
+        process == other || !lifetimes.overlap(device: devices[device].name, process, other)
     }
 
     /// Whether a task may run at a time for a cycle whose notification may be over; true where times are unknown.
