@@ -140,7 +140,7 @@ extension OneAtATime {
         func fillsAndRecovers(size: Size) throws {
             let disk = try MemoryDisk(megabytes: size.megabytes)
             // On a large disk another program has taken most, so that the test is short.
-            try disk.fill(megabytes: max(0, size.megabytes - (size.megabytes > 64 ? 56 : 32)))
+            try disk.fill(megabytes: max(0, size.megabytes - (size.megabytes > 64 ? 40 : 20)))
             let full = try Filled(disk, statePerBatch: size.statePerBatch)
             let start = try #require(full.ledger.room)
             var rounds: [Int] = []

@@ -40,6 +40,22 @@ struct RetentionTests {
         #expect(try ledger.reader.read(afterBatch: 0).map(\.batch.receivedAt) == [5])
     }
 
+    @Test("more batches than one call scans, stamped by a clock that was ahead, go once one behind them is old")
+    func longAhead() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        let times = (0..<40).map { Int64(1_000 + $0) } + (0..<60).map { Int64(10 + $0) }
+        try ledger.append(times.enumerated().map { .sample($0.offset, at: $0.element) })
+        #expect(try ledger.prune(upTo: ledger.position, keepSince: 5, now: 100, limit: 10).batches == 0)
+        var deleted: [Int] = []
+        for _ in 0..<6 {
+            let pruning = try ledger.prune(upTo: ledger.position, keepSince: 60, now: 100, limit: 10)
+            deleted.append(pruning.batches)
+            #expect(pruning.isCutShort, "there is more")
+        }
+        #expect(deleted == [10, 10, 10, 10, 10, 10])
+        #expect(try ledger.reader.read(afterBatch: 0).first?.batch.receivedAt == 30)
+    }
+
     @Test("a batch stamped by a clock that was behind does not take the ones before it with it")
     func clockBehind() throws {
         let ledger = try EventLedger.sample(in: directory)

@@ -33,7 +33,6 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let entry: ConnectionEntry?
     private let table: ConnectionTable
     private let live: LiveConfiguration
-    private let served: ServedPaths
     private let headers: ServerHeaders
     private let count: (Event) -> Void
     private var phases: ConnectionPhases
@@ -45,8 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The bytes being parsed, while they begin with the request that is read.
     private var parsing: ByteBuffer?
     private var isClosed = false
-    /// A request that waits for a place, and whether to read on then.
-    private var queued: (parts: [NIOAny], reads: Bool)?
+    private var place: RequestPlace
     /// The bytes of the responses since the connection was answered last, and those of them that the system has taken.
     private var answerBytes = (written: 0, taken: 0)
 
@@ -61,10 +59,11 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ) {
         self.table = table
         self.live = live
-        self.served = served
         self.headers = headers
         self.count = count
-        entry = table.entry(of: channel)
+        let entry = table.entry(of: channel)
+        self.entry = entry
+        place = RequestPlace(entry, in: table, served)
         phases = ConnectionPhases(at: .now(), transfer: live.phaseLimits.transfer)
     }
 
@@ -89,7 +88,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func finish() {
         isClosed = true
-        queued = nil
+        place.drop()
         timer?.task.cancel()
         timer = nil
     }
@@ -133,7 +132,7 @@ extension ConnectionHandler {
                 hasSmallBody: head.headerFields.declaresSmallBody,
                 at: now
             )
-            guard queued == nil, takePlace(for: head, context, at: now) else { break }
+            guard !place.isQueued, takePlace(for: head, context, at: now) else { break }
             if head.headerFields.expectsContinue { sendContinue(head, context) }
         case .body:
             break
@@ -142,18 +141,11 @@ extension ConnectionHandler {
             phases.requestEnded(at: .now())
         }
         guard !phases.isLingering, pending == nil else { return }
-        if queued != nil {
-            queued?.parts.append(data)
-        } else {
-            context.fireChannelRead(data)
-        }
+        if !place.hold(data) { context.fireChannelRead(data) }
     }
 
     func read(context: ChannelHandlerContext) {
-        guard queued == nil else {
-            queued?.reads = true
-            return
-        }
+        guard !place.holdRead() else { return }
         if phases.isReadingBody { phases.readBegan(at: .now()) }
         context.read()
     }
@@ -219,13 +211,11 @@ extension ConnectionHandler {
     ///
     /// - Returns: whether the request goes on.
     private func takePlace(for head: HTTPRequest, _ context: ChannelHandlerContext, at now: NIODeadline) -> Bool {
-        guard let entry, entry.isBeyondLimit, !served.isPage(head) else { return true }
-        switch table.claim(context.channel, at: now) {
+        switch place.claim(for: head, context.channel, at: now) {
         case .granted: return true
         case .queued where phases.canRefuse:
             phases.awaitPlace(at: now)
-            entry.becomeBusy()
-            queued = (parts: [], reads: false)
+            place.queue()
             check(context)
         case .queued, .refused:
             shed(context)
@@ -235,8 +225,7 @@ extension ConnectionHandler {
 
     /// Goes on with a request that has waited for its place.
     private func continueQueued(_ context: ChannelHandlerContext) {
-        guard let (parts, reads) = queued else { return }
-        queued = nil
+        guard let (parts, reads) = place.release() else { return }
         phases.placeCame()
         for part in parts {
             if case .head(let head) = unwrapInboundIn(part), head.headerFields.expectsContinue {
@@ -254,7 +243,7 @@ extension ConnectionHandler {
         count(.shed)
         if phases.canRefuse || phases.canShed {
             refuse(.noPlace(), lingers: false, context)
-        } else if queued != nil {
+        } else if place.isQueued {
             // Others came behind it, and none of them can be answered.
             abandonBody(context)
             context.close(promise: nil)
@@ -383,7 +372,7 @@ extension ConnectionHandler {
     ///
     /// - Parameter lingers: whether the connection keeps its place until the client has read the answer.
     private func refuse(_ problem: Problem, lingers: Bool = true, _ context: ChannelHandlerContext) {
-        queued = nil
+        place.drop()
         if context.channel.isActive { count(.refused(problem)) }
         var (head, body) = problem.closingResponse
         headers.put(on: &head.headerFields)
@@ -484,81 +473,6 @@ final class ReceivedBytesHandler: ChannelInboundHandler, RemovableChannelHandler
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         connection.receive(unwrapInboundIn(data)) { context.fireChannelRead(data) }
-    }
-}
-
-extension Problem {
-    /// A timeout that the client can still be told of.
-    fileprivate static func tooSlow(_ phase: ConnectionPhases.Phase) -> Problem {
-        let (what, setting) =
-            phase == .body
-            ? ("body of the request", "--body-timeout and --min-transfer-rate")
-            : ("head of the request", "--header-timeout")
-        return Problem(
-            status: .requestTimeout,
-            type: "request-timeout",
-            title: "Too slow",
-            detail: "The \(what) was not received in time (see \(setting)); nothing of it was stored. "
-                + "Try again, with fewer events in a request if the network is slow."
-        )
-    }
-
-    /// The client stalled the body while others waited for a place.
-    fileprivate static func stalled() -> Problem {
-        Problem(
-            status: .serviceUnavailable,
-            type: "stalled",
-            title: "Stalled",
-            detail: "The body of the request came more slowly than --min-transfer-rate while other connections waited; "
-                + "nothing of it was stored. Try again, with fewer events in a request if the network is slow.",
-            retryAfter: RetryHint.jittered(.seconds(1))
-        )
-    }
-
-    /// All connections within the limit were busy for too long.
-    fileprivate static func noPlace() -> Problem {
-        Problem(
-            status: .serviceUnavailable,
-            type: "too-many-connections",
-            title: "Too many connections",
-            detail: "All connections are busy (see --max-connections); nothing of the request was stored. Try again.",
-            retryAfter: RetryHint.jittered(.seconds(1))
-        )
-    }
-
-    private static let headTooLarge = Problem(
-        status: .requestHeaderFieldsTooLarge,
-        type: "head-too-large",
-        title: "Head too large",
-        detail:
-            "Expected a head of at most \(RequestHeadLimits.bytes >> 10) KiB and \(RequestHeadLimits.fields) fields."
-    )
-
-    private static let unreadableRequest = Problem(
-        status: .badRequest,
-        type: "unreadable-request",
-        title: "Unreadable request",
-        detail: "Expected an HTTP/1.1 request, found other data or an incomplete request. Nothing of it was stored."
-    )
-
-    /// The answer to an unreadable request; nil if the connection failed.
-    fileprivate init?(unreadable error: any Error) {
-        switch error {
-        case let fault as RequestHeadFault: self = Problem(fault)
-        case HTTPParserError.headerOverflow: self = .headTooLarge
-        case HTTPParserError.invalidVersion: self = .unsupportedVersion
-        case is HTTPParserError, is HTTP1TypeConversionError: self = .unreadableRequest
-        default: return nil
-        }
-    }
-
-    /// The response after which the connection closes, without the headers that every response gets.
-    fileprivate var closingResponse: (HTTPResponse, ByteBuffer) {
-        let body = ByteBuffer(string: json)
-        var head = HTTPResponse(status: status, headerFields: headers)
-        head.headerFields[.contentLength] = String(body.readableBytes)
-        head.headerFields[.connection] = "close"
-        return (head, body)
     }
 }
 

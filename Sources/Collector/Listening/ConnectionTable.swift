@@ -10,36 +10,17 @@ internal import Synchronization
 
 /// The open connections of all listeners together.
 ///
-/// At the limit, the connection that has been without progress for longest is evicted for a new one: idle ones, those
-/// that have not sent a whole head, and those whose client stalls a body or a response. If all are busy, new ones wait;
-/// see ``ConnectionAdmission`` for the places beyond the limit. At the limit of one client its own connections are evicted
-/// in the same order, so that it does not shut out those who share its address.
+/// At the limit, the connection that has been without progress for longest is evicted for a new one (``EvictionOrder``).
+/// If all are busy, new ones wait; see ``ConnectionAdmission`` for the places beyond the limit. At the limit of one client
+/// its own connections are evicted in the same order, so that it does not shut out those who share its address.
 final class ConnectionTable: Sendable {
-    /// The candidates for eviction taken from one scan of all connections.
-    private static let candidatesPerScan = 64
-    /// How long to wait after a scan that found no candidate: with all connections busy each newcomer would scan again.
-    private static let fruitlessScanInterval = TimeAmount.milliseconds(20)
-    /// How long a connection in the lobby may send nothing.
-    private static let lobbyStay = TimeAmount.milliseconds(250)
-    /// Interval of the scans for a client that holds more than its share.
-    private static let shareScanInterval = TimeAmount.milliseconds(100)
-
-    private struct Slot {
-        let entry: ConnectionEntry
-        var client: ConnectionClient?
-        var place: ConnectionAdmission.Place
-    }
-
     private struct State {
         var admission = ConnectionAdmission()
-        var slots: [ObjectIdentifier: Slot] = [:]
-        /// The next to be evicted, the last one first.
-        var candidates: [(entry: ConnectionEntry, evictableFrom: UInt64)] = []
+        var slots: [ObjectIdentifier: ConnectionSlot] = [:]
+        var eviction = EvictionOrder()
         var waiting: [ObjectIdentifier: @Sendable () -> Void] = [:]
         /// The connections in the queue, the oldest first.
         var queue: [ObjectIdentifier] = []
-        var nextScan = NIODeadline.distantPast
-        var nextShareScan = NIODeadline.distantPast
 
         var hasWaiting: Bool { !waiting.isEmpty || !queue.isEmpty }
     }
@@ -92,7 +73,7 @@ final class ConnectionTable: Sendable {
             var evicted: [ConnectionEntry] = []
             var decision = state.admission.enter(client, isReserved: isReserved, limits)
             if case .tooManyOfClient(let excess) = decision,
-                let chosen = Self.evictable(excess, of: client, state, now)
+                let chosen = EvictionOrder.idlest(excess, of: client, in: state.slots, at: now)
             {
                 evicted = chosen
                 state.admission.admit(client)
@@ -102,7 +83,7 @@ final class ConnectionTable: Sendable {
             }
             if decision == .admit {
                 let entry = ConnectionEntry(channel, isBeyondLimit: place != .regular, at: now)
-                state.slots[ObjectIdentifier(channel)] = Slot(entry: entry, client: client, place: place)
+                state.slots[ObjectIdentifier(channel)] = ConnectionSlot(entry: entry, client: client, place: place)
                 metrics.open.set(state.admission.all)
             }
             evicted += Self.stalled(beyondShareOf: client, &state, limits, now)
@@ -133,23 +114,6 @@ final class ConnectionTable: Sendable {
         for entry in evicted { entry.requestEviction() }
     }
 
-    /// Marks the client's longest idle connections for eviction, counting those that are evicted already.
-    ///
-    /// - Returns: nil if too few are idle.
-    private static func evictable(
-        _ count: Int,
-        of client: ConnectionClient?,
-        _ state: State,
-        _ now: NIODeadline
-    ) -> [ConnectionEntry]? {
-        let own = state.slots.values.filter { $0.client == client }.map(\.entry)
-        let missing = max(0, count - own.count(where: \.isEvicted))
-        let chosen = leastProgress(own, now, limit: missing)
-        guard chosen.count == missing else { return nil }
-        for entry in chosen { entry.markEvicted() }
-        return chosen
-    }
-
     /// Marks for eviction what a client on this machine stalls beyond its share.
     private static func stalled(
         beyondShareOf client: ConnectionClient?,
@@ -157,26 +121,8 @@ final class ConnectionTable: Sendable {
         _ limits: ConnectionAdmission.Limits,
         _ now: NIODeadline
     ) -> [ConnectionEntry] {
-        guard let most = state.admission.stalledLimit(of: client, limits), now >= state.nextShareScan else { return [] }
-        state.nextShareScan = now + shareScanInterval
-        let stalled = state.slots.values.filter { $0.client == client && $0.entry.mayStall(at: now) }.map(\.entry)
-        guard stalled.count > most else { return [] }
-        let chosen = leastProgress(stalled, now, limit: stalled.count - most)
-        for entry in chosen { entry.markEvicted() }
-        return chosen
-    }
-
-    /// The evictable ones of some connections, those longest without progress first.
-    private static func leastProgress(
-        _ entries: [ConnectionEntry],
-        _ now: NIODeadline,
-        limit: Int
-    ) -> [ConnectionEntry] {
-        entries.map { (entry: $0, evictableFrom: $0.evictableFrom) }
-            .filter { $0.evictableFrom <= now.uptimeNanoseconds }
-            .sorted { $0.evictableFrom < $1.evictableFrom }
-            .prefix(limit)
-            .map(\.entry)
+        guard let most = state.admission.stalledLimit(of: client, limits) else { return [] }
+        return state.eviction.stalled(beyond: most, of: client, in: state.slots, at: now)
     }
 
     /// The entry of an admitted connection.
@@ -217,67 +163,14 @@ final class ConnectionTable: Sendable {
     func evict(_ count: Int, at now: NIODeadline) {
         let limits = limits
         let chosen = state.withLock { state in
-            var chosen: [ConnectionEntry] = []
-            while chosen.count < count {
-                if state.candidates.isEmpty { Self.scan(&state, limits, now) }
-                guard !state.candidates.isEmpty else { break }
-                if let entry = Self.nextCandidate(&state) { chosen.append(entry) }
-            }
-            return chosen
+            state.eviction.next(count, in: state.slots, state.admission, limits, at: now)
         }
         for entry in chosen { entry.requestEviction() }
-    }
-
-    /// Looks for candidates, unless none were found a moment ago.
-    private static func scan(_ state: inout State, _ limits: ConnectionAdmission.Limits, _ now: NIODeadline) {
-        guard now >= state.nextScan else { return }
-        let idle = Self.idle(state, majority: state.admission.majority(limits), now)
-        state.candidates = Array(idle.prefix(candidatesPerScan).reversed())
-        if idle.isEmpty { state.nextScan = now + fruitlessScanInterval }
-    }
-
-    /// The evictable connections in the order of their eviction.
-    private static func idle(
-        _ state: State,
-        majority: ConnectionClient?,
-        _ now: NIODeadline
-    ) -> [(entry: ConnectionEntry, evictableFrom: UInt64)] {
-        var ofMajority: [(entry: ConnectionEntry, evictableFrom: UInt64)] = []
-        var ofOthers: [(entry: ConnectionEntry, evictableFrom: UInt64)] = []
-        let isLobbyFull = state.admission.inLobby >= ConnectionAdmission.lobby
-        for slot in state.slots.values {
-            let evictableFrom = slot.entry.evictableFrom
-            // A connection in the lobby gives its place to another one there only, and not before its head was read.
-            if slot.place != .regular {
-                guard isLobbyFull, evictableFrom <= (now - lobbyStay).uptimeNanoseconds else { continue }
-            }
-            guard evictableFrom <= now.uptimeNanoseconds else { continue }
-            if majority != nil, slot.client == majority {
-                ofMajority.append((entry: slot.entry, evictableFrom: evictableFrom))
-            } else {
-                ofOthers.append((entry: slot.entry, evictableFrom: evictableFrom))
-            }
-        }
-        ofMajority.sort { $0.evictableFrom < $1.evictableFrom }
-        ofOthers.sort { $0.evictableFrom < $1.evictableFrom }
-        return ofMajority + ofOthers
     }
 
     /// Evicts another connection in place of one that has made progress meanwhile, if a connection waits for it.
     func evictAnother(at now: NIODeadline) {
         if state.withLock({ $0.hasWaiting }) { evictOne(at: now) }
-    }
-
-    /// Takes the next candidate that has had no request since the scan, and marks it as evicted.
-    private static func nextCandidate(_ state: inout State) -> ConnectionEntry? {
-        while let (entry, evictableFrom) = state.candidates.popLast() {
-            guard entry.evictableFrom == evictableFrom,
-                state.slots[ObjectIdentifier(entry.channel)]?.entry === entry
-            else { continue }
-            entry.markEvicted()
-            return entry
-        }
-        return nil
     }
 
     /// Marks the service as stopping: limits no longer apply, so that each accepted connection is answered.
@@ -364,102 +257,6 @@ extension ConnectionTable {
         return promoted
     }
 }
-
-/// An open connection, with what decides about its eviction.
-final class ConnectionEntry: Sendable {
-    /// A connection that has just got its response is expected to go on; it can be evicted after this much idle time.
-    private static let keepAlive = TimeAmount.seconds(1)
-    /// In place of a time: a request is under way.
-    private static let busy = UInt64.max
-    /// In place of a time: eviction was requested.
-    private static let evicted = UInt64.max - 1
-
-    let channel: any Channel
-
-    /// Nanoseconds of the monotonic clock, or ``busy`` or ``evicted``.
-    private let state: Atomic<UInt64>
-    private let begun = Atomic(false)
-    /// Whether a body or a response is being transferred.
-    private let transfers = Atomic(false)
-    private let beyondLimit: Atomic<Bool>
-
-    fileprivate init(_ channel: any Channel, isBeyondLimit: Bool, at now: NIODeadline) {
-        self.channel = channel
-        beyondLimit = Atomic(isBeyondLimit)
-        state = Atomic(now.uptimeNanoseconds)
-    }
-
-    /// Marks the connection as read from.
-    func begin() {
-        begun.store(true, ordering: .relaxed)
-    }
-
-    /// Whether it is accepted and not read from yet.
-    fileprivate var isStarting: Bool { !begun.load(ordering: .relaxed) }
-
-    /// Notes the first byte of a request. It can be evicted until the head is complete, after those that began before.
-    func beginHead(at now: NIODeadline) {
-        if evictableFrom < now.uptimeNanoseconds { state.store(now.uptimeNanoseconds, ordering: .relaxed) }
-    }
-
-    /// Notes that a request is under way.
-    func becomeBusy() {
-        transfers.store(false, ordering: .relaxed)
-        state.store(Self.busy, ordering: .relaxed)
-    }
-
-    /// Notes that no request is under way.
-    func becomeIdle(at now: NIODeadline) {
-        transfers.store(false, ordering: .relaxed)
-        state.store((now + Self.keepAlive).uptimeNanoseconds, ordering: .relaxed)
-    }
-
-    /// Notes that a client sends a body or reads a response, and can stall from a time on. Whether it does is asked by
-    /// requesting its eviction, so that its bytes need not be noted here.
-    func transfer(until mayStall: NIODeadline) {
-        transfers.store(true, ordering: .relaxed)
-        state.store(mayStall.uptimeNanoseconds, ordering: .relaxed)
-    }
-
-    /// Whether its client may stall a body or a response.
-    fileprivate func mayStall(at now: NIODeadline) -> Bool {
-        transfers.load(ordering: .relaxed) && evictableFrom <= now.uptimeNanoseconds
-    }
-
-    /// From when it can be evicted, in nanoseconds of the monotonic clock; the least is evicted first.
-    fileprivate var evictableFrom: UInt64 { state.load(ordering: .relaxed) }
-
-    /// Marks it as evicted, so that it is not chosen again.
-    fileprivate func markEvicted() {
-        state.store(Self.evicted, ordering: .relaxed)
-    }
-
-    /// Whether its eviction was requested.
-    var isEvicted: Bool { evictableFrom == Self.evicted }
-
-    /// Asks the connection to close; it does unless a request is under way by then that the client does not stall.
-    func requestEviction() {
-        channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction())
-    }
-
-    /// Whether it is admitted beyond the limit, see ``ConnectionTable/claim(_:at:)``.
-    var isBeyondLimit: Bool { beyondLimit.load(ordering: .relaxed) }
-
-    fileprivate func takePlace() {
-        beyondLimit.store(false, ordering: .relaxed)
-    }
-
-    fileprivate func grantPlace() {
-        channel.pipeline.fireUserInboundEventTriggered(PlaceGranted())
-    }
-}
-
-/// A user event for a connection: close if no request is under way or the client stalls it, since another connection
-/// waits.
-struct ConnectionEviction: Sendable {}
-
-/// A user event for a connection in the queue: it has a regular place.
-struct PlaceGranted: Sendable {}
 
 /// Counts admitted, waiting and refused connections; each kind of listener registers its own names.
 struct ConnectionMetrics: Sendable {

@@ -126,25 +126,52 @@ struct BatchTable {
         limit: Int,
         bytes: Int
     ) throws(LedgerError) -> (LedgerPosition, isCutShort: Bool)? {
-        let statement = try LedgerStatement(
-            """
-            SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
-                (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place,
-                    sum(received_at BETWEEN ?3 AND ?5) OVER sofar AS kept FROM
-                    (SELECT id, first_sequence, count, received_at, length(receipt) + length(events) AS bytes
-                        FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2)
-                    WINDOW sofar AS (ORDER BY id))
-            WHERE received_at < ?3 AND kept = 0 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
-            """,
-            in: database
-        )
-        defer { statement.reset() }
-        try statement.bind(batch, at: 1)
-        try statement.bind(Int64(max(0, limit)), at: 2)
-        try statement.bind(keepSince, at: 3)
-        try statement.bind(Int64(max(1, bytes)), at: 4)
-        try statement.bind(now, at: 5)
-        return try statement.step() ? (BatchEnd(statement).position, statement.integer(4) != 0) : nil
+        func last(_ condition: String) throws(LedgerError) -> (end: BatchEnd, isCutShort: Bool)? {
+            let statement = try LedgerStatement(
+                """
+                SELECT id, first_sequence, count, received_at, size >= ?4 OR place >= ?2 FROM
+                    (SELECT *, sum(bytes) OVER sofar AS size, count(*) OVER sofar AS place,
+                        sum(received_at BETWEEN ?3 AND ?5) OVER sofar AS kept FROM
+                        (SELECT id, first_sequence, count, received_at, length(receipt) + length(events) AS bytes
+                            FROM batch WHERE id <= ?1 ORDER BY id LIMIT ?2)
+                        WINDOW sofar AS (ORDER BY id))
+                WHERE \(condition) AND kept = 0 AND size - bytes < ?4 ORDER BY id DESC LIMIT 1
+                """,
+                in: database
+            )
+            defer { statement.reset() }
+            try statement.bind(batch, at: 1)
+            try statement.bind(Int64(max(0, limit)), at: 2)
+            try statement.bind(keepSince, at: 3)
+            try statement.bind(Int64(max(1, bytes)), at: 4)
+            try statement.bind(now, at: 5)
+            return try statement.step() ? (BatchEnd(statement), statement.integer(4) != 0) : nil
+        }
+        if let (old, isCutShort) = try last("received_at < ?3") { return (old.position, isCutShort) }
+        // All that was scanned may be from while the clock was ahead.
+        guard let oldest = try oldest(), oldest.receivedAt > now,
+            let (ahead, isCutShort) = try last("received_at > ?5"), isCutShort,
+            try isFollowedByOld(ahead.position.batch, upTo: batch, keepSince: keepSince, now: now)
+        else { return nil }
+        return (ahead.position, isCutShort)
+    }
+
+    /// Whether a batch stamped by a clock that was ahead comes before one that is old.
+    ///
+    /// It looks at batches at twice the distance each time until one is not ahead: as few as there are bits in their number,
+    /// and up to that much further than the first one that is not.
+    private func isFollowedByOld(
+        _ batch: Int64,
+        upTo end: Int64,
+        keepSince: Int64,
+        now: Int64
+    ) throws(LedgerError) -> Bool {
+        var distance: Int64 = 1
+        while batch + distance <= end, let found = try self.end(from: batch + distance) {
+            if found.receivedAt <= now { return found.receivedAt < keepSince }
+            distance *= 2
+        }
+        return false
     }
 
     /// Deletes every batch up to `batch` and returns how many there were.

@@ -24,13 +24,15 @@ extension OneAtATime {
             var testDescription: String { "\(megabytes) MiB, \(eventsPerCycle) events a cycle, journal \(journal)" }
         }
 
-        static let settings =
-            [12, 24, 64, 256].flatMap { megabytes in
-                [1, 4].map { Setting(megabytes: megabytes, eventsPerCycle: $0, journal: .away) }
-            } + [.healthy, .off].map { Setting(megabytes: 12, eventsPerCycle: 1, journal: $0) }
+        static let settings = [
+            Setting(megabytes: 12, eventsPerCycle: 1, journal: .healthy),
+            Setting(megabytes: 24, eventsPerCycle: 4, journal: .away),
+            Setting(megabytes: 64, eventsPerCycle: 4, journal: .off),
+            Setting(megabytes: 256, eventsPerCycle: 1, journal: .away),
+        ]
 
         /// What a file of ballast leaves to events: a debug build takes minutes to fill a large disk.
-        private static let room = 5 << 18
+        private static let room = 3 << 18
 
         /// What a sender sees of a ledger, and how long it was refused.
         private final class Sender {
@@ -48,12 +50,13 @@ extension OneAtATime {
             private static let kinds = [
                 "prefetch_scheduled", "prefetch_executed", "prefetch_success", "prefetch_used_for_notification",
             ]
+            private static let events = 60
             private static let padding = String(repeating: "x", count: 90)
 
             /// The next events: their ids are long, so that they soon fill a disk.
             private func next() -> [String] {
                 defer { number += 1 }
-                return (0..<100).map { index in
+                return (0..<Self.events).map { index in
                     let cycle = index / setting.eventsPerCycle
                     let kind = Self.kinds[index % setting.eventsPerCycle]
                     let event = String(repeating: "e", count: 100)
@@ -145,7 +148,7 @@ extension OneAtATime {
                 }
             case .healthy, .off:
                 // More than there is room for.
-                for _ in 0..<Self.room / 12_000 {
+                for _ in 0..<Self.room / 7_500 {
                     try await sender.send(1)
                     sender.confirm()
                 }
@@ -179,14 +182,14 @@ extension OneAtATime {
             await waitUntil("the limits suit the disk") { pipeline.ledger.position.batch == 1 }
             let setting = Setting(megabytes: 6, eventsPerCycle: 1, journal: .off)
             let sender = Sender(pipeline, setting)
-            for _ in 0..<30 {
+            for _ in 0..<40 {
                 clock.advance(seconds: 1)
                 try await sender.send(1)
             }
             let open = try #require(pipeline.page.openCycles)
             #expect(open <= LifecycleLimits().openCycles >> 10)
-            #expect(pipeline.page["dnp_telemetry_evicted_cycles_total"] == 3_000 - open)
-            #expect(pipeline.page.scheduled == 3_000)
+            #expect(pipeline.page["dnp_telemetry_evicted_cycles_total"] == 2_400 - open)
+            #expect(pipeline.page.scheduled == 2_400)
 
             let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
             #expect(RegistryPage(of: rebuilt).difference(from: pipeline.page) == [])
