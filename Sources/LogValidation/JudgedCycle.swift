@@ -12,6 +12,8 @@ struct JudgedCycle: Sendable {
     var scheduleId: String?
     /// The index of the input with its first event.
     var input = 0
+    /// The fingerprint of the installation that its events name; nil where they name none.
+    var installation: UInt64?
     /// The details of its events, where a test run is recorded.
     var details: CycleDetails {
         get { keptDetails.first ?? CycleDetails() }

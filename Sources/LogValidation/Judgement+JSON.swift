@@ -6,8 +6,9 @@ internal import TelemetryEvents
 extension Judgement {
     /// The judgement as one JSON object with a line for each cycle (docs/log-validation.md).
     ///
-    /// Three members are optional: `file` of a cycle, where there are several devices; `cyclesOmitted`; and
-    /// `unrecognised` with `explains`.
+    /// Some members are optional: `file` of a cycle or a rejected event, where there are several devices, and
+    /// `installation` of a cycle, where there are several; `cyclesOmitted`; `rejectedOmitted`; and `unrecognised` with
+    /// `explains`.
     ///
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
@@ -30,6 +31,9 @@ extension Judgement {
                 text.name("cyclesOmitted")
                 text.value(omittedCycles)
             }
+            text.line(indent: 1)
+            text.name("rejected")
+            appendRejected(to: &text)
             text.line(indent: 1)
             text.name("counters")
             appendCounters(to: &text)
@@ -58,6 +62,10 @@ extension Judgement {
             if let file = file(of: cycle) {
                 text.name("file")
                 text.value(file)
+            }
+            if let installation = installation(of: cycle) {
+                text.name("installation")
+                text.value(installation)
             }
             text.name("scheduleId")
             text.value(cycle.scheduleId)
@@ -125,6 +133,30 @@ extension Judgement {
             text.name("unrecognised")
             text.value(lines.unrecognised)
         }
+    }
+
+    /// The rejected events, as in the answer to a post.
+    private func appendRejected(to text: inout JSONWriter) {
+        text.array { text in
+            for event in rejected {
+                text.line(indent: 2)
+                text.object { text in
+                    if namesFiles {
+                        text.name("file")
+                        text.value(inputs[event.input].name)
+                    }
+                    text.name("index")
+                    text.value(Int64(event.index))
+                    text.name("reason")
+                    text.value(event.reason)
+                }
+            }
+        }
+        let omitted = rejectedEvents - UInt64(rejected.count)
+        guard omitted > 0 else { return }
+        text.line(indent: 1)
+        text.name("rejectedOmitted")
+        text.value(omitted)
     }
 
     private func appendUnrecognised(to text: inout JSONWriter) {

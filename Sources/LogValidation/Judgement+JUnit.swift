@@ -15,6 +15,9 @@ extension Judgement {
         for cycle in cycles where suites.indices.contains(cycle.input) {
             suites[cycle.input].cases.append(JUnitCase(cycle, strict: strict))
         }
+        for event in rejected where suites.indices.contains(event.input) {
+            suites[event.input].cases.append(.failing("rejected event \(event.index + 1)", event.reason))
+        }
         if verdict() == .empty {
             suites.append(JUnitSuite(name: "verdict", cases: [.failing("empty", emptySentence)]))
         }

@@ -17,6 +17,7 @@ extension Judgement {
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
         appendCounters(to: &text, style)
         appendLines(to: &text, style)
+        if rejectedEvents > 0 { appendRejected(to: &text, style) }
         if explains { appendUnrecognised(to: &text, style) }
         text += verdictLine(style: style, strict: strict) + "\n"
         return text
@@ -30,9 +31,16 @@ extension Judgement {
         case .empty: return "\(word): \(emptySentence)"
         case .coherent: return "\(word): \(outcomeSummary)"
         case .incoherent:
-            let faults = faultCount(strict: strict)
-            return "\(word): \(faults) \(faults == 1 ? "violation" : "violations") in \(outcomeSummary)"
+            return "\(word): \(faultSummary(strict: strict)) in \(closedCycles > 0 ? outcomeSummary : "no cycle")"
         }
+    }
+
+    private func faultSummary(strict: Bool) -> String {
+        let faults = faultCount(strict: strict)
+        var parts: [String] = []
+        if faults > 0 || rejectedEvents == 0 { parts.append("\(faults) \(faults == 1 ? "violation" : "violations")") }
+        if rejectedEvents > 0 { parts.append("\(rejectedEvents) rejected \(rejectedEvents == 1 ? "event" : "events")") }
+        return parts.joined(separator: " and ")
     }
 
     private var outcomeSummary: String {
@@ -45,6 +53,7 @@ extension Judgement {
         text += columns.heading(style, namesFiles: namesFiles) + "\n"
         for cycle in cycles {
             text += columns.row(cycle, style, file: file(of: cycle)) + "\n"
+            if let installation = installation(of: cycle) { text += "    of installation \(installation)\n" }
             for violation in cycle.closed.violations {
                 let kind = violation.kind
                 let isFault = kind.bucket.isFault(strict: strict)
@@ -82,6 +91,17 @@ extension Judgement {
         text += style.text("Lines", .strong)
         text += "  \(lines.read) read, \(lines.recognised) recognised, \(lines.foreign) foreign, "
         text += "\(lines.unrecognised) unrecognised\n\n"
+    }
+
+    private func appendRejected(to text: inout String, _ style: TextStyle) {
+        text += style.text("Rejected events", .strong) + "\n"
+        for event in rejected {
+            text +=
+                "  \(PlainText.line(inputs[event.input].name)):\(event.index + 1): \(PlainText.line(event.reason))\n"
+        }
+        let omitted = rejectedEvents - UInt64(rejected.count)
+        if omitted > 0 { text += "  and \(omitted) more\n" }
+        text += "\n"
     }
 
     private func appendUnrecognised(to text: inout String, _ style: TextStyle) {

@@ -22,6 +22,12 @@ package struct Judgement: Sendable {
     var inputs: [JudgedInput] = []
     /// Whether the inputs come from several devices, so that each cycle names its file.
     var namesFiles = false
+    /// The first rejected events, in the order in which they were read.
+    var rejected: [RejectedEvent] = []
+    /// The number of rejected events, listed or not.
+    var rejectedEvents: UInt64 = 0
+    /// Whether events name several installations, so that each cycle names its own.
+    var namesInstallations = false
     /// The requirements that at least one cycle meets.
     var reached: Set<Requirement> = []
     /// The device as any event describes it.
@@ -33,6 +39,7 @@ package struct Judgement: Sendable {
     ///
     /// - Parameter strict: whether rules of bucket B count like those of bucket A.
     package func verdict(strict: Bool = false) -> Verdict {
+        if rejectedEvents > 0 { return .incoherent }
         if closedCycles == 0 { return .empty }
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
     }
@@ -49,6 +56,13 @@ package struct Judgement: Sendable {
     /// The name of a cycle's file, where there are several devices.
     func file(of cycle: JudgedCycle) -> String? {
         namesFiles && inputs.indices.contains(cycle.input) ? inputs[cycle.input].name : nil
+    }
+
+    /// The pseudonym of a cycle's installation, where there are several; it changes with every run.
+    func installation(of cycle: JudgedCycle) -> String? {
+        guard namesInstallations, let installation = cycle.installation else { return nil }
+        let digits = String(installation, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     /// The requirements that no cycle meets.
@@ -78,6 +92,16 @@ package struct Judgement: Sendable {
     }
 }
 
+/// An event that was rejected.
+struct RejectedEvent: Sendable {
+    /// The index of its input.
+    var input: Int
+    /// Its index in the input, from 0; among lines that of its line.
+    var index: Int
+    /// What was expected and what was found.
+    var reason: String
+}
+
 /// What one input held.
 struct JudgedInput: Sendable {
     /// The name as the user gave it; "standard input" for `-`.
@@ -100,9 +124,9 @@ struct UnexplainedLine: Sendable {
 
 /// The verdict of a judgement.
 package enum Verdict: String, Sendable {
-    /// No cycle breaks a rule that counts.
+    /// No cycle breaks a rule that counts, and no event was rejected.
     case coherent
-    /// A cycle breaks a rule of bucket A; in a strict judgement, of A or B.
+    /// A cycle breaks a rule of bucket A (in a strict judgement, of A or B), or an event was rejected.
     case incoherent
     /// There is no cycle in the input.
     case empty

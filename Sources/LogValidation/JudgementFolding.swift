@@ -18,6 +18,10 @@ struct JudgementFolding {
     private var fold: LifecycleFold
     private var notes: CycleNotes
     private var judgement = Judgement()
+    /// The fingerprints of the devices that are known only by their files.
+    private var devices: Set<UInt64> = [0]
+    /// The installations that cycles name, until there are two.
+    private var installations: Set<UInt64?> = []
     /// The inputs in the order in which they were read.
     private var inputs: [(index: Int, input: JudgedInput)] = []
 
@@ -65,6 +69,7 @@ struct JudgementFolding {
             finishDevice(readAt)
             var lines = lines
             lines.source = source
+            if let source { devices.insert(source.fingerprint) }
             binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
         case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
@@ -83,6 +88,11 @@ struct JudgementFolding {
     private mutating func add(_ decoded: DecodedEvents, input: Int, receivedAt: Timestamp) {
         let events = decoded.events
         judgement.events += UInt64(events.count)
+        judgement.rejectedEvents += UInt64(decoded.rejected)
+        let room = JudgementOptions.listedRejections - judgement.rejected.count
+        judgement.rejected += decoded.rejections.prefix(room).map {
+            RejectedEvent(input: input, index: $0.index, reason: $0.description)
+        }
         if detail.needsCycles { notes.note(events, untimedLines: decoded.untimedLines, input: input, key: key) }
         try? fold.apply(events.bytes.span, receivedAt: receivedAt)
         takeCycles()
@@ -96,6 +106,7 @@ struct JudgementFolding {
         judgement.totals = fold.totals
         judgement.groups = fold.totalsByGroup
         judgement.device = notes.device
+        judgement.namesInstallations = installations.count > 1
         judgement.cycles.sort { left, right in
             left.order == right.order
                 ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
@@ -110,6 +121,8 @@ struct JudgementFolding {
                 judgement.reached.insert(requirement)
             }
             var cycle = JudgedCycle(closed: closed)
+            if !devices.contains(closed.installation) { cycle.installation = closed.installation }
+            if installations.count < 2 { installations.insert(cycle.installation) }
             if let note = notes.take(closed) {
                 cycle.scheduleId = note.scheduleId
                 cycle.input = note.input

@@ -139,6 +139,8 @@ package struct JudgementOptions: Sendable {
 
     /// The maximum number of listed cycles.
     static let listedCycles = 100_000
+    /// The maximum number of listed rejected events.
+    static let listedRejections = 1_000
     /// The maximum number of explained lines of an input.
     static let explainedLines = 1_000
 

@@ -4,6 +4,10 @@ import TelemetryEvents
 
 extension LifecycleFold {
     private static let totalsKey = "totals"
+    /// The page that tells how the others are laid out; its name comes before theirs.
+    private static let layoutKey = "about"
+    /// The version of the layout of cycles and installations. Version 1 had no page that says so.
+    static let stateVersion: UInt8 = 2
 
     /// The size of the totals of one group, about twice what they take.
     private static let groupBytes = 4_096
@@ -31,6 +35,13 @@ extension LifecycleFold {
         value.append((identities.clock.now ?? clock).microseconds)
         value.append(identities.clock.row.microseconds)
         delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
+        if !isLayoutSaved {
+            isLayoutSaved = true
+            var layout = StateWriter()
+            layout.append(Self.stateVersion)
+            layout.append(Int64(identities.lastWithoutReasons.map { Int64($0) } ?? -1))
+            delta.append(.encoded(StatePage(key: Self.layoutKey, value: layout.bytes)))
+        }
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
         installations.takeChanges(into: &delta)
@@ -41,12 +52,23 @@ extension LifecycleFold {
     ///
     /// - Throws: `StateError` for an unreadable page.
     public mutating func restore(_ page: StatePage) throws(StateError) {
-        if page.key.hasPrefix(IdentityPage.prefix) {
-            identities.restore(try IdentityPage(page))
+        if page.key == Self.layoutKey {
+            var reader = StateReader(page)
+            restoredVersion = try reader.integer()
+            guard restoredVersion <= Self.stateVersion else {
+                throw StateError(key: page.key, problem: "the layout of a newer version")
+            }
+            let last: Int64 = try reader.integer()
+            identities.lastWithoutReasons = UInt32(exactly: last)
+            isLayoutSaved = restoredVersion == Self.stateVersion
+        } else if page.key.hasPrefix(IdentityPage.prefix) {
+            let identityPage = try IdentityPage(page)
+            identities.restore(identityPage)
+            if restoredVersion == 1 { identities.lastWithoutReasons = identityPage.generation }
         } else if page.key.hasPrefix(CyclePage.prefix) {
-            try cycles.restore(page)
+            try cycles.restore(page, version: restoredVersion)
         } else if page.key.hasPrefix(InstallationTable.prefix) {
-            try installations.restore(page)
+            try installations.restore(page, version: restoredVersion)
         } else if page.key == Self.totalsKey {
             var reader = StateReader(page)
             clock = Timestamp(microseconds: try reader.integer())

@@ -49,7 +49,10 @@ extension LifecycleFold {
     mutating func closeDue(at second: UInt32) {
         let due = due(at: second)
         for slot in due { judge(slot, known: clock) }
-        for slot in due.reversed() { cycles.remove(slot) }
+        for slot in due.reversed() {
+            closeTask(of: cycles[slot])
+            cycles.remove(slot)
+        }
     }
 
     /// The cycles with violations among those that `tick(to:)` would close at this time, with the same verdicts and in the
@@ -86,14 +89,17 @@ extension LifecycleFold {
         var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
-        let isUsed = cycle.used.isKnown
-        let counts = cycles.withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: isUsed, isClosing: true) }
-        let kept = OneTimeStages(cycle, used: counted.used)
+        let counts = cycles.closingCounts(at: slot)
+        let kept = isReceiver ? OneTimeStages(cycle, used: counted.used) : OneTimeStages()
         counted.count(counts, into: &groups[group])
-        cycle.countOneTimeStages(&counted, since: kept, into: &groups[group])
-        cycle.countAtClosing(counted, into: &groups[group])
+        cycle.countUse(&counted, into: &groups[group])
         let last = cycles.lastTime(at: slot)
         let tally = groups.tally(of: group) - before
+        if !isReceiver, !counted.isWithin(counts) {
+            correct(counted.correct(to: counts, in: &groups[group]), of: cycle.installation)
+        }
+        cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
+        cycle.countAtClosing(counted, into: &groups[group])
         reconcile(tally, atEndOf: cycle, at: last)
         remember(closed: cycle, until: last)
         let evaluation = evaluation(of: slot, known: known)
@@ -172,6 +178,8 @@ struct ClosingTerms {
     var graceSeconds: UInt32
     /// How long a cycle stays open after its notification time.
     var openSeconds: UInt32
+    /// Whether counters are seen as they grow, so that what was counted stands; false for a run over files.
+    var countsByArrival: Bool
 }
 
 extension Cycle {

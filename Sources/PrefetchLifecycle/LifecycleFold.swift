@@ -62,6 +62,10 @@ public struct LifecycleFold: Sendable {
     var observations = LatestObservations()
     var schedules = SampledSchedules()
     private var proposed = IdentityTable()
+    /// The version of the layout of the checkpoint that is being restored.
+    var restoredVersion: UInt8 = 1
+    /// Whether the checkpoint says how it is laid out.
+    var isLayoutSaved = false
 
     /// Creates an empty fold.
     ///
@@ -123,12 +127,12 @@ public struct LifecycleFold: Sendable {
 
     /// Whether an event or a batch with this identity was accepted within the deduplication window, or is proposed.
     public func isKnown(_ identity: UInt64) -> Bool {
-        identities.contains(identity) || proposed.contains(identity)
+        identities.contains(identity) || proposed.contains(identity) || identities.containsWithoutReason(identity)
     }
 
     /// Proposes an identity; false for a duplicate of an accepted or a proposed one.
     public mutating func propose(_ identity: UInt64) -> Bool {
-        !identities.contains(identity) && proposed.insert(identity)
+        !identities.contains(identity) && !identities.containsWithoutReason(identity) && proposed.insert(identity)
     }
 
     /// Drops all proposals, after their transaction was applied or has failed.
@@ -206,10 +210,11 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            var slot = slot(for: event, at: address)
+            var (slot, isNewPass) = slot(for: event, at: address)
         {
             let terms = closingTerms
             let group = group(of: slot, named)
+            if isNewPass { takeNearer(to: slot, at: event.timestamp, terms, in: group) }
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
             let isWaiting = isWaiting(event, at: slot)
@@ -228,14 +233,16 @@ extension LifecycleFold {
             note(event, increments, at: slot, wasWaiting: isWaiting)
             updateInstallation(installation, with: event, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {
-                updateTask(of: slot, by: event)
+                updateTask(of: slot)
                 resumeJudging(slot)
             }
         } else {
             note(event, increments)
             updateInstallation(installation, with: event, due: nil)
         }
-        if event.kind == .notificationDenied { recordDenial(event, installation) }
+        if event.kind == .notificationDenied || event.kind == .permissionGranted {
+            recordPermission(event, installation)
+        }
         if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: named ?? 0, bytes) }
     }
 
@@ -250,30 +257,31 @@ extension LifecycleFold {
         ClosingTerms(
             clockSeconds: seconds(clock),
             graceSeconds: UInt32(clamping: limits.closingGraceSeconds),
-            openSeconds: UInt32(clamping: limits.openAfterNotificationSeconds)
+            openSeconds: UInt32(clamping: limits.openAfterNotificationSeconds),
+            countsByArrival: isReceiver
         )
     }
 
     /// Stage counts are bytes, so 255 facts are the most.
     private var factLimit: Int { min(limits.factsPerCycle, 255) }
 
-    /// The cycle of an event, completed by the event's address; opens one where needed. Nil for an event that belongs to
-    /// no cycle and opens none.
-    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> Int? {
+    /// The cycle of an event, completed by the event's address, and whether it is a pass of a schedule with other ones,
+    /// which is known from now on; opens one where needed. Nil for an event that belongs to no cycle and opens none.
+    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> (Int, isNewPass: Bool)? {
         let opens = event.opensCycle
         while true {
             switch cycles.match(address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
             case .found(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
-                return slot
+                return (slot, false)
             case .learnsDue(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 if let due = address.due { cycles.learn(due: due, at: slot) }
-                return addressChanged(slot)
+                return (addressChanged(slot), false)
             case .learnsSchedule(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 cycles.learn(schedule: address.schedule, at: slot)
-                return addressChanged(slot)
+                return (addressChanged(slot), true)
             case .learnsScheduleEvicting(_, let oldest):
                 evict(oldest)
             case .joins(let slot, let other):
@@ -282,23 +290,32 @@ extension LifecycleFold {
                     evict(other)
                     continue
                 }
-                return addressChanged(joined)
-            case .none:
+                return (addressChanged(joined), true)
+            case .none(let isFirst):
                 guard address.hasBoth || opens else { return nil }
-                return open(address, base: event.timestamp)
+                return (open(address, base: event.timestamp), !isFirst)
             case .noneEvicting(let slot):
                 guard address.hasBoth || opens else { return nil }
                 evict(slot)
-                return open(address, base: event.timestamp)
+                return (open(address, base: event.timestamp), true)
             }
         }
+    }
+
+    /// Moves to a pass what is nearer to it than to the other passes of its schedule.
+    private mutating func takeNearer(to slot: Int, at time: Timestamp, _ terms: ClosingTerms, in group: Int) {
+        let before = groups.tally(of: group)
+        guard cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group]) else { return }
+        reconcile(groups.tally(of: group) - before, of: cycles[slot].installation, at: time, in: group)
+        updateTask(of: slot)
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.
     private mutating func join(_ slot: Int, with other: Int, at time: Timestamp) -> Int? {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
-        let joined = cycles.join(slot, with: other, limit: factLimit, into: &groups[group])
+        let terms = closingTerms
+        let joined = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
         if let joined {
             reconcile(groups.tally(of: group) - before, of: cycles[joined].installation, at: time, in: group)
         }

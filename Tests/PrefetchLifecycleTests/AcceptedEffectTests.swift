@@ -146,7 +146,7 @@ struct AcceptedEffectTests {
 
     @Test(
         "effects add up to the events and increments to the counters in any order, batching and repetition",
-        arguments: 0..<60
+        arguments: 0..<24
     )
     func effectsAddUp(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 7_000)

@@ -73,7 +73,7 @@ struct CheckpointTests {
 
 @Suite("Checkpoints taken while the fold continues")
 struct SnapshotTests {
-    @Test("a checkpoint holds the state of one moment while the fold continues, within any limits", arguments: 0..<40)
+    @Test("a checkpoint holds the state of one moment while the fold continues, within any limits", arguments: 0..<20)
     func checkpointIsASnapshotWhileTheFoldContinues(seed: UInt64) throws {
         var limits = LifecycleLimits()
         if seed % 2 == 0 {

@@ -29,7 +29,7 @@ struct ClientHistoryTests {
         var testDescription: String { "seed \(seed), \(namesReasons ? "with reasons" : "in any form")" }
     }
 
-    static let settings = (0..<25 as Range<UInt64>).flatMap {
+    static let settings = (0..<12 as Range<UInt64>).flatMap {
         [Setting(seed: $0, namesReasons: true), Setting(seed: $0, namesReasons: false)]
     }
 

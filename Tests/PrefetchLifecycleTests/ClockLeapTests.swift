@@ -57,7 +57,7 @@ struct ClockLeapTests {
         #expect(fold.lastRow == .after(60))
     }
 
-    @Test("the verdicts told for a tick that sets the clock back are those that it closes", arguments: 0..<20)
+    @Test("the verdicts told for a tick that sets the clock back are those that it closes", arguments: 0..<10)
     func verdictsAgree(seed: UInt64) throws {
         var random = SplitMix64(state: seed)
         var fold = LifecycleFold.keeping()

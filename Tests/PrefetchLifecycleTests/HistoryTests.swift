@@ -48,7 +48,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("random histories give the same totals in any order and batching, with any event repeated", arguments: 0..<80)
+    @Test("random histories give the same totals in any order and batching, with any event repeated", arguments: 0..<32)
     func totalsAreTheSameInAnyOrder(seed: UInt64) throws {
         let history = History(seed: seed).events
         var random = SplitMix64(state: seed + 1_000)
@@ -93,7 +93,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("random histories continue from a checkpoint like those that never stopped", arguments: 0..<20)
+    @Test("random histories continue from a checkpoint like those that never stopped", arguments: 0..<10)
     func historyContinuesFromACheckpoint(seed: UInt64) throws {
         var random = SplitMix64(state: seed + 2_000)
         var live = LifecycleFold.keeping()
@@ -120,7 +120,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("checkpoint bytes do not depend on earlier checkpoints and restarts, within any limits", arguments: 0..<60)
+    @Test("checkpoint bytes do not depend on earlier checkpoints and restarts, within any limits", arguments: 0..<24)
     func checkpointBytesDoNotDependOnEarlierCheckpoints(seed: UInt64) throws {
         var limits = LifecycleLimits()
         if seed % 2 == 0 {

@@ -26,6 +26,20 @@ struct IdentityTests {
         }
     }
 
+    @Test("the reason of a failure is part of its identity, and can be taken off again")
+    func identityCoversTheReasonOfAFailure() throws {
+        for kind in ["prefetch_failure", "prefetch_completed"] {
+            let plain = try hashes(event(with: #""event":"\#(kind)""#)).identity
+            var identities: Set = [plain]
+            for reason in ["NETWORK", "AUTH", "SYSTEM", "OTHER"] {
+                let identity = try hashes(event(with: #""event":"\#(kind)","reason":"\#(reason)""#)).identity
+                #expect(identities.insert(identity).inserted)
+                let without = IdentityKey.identitiesWithoutReason(identity)
+                #expect(without.count { $0 == plain } == 1)
+            }
+        }
+    }
+
     @Test("a cycle is identified by installation and schedule id, or else by its notification time")
     func cycleIdentity() throws {
         let base = try hashes(event(with: #""scheduledFor":"2025-11-15T05:53:00Z""#))

@@ -127,6 +127,8 @@ struct LogGrammarTests {
         ("[DNP-SCHEDULER] notification drift > 180s", #""notification_drift""#),
         ("[DNP-SCHEDULER] Timezone changed, but UTC schedule unchanged", #""timezone_changed""#),
         ("[DNP-PLUGIN] notifications_denied for scheduleDailyNotification", #""notification_denied""#),
+        ("[DNP-PLUGIN] requestPermissions() → granted", #""permission_granted""#),
+        ("[DNP-PLUGIN] requestPermissions() -> granted", #""permission_granted""#),
         (
             "[DNP-PLUGIN] Prefetch cycle complete (id=XYZ, fetched=true, usedCached=true)",
             #""prefetch_cycle_complete","scheduleId":"XYZ","fetched":true,"usedCached":true"#
@@ -210,7 +212,7 @@ struct LogGrammarTests {
             "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-14T05:53:00Z",
             "[DNP-FETCH] Scheduling BGAppRefreshTask (earliestBeginDate=2025-11-14T05:48:00Z)",
             "[DNP-SCHEDULER] scheduleDailyNotification() → notificationTime=2025-11-15T05:53:00Z",
-            "[DNP-PLUGIN] requestPermissions() → granted",
+            "[DNP-PLUGIN] requestPermissions() called",
             "[DNP-FETCH] Background fetch scheduling failed (expected on simulator)",
             "[DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-14T05:53:00Z)",
             "[DNP-FETCH] Resolved next notification needing content (time=2025-11-14T05:53:00Z, scheduleId=a)",

@@ -14,6 +14,19 @@ struct SecretCorpusTests {
         #expect(Set(SecretCorpus.all.map(\.text)).count == 300)
     }
 
+    @Test("a secret in the midst of other bytes is found, as it was sent and in lower case")
+    func secretsAreFound() throws {
+        #expect(try SecretCorpus.found(in: Data("nothing here\n\u{0}\u{1}".utf8)).isEmpty)
+        for secret in [SecretCorpus.all[0], SecretCorpus.all[150], SecretCorpus.all[299]] {
+            for part in secret.parts {
+                for text in [part, part.lowercased()] {
+                    let bytes = Data([0, 0xFF, 10]) + Data("key=\(text)&".utf8) + Data(repeating: 0, count: 100)
+                    #expect(try SecretCorpus.found(in: bytes).contains(text))
+                }
+            }
+        }
+    }
+
     private static let fields = [
         "scheduleId", "id", "eventId", "error", "reason", "appVersion", "osVersion", "platform", "deviceModel",
         "contentHash", "md5", "scheduleHash", "installationId", "title",

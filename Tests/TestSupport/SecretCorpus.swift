@@ -21,6 +21,17 @@ package enum SecretCorpus {
         }
     }
 
+    /// The texts of which any stands in the bytes, found by one pass of grep over all of them.
+    package static func found(in bytes: Data) throws -> Set<String> {
+        let texts = Set(all.flatMap { $0.parts.flatMap { [$0, $0.lowercased()] } })
+        let directory = try TemporaryDirectory()
+        try Files.write(Array(texts.sorted().joined(separator: "\n").utf8), to: directory.file("texts"))
+        // grep ends with 1 where it finds nothing.
+        let search = #"LC_ALL=C grep --text --only-matching --fixed-strings --file="$1" || [ $? = 1 ]"#
+        let output = try Program.run("/bin/sh", ["-c", search, "sh", directory.file("texts")], input: Array(bytes))
+        return Set(String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init))
+    }
+
     package static let seed: UInt64 = 15
     package static let all: [Secret] = {
         var maker = SecretMaker(seed: seed)

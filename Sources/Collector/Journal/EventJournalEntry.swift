@@ -124,6 +124,7 @@ extension EventKind {
         case .prefetchCycleComplete: "1297893e6f6b4af4af39608e51b8dd34"
         case .pluginStarted: "be66f42a67854eb8b5aa67915b96de9e"
         case .telemetrySnapshot: "b4a250ba1b3841bc80e2f3514e50d151"
+        case .permissionGranted: "fe6ab206c46c48658861f9dd7dd01b74"
         }
     }
 }

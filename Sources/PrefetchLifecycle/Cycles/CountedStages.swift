@@ -58,6 +58,30 @@ struct CountedStages: Hashable, Sendable {
         missed = Self.sum(missed, other.missed)
     }
 
+    /// What the facts still give, and the rest.
+    func split(leaving counts: StageCounts) -> (remaining: CountedStages, surplus: CountedStages) {
+        var (remaining, surplus) = (self, self)
+        remaining.scheduled = min(scheduled, UInt8(clamping: counts.scheduled))
+        remaining.executed = min(executed, UInt8(clamping: counts.executed))
+        remaining.success = min(success, UInt8(clamping: counts.success))
+        remaining.used = min(used, UInt8(clamping: counts.used))
+        for reason in FailureReason.allCases {
+            remaining[reason] = min(self[reason], UInt8(clamping: counts.failures[Int(reason.rawValue)]))
+            surplus[reason] = self[reason] - remaining[reason]
+        }
+        remaining.retries = min(retries, UInt8(clamping: counts.retries))
+        remaining.expired = min(expired, UInt8(clamping: counts.expired))
+        remaining.missed = min(missed, UInt8(clamping: counts.missed))
+        surplus.scheduled -= remaining.scheduled
+        surplus.executed -= remaining.executed
+        surplus.success -= remaining.success
+        surplus.used -= remaining.used
+        surplus.retries -= remaining.retries
+        surplus.expired -= remaining.expired
+        surplus.missed -= remaining.missed
+        return (remaining, surplus)
+    }
+
     private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {
         UInt8(clamping: Int(left) + Int(right))
     }
@@ -73,6 +97,50 @@ struct CountedStages: Hashable, Sendable {
                 missing -= 1
             }
         }
+    }
+
+    /// Takes back what was counted beyond what the facts give, as in a run over files, whose counters nobody has seen yet:
+    /// there a failure counts by its event time, and halves of a cycle that were counted apart count once.
+    ///
+    /// - Returns: what was taken back or moved, modulo 2^64.
+    mutating func correct(to counts: StageCounts, in totals: inout LifecycleTotals) -> StageTally {
+        var change = StageTally()
+        change[0] = Self.lower(&scheduled, to: counts.scheduled)
+        change[1] = Self.lower(&executed, to: counts.executed)
+        change[2] = Self.lower(&success, to: counts.success)
+        change[3] = Self.lower(&used, to: counts.used)
+        for reason in FailureReason.allCases {
+            let target = UInt8(clamping: counts.failures[Int(reason.rawValue)])
+            change[StageTally.failures + Int(reason.rawValue)] = UInt64(target) &- UInt64(self[reason])
+            self[reason] = target
+        }
+        let others = [
+            Self.lower(&retries, to: counts.retries), Self.lower(&expired, to: counts.expired),
+            Self.lower(&missed, to: counts.missed),
+        ]
+        totals.retries &+= others[0]
+        totals.expired &+= others[1]
+        totals.missedWindow &+= others[2]
+        totals.increments &+= others[0] &+ others[1] &+ others[2]
+        totals.add(change, times: 1)
+        return change
+    }
+
+    /// Whether nothing was counted that the facts do not give.
+    func isWithin(_ counts: StageCounts) -> Bool {
+        Int(scheduled) <= counts.scheduled && Int(executed) <= counts.executed && Int(success) <= counts.success
+            && Int(used) <= counts.used && Int(retries) <= counts.retries && Int(expired) <= counts.expired
+            && Int(missed) <= counts.missed
+            && FailureReason.allCases.allSatisfy {
+                UInt8(clamping: counts.failures[Int($0.rawValue)]) == self[$0]
+            }
+    }
+
+    /// Lowers a count; returns the difference modulo 2^64.
+    private static func lower(_ count: inout UInt8, to target: Int) -> UInt64 {
+        guard Int(count) > target else { return 0 }
+        defer { count = UInt8(clamping: target) }
+        return UInt64(clamping: target) &- UInt64(count)
     }
 
     private var failureTotal: Int {

@@ -17,14 +17,15 @@ extension Cycle {
         let before = OneTimeStages(self, used: counted.used)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
-            insertion = insert(fact)
+            insertion = insert(terms.countsByArrival ? withFacts { fact.arriving(after: $0) } : fact)
             guard insertion != .full else { return .full }
         }
         record(event)
         if insertion == .inserted {
             withFacts { counted.count(StageCounts($0, flags, isUsed: used.isKnown, isClosing: false), into: &totals) }
         }
-        countOneTimeStages(&counted, since: before, into: &totals)
+        countUse(&counted, into: &totals)
+        if terms.countsByArrival { countOneTimeStages(counted, since: before, into: &totals) }
         self.counted = counted
         return insertion
     }
@@ -48,8 +49,7 @@ extension Cycle {
         default: break
         }
         guard event.opensCycle else { return }
-        if let eventTTL = event.ttl { ttl = max(ttl ?? 0, eventTTL) }
-        if event.ageAtDelivery != nil { flags.insert(.ageKnown) }
+        if let told = event.ageAtDelivery { age = max(age ?? 0, told) }
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
     }
 
@@ -60,12 +60,62 @@ extension Cycle {
         }
     }
 
+    /// Forgets what it kept once of facts that belong to another pass of its schedule.
+    ///
+    /// - Parameter rest: the facts that stay.
+    mutating func forget(_ moved: [Fact], keeping rest: [UInt64], _ terms: ClosingTerms) {
+        func earliest(_ stage: Fact.Stage, instead kept: EarliestTime) -> EarliestTime {
+            var gone = EarliestTime()
+            for fact in moved where fact.stage == stage { gone.include(fact.time(base: base), base: base) }
+            guard gone.isKnown, gone == kept else { return kept }
+            var left = EarliestTime()
+            for word in rest where Fact(rawValue: word).stage == stage {
+                left.include(Fact(rawValue: word).time(base: base), base: base)
+            }
+            return left
+        }
+        func isGone(_ stage: Fact.Stage) -> Bool {
+            moved.contains { $0.stage == stage } && !rest.contains { Fact(rawValue: $0).stage == stage }
+        }
+        used = earliest(.used, instead: used)
+        delivered = earliest(.delivered, instead: delivered)
+        if isGone(.contentMissing) { flags.remove(.contentMissing) }
+        if isGone(.drifted) { flags.remove(.drifted) }
+        guard flags.contains(.isEnding), !delivered.isKnown, isGone(.delivered) || isGone(.summary),
+            !rest.contains(where: { Fact(rawValue: $0).stage == .summary })
+        else { return }
+        flags.remove(.isEnding)
+        closesAt = max(closesAt, closing(terms))
+    }
+
+    /// Records what it keeps once of facts that another pass of its schedule gave up.
+    mutating func record(_ moved: [Fact], from giver: Cycle, _ terms: ClosingTerms) {
+        for fact in moved {
+            let time = fact.time(base: giver.base)
+            switch fact.stage {
+            case .scheduled:
+                if let begin = fact.begin.begin(at: time, window: giver.window.time(base: giver.base), due: due) {
+                    window.include(begin, base: base)
+                }
+            case .used: used.include(time, base: base)
+            case .delivered: delivered.include(time, base: base)
+            case .contentMissing: flags.insert(.contentMissing)
+            case .drifted: flags.insert(.drifted)
+            case .summary: flags.insert(.isEnding)
+            default: continue
+            }
+            if fact.stage == .delivered { flags.insert(.isEnding) }
+        }
+        flags.formUnion(giver.flags.intersection(.hasAssumedTimes))
+        closesAt = max(closesAt, closing(terms))
+    }
+
     /// Merges what another half of the same cycle recorded.
     mutating func merge(_ other: Cycle) {
         if let time = other.used.time(base: other.base) { used.include(time, base: base) }
         if let time = other.delivered.time(base: other.base) { delivered.include(time, base: base) }
         if let time = other.window.time(base: other.base) { window.include(time, base: base) }
-        if let otherTTL = other.ttl { ttl = max(ttl ?? 0, otherTTL) }
+        if let otherAge = other.age { age = max(age ?? 0, otherAge) }
         flags.formUnion(other.flags.intersection(.merged))
         closesAt = max(closesAt, other.closesAt)
         group = max(group, other.group)
@@ -102,8 +152,16 @@ extension Event {
     /// Whether it opens a cycle where none matches: what the verdict on a cycle depends on.
     var opensCycle: Bool { kind.opensCycle || reportsFallback }
 
-    /// Whether it carries a hash or an age.
-    var hasHashOrAge: Bool { !contentHash.isEmpty || !scheduleHash.isEmpty || age != nil }
+    /// Whether it may carry something that is held against something at another time (`SideFacts`).
+    var hasSideFacts: Bool {
+        if !contentHash.isEmpty || !scheduleHash.isEmpty { return true }
+        switch kind {
+        case .prefetchSuccess: return false
+        case .contentMissing, .contentCacheFailed, .notificationDrift: return true
+        case .prefetchUsedForNotification, .notificationDelivered: return ttl != nil || scheduledFor == nil
+        default: return ttl != nil
+        }
+    }
 }
 
 extension EventKind {
@@ -114,7 +172,8 @@ extension EventKind {
             .notificationDelivered, .notificationDenied, .notificationDrift, .prefetchCycleComplete:
             true
         case .prefetchRegistered, .prefetchScheduleFailed, .prefetchStarted, .contentCacheFailed,
-            .notificationScheduled, .timezoneChanged, .leadCapped, .pluginStarted, .telemetrySnapshot:
+            .notificationScheduled, .timezoneChanged, .leadCapped, .pluginStarted, .telemetrySnapshot,
+            .permissionGranted:
             false
         }
     }
@@ -127,6 +186,11 @@ struct OneTimeStages {
     /// Whether the notification was delivered with prefetched content.
     let isShown: Bool
 
+    /// None of them.
+    init() {
+        (isFallback, hasDrifted, isShown) = (false, false, false)
+    }
+
     init(_ cycle: Cycle, used: UInt8) {
         isFallback = cycle.flags.contains(.contentMissing)
         hasDrifted = cycle.flags.contains(.drifted)
@@ -135,21 +199,24 @@ struct OneTimeStages {
 }
 
 extension Cycle {
+    /// Counts the use of its content, once.
+    func countUse(_ counted: inout CountedStages, into totals: inout LifecycleTotals) {
+        guard used.isKnown, counted.used == 0 else { return }
+        counted.used = 1
+        totals.used += 1
+        totals.increments += 1
+    }
+
     /// Counts the stages that count once and that no later event can revoke.
     ///
     /// - Parameters:
-    ///   - before: the stages before the event.
     ///   - counted: what has been counted of the cycle.
+    ///   - before: the stages before the event.
     func countOneTimeStages(
-        _ counted: inout CountedStages,
+        _ counted: CountedStages,
         since before: OneTimeStages,
         into totals: inout LifecycleTotals
     ) {
-        if used.isKnown, counted.used == 0 {
-            counted.used = 1
-            totals.used += 1
-            totals.increments += 1
-        }
         let now = OneTimeStages(self, used: counted.used)
         if now.isFallback, !before.isFallback {
             totals.fallbacks += 1
@@ -188,6 +255,13 @@ extension LifecycleTotals {
 }
 
 extension OneTimeStages {
+    /// What several cycles had before, and one of them has no more.
+    init(_ before: [OneTimeStages], without after: OneTimeStages) {
+        isFallback = before.count { $0.isFallback } > (after.isFallback ? 1 : 0)
+        hasDrifted = before.count { $0.hasDrifted } > (after.hasDrifted ? 1 : 0)
+        isShown = before.count { $0.isShown } > (after.isShown ? 1 : 0)
+    }
+
     /// The union over several cycles.
     init(_ all: [OneTimeStages]) {
         isFallback = all.contains { $0.isFallback }

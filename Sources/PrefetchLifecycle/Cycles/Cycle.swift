@@ -21,8 +21,8 @@ struct Cycle: Sendable {
     var delivered = EarliestTime()
     /// The earliest begin of the task.
     var window = EarliestTime()
-    /// The largest `ttl` of its content in seconds, plus one; 0 for none.
-    private var ttlPlusOne: UInt32 = 0
+    /// The largest age of its used content in seconds, plus one; 0 for none.
+    private var agePlusOne: UInt32 = 0
     /// What has been counted; a long cycle keeps it in its `LongCycle`.
     private var countedStages = PackedStages()
     /// Bits 0-13: flags; 14-23: milliseconds of the notification time; 24-31: group.
@@ -40,12 +40,13 @@ struct Cycle: Sendable {
         static let hasAssumedTimes = Flags(rawValue: 1 << 4)
         static let contentMissing = Flags(rawValue: 1 << 5)
         static let drifted = Flags(rawValue: 1 << 6)
+        /// Hashes matched whose facts an older version did not keep.
         static let contentMatches = Flags(rawValue: 1 << 7)
         static let scheduleMatches = Flags(rawValue: 1 << 8)
         static let ageKnown = Flags(rawValue: 1 << 9)
         /// Its task was scheduled while another one was waiting.
         static let isSecond = Flags(rawValue: 1 << 10)
-        /// Its task was scheduled soon after a denial of notifications in the same installation.
+        /// An older version saw that its task was scheduled soon after a denial in the same installation.
         static let scheduledWhileDenied = Flags(rawValue: 1 << 11)
         /// It was closed and judged before; late events count but are not judged.
         static let isReopened = Flags(rawValue: 1 << 12)
@@ -100,10 +101,10 @@ struct Cycle: Sendable {
     /// The notification time, in seconds since 1970.
     var dueSecond: UInt32? { flags.contains(.hasDue) ? dueSeconds : nil }
 
-    /// The time to live of its content, in seconds.
-    var ttl: Int64? {
-        get { ttlPlusOne == 0 ? nil : Int64(ttlPlusOne) - 1 }
-        set { ttlPlusOne = newValue.map { UInt32(clamping: $0 + 1) } ?? 0 }
+    /// The largest age of its used content that was told, in seconds.
+    var age: Int64? {
+        get { agePlusOne == 0 ? nil : Int64(agePlusOne) - 1 }
+        set { agePlusOne = newValue.map { UInt32(clamping: max($0, 0) + 1) } ?? 0 }
     }
 
     /// What has been counted of a cycle with inline facts.
@@ -137,11 +138,6 @@ extension Cycle {
         for index in stride(from: count, to: place, by: -1) { facts[index] = facts[index - 1] }
         facts[place] = SplitWord(fact.rawValue)
         return .inserted
-    }
-
-    mutating func removeFact(at index: Int) {
-        for place in index + 1..<Self.inlineFacts { facts[place - 1] = facts[place] }
-        facts[Self.inlineFacts - 1] = SplitWord(0)
     }
 
     mutating func removeFacts() {
@@ -209,6 +205,8 @@ struct EarliestTime: Hashable, Sendable {
 struct LongCycle: Sendable {
     private(set) var facts: [UInt64]
     var counted: CountedStages
+    /// The retries among facts that are no longer kept.
+    var droppedRetries: UInt16 = 0
 
     init(facts: [UInt64], counted: CountedStages) {
         self.facts = facts
@@ -217,20 +215,84 @@ struct LongCycle: Sendable {
 
     /// Inserts a fact in order.
     ///
-    /// - Parameter limit: the most facts of a cycle.
+    /// - Parameter limit: the most facts of a cycle. Where that many are kept, those that tell nothing new are dropped.
     mutating func insert(_ fact: Fact, limit: Int) -> Cycle.Insertion {
         var end = facts.count
         while end > 0, facts[end - 1] > fact.rawValue { end -= 1 }
         if end > 0, facts[end - 1] == fact.rawValue { return .known }
-        guard facts.count < limit else { return .full }
+        guard facts.count < limit else {
+            dropRepetitions()
+            guard facts.count < limit else { return .full }
+            return insert(fact, limit: limit)
+        }
         facts.insert(fact.rawValue, at: end)
         return .inserted
     }
 
-    mutating func removeFact(at index: Int) {
-        facts.remove(at: index)
-    }
+    mutating func replaceFacts(_ facts: [UInt64]) { self.facts = facts }
 
     /// Whether the facts fit inline again.
-    var isShort: Bool { facts.count <= Cycle.inlineFacts && PackedStages.fits(counted) }
+    var isShort: Bool {
+        facts.count <= Cycle.inlineFacts && droppedRetries == 0 && PackedStages.fits(counted)
+    }
+
+    /// Drops facts of an attempt that say the same as one before them and one behind them, so that a thousand lines of one
+    /// failure are two facts.
+    ///
+    /// A fact in the middle could only matter for two executions that arrive later, one before and one behind it.
+    private mutating func dropRepetitions() {
+        var kept: [UInt64] = []
+        kept.reserveCapacity(facts.count)
+        /// The place in `kept` of the latest repetition, by what is repeated.
+        var latest: [UInt64: Int] = [:]
+        var firsts: Set<UInt64> = []
+        /// What the latest hash or `ttl` of each stage tells.
+        var values: [Fact.Stage: UInt64] = [:]
+        var submissions: UInt64 = 0
+        for word in facts {
+            let fact = Fact(rawValue: word)
+            var meaning = fact.meaning
+            switch fact.stage {
+            case .executed:
+                latest = [:]
+                firsts = []
+                kept.append(word)
+                continue
+            case .scheduled: submissions += 1
+            // A miss behind another submission is another miss.
+            case .missed: meaning |= submissions << 22
+            // One that follows another value is held against other facts than the same value before.
+            case .some(let stage) where stage.isHeldAgainstOthers:
+                if let value = values[stage], value != meaning {
+                    latest[value] = nil
+                    firsts.remove(value)
+                }
+                values[stage] = meaning
+            default: break
+            }
+            if firsts.insert(meaning).inserted {
+                kept.append(word)
+            } else if let place = latest[meaning] {
+                if fact.stage == .failure, fact.detail.contains(.willRetry), droppedRetries < .max {
+                    droppedRetries += 1
+                }
+                kept[place] = 0
+                latest[meaning] = kept.count
+                kept.append(word)
+            } else {
+                latest[meaning] = kept.count
+                kept.append(word)
+            }
+        }
+        facts = kept.filter { $0 != 0 }
+    }
+}
+
+extension Fact.Stage {
+    fileprivate var isHeldAgainstOthers: Bool {
+        switch self {
+        case .success, .scheduleHashScheduled, .scheduleHashExecuted, .contentHashCached, .contentHashUsed, .ttl: true
+        default: false
+        }
+    }
 }

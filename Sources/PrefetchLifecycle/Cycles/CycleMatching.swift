@@ -51,15 +51,14 @@ enum CycleMatch {
     /// Both of these, which are two halves of one cycle.
     case joins(schedule: Int, due: Int)
     /// No open cycle.
-    case none
+    ///
+    /// - Parameter isFirst: whether the schedule has no other open cycle either.
+    case none(isFirst: Bool)
     /// No open cycle; this one of its schedule must be evicted before another opens.
     case noneEvicting(Int)
 }
 
 extension CycleTable {
-    /// A cycle more than a day past its notification time loses to any other, however near.
-    private static let preferredMicroseconds: Int64 = 86_400 * 1_000_000
-
     /// Finds the cycle that an event belongs to.
     ///
     /// | event has | cycle |
@@ -72,12 +71,12 @@ extension CycleTable {
     func match(_ address: CycleAddress, at time: Timestamp, limit: Int) -> CycleMatch {
         guard address.schedule != 0 else {
             guard let due = address.due, let slot = slot(installation: address.installation, due: due) else {
-                return .none
+                return .none(isFirst: true)
             }
             return .found(slot)
         }
         guard let due = address.due else {
-            return nearest(address.schedule, to: time).map { .found($0) } ?? .none
+            return nearest(address.schedule, to: time).map { .found($0) } ?? .none(isFirst: true)
         }
         var open = 0
         var oldest: (slot: Int, due: Timestamp)?
@@ -101,29 +100,38 @@ extension CycleTable {
             guard open >= limit, let oldest else { return .learnsSchedule(timed) }
             return .learnsScheduleEvicting(timed, oldest: oldest.slot)
         case (nil, nil):
-            guard open >= limit, let oldest else { return .none }
+            guard open >= limit, let oldest else { return .none(isFirst: open == 0) }
             return .noneEvicting(oldest.slot)
         }
     }
 
     private func nearest(_ schedule: UInt64, to time: Timestamp) -> Int? {
-        var best: (slot: Int, isPast: Bool, distance: Int64, due: Int64)?
+        var best: (slot: Int, distance: PassDistance)?
         _ = slot(schedule: schedule) { slot in
-            let due = self[slot].due?.microseconds ?? time.microseconds
-            let candidate = (
-                slot, due < time.microseconds - Self.preferredMicroseconds, abs(due - time.microseconds), due
-            )
-            guard let known = best else {
-                best = candidate
-                return false
-            }
-            if known.isPast != candidate.1 {
-                if known.isPast { best = candidate }
-            } else if (candidate.2, candidate.3) < (known.distance, known.due) {
-                best = candidate
-            }
+            let distance = PassDistance(self[slot].due ?? time, time)
+            if best.map({ distance < $0.distance }) ?? true { best = (slot, distance) }
             return false
         }
         return best?.slot
+    }
+}
+
+/// How far an event is from a pass of its schedule, by the notification time of the pass.
+struct PassDistance: Comparable {
+    /// A pass more than a day past its notification time loses to any other, however near.
+    private static let preferredMicroseconds: Int64 = 86_400 * 1_000_000
+
+    private let isPast: Bool
+    private let distance: Int64
+    private let due: Int64
+
+    init(_ due: Timestamp, _ time: Timestamp) {
+        isPast = due.microseconds < time.microseconds - Self.preferredMicroseconds
+        distance = abs(due.microseconds - time.microseconds)
+        self.due = due.microseconds
+    }
+
+    static func < (left: PassDistance, right: PassDistance) -> Bool {
+        (left.isPast ? 1 : 0, left.distance, left.due) < (right.isPast ? 1 : 0, right.distance, right.due)
     }
 }

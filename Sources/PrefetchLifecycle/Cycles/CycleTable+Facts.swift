@@ -20,15 +20,9 @@ extension CycleTable {
         into totals: inout LifecycleTotals
     ) -> Bool {
         if applyInline(event, at: slot, terms, into: &totals) == .full {
-            guard applyLong(event, at: slot, limit: limit, into: &totals) else { return false }
+            guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
-        guard event.hasHashOrAge else { return true }
-        if let comparison = HashComparison(event) {
-            compare(Fact(comparison, event, bytes), comparison, at: slot, limit: limit)
-        }
-        if let age = event.ageAtDelivery, !event.isAgeCounted || self[slot].ttl.map({ age > $0 }) ?? true {
-            add(Fact(.age, value: UInt64(age)), at: slot, limit: limit)
-        }
+        if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, limit: limit) }
         return true
     }
 
@@ -36,6 +30,7 @@ extension CycleTable {
     private mutating func applyLong(
         _ event: borrowing Event,
         at slot: Int,
+        _ terms: ClosingTerms,
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
@@ -47,21 +42,26 @@ extension CycleTable {
         if let fact = Fact(event, base: cycle.base),
             fact.addsInformation(to: long.facts.span, isUsed: cycle.used.isKnown)
         {
-            insertion = long.insert(fact, limit: limit)
+            let arrived = terms.countsByArrival ? fact.arriving(after: long.facts.span) : fact
+            insertion = long.insert(arrived, limit: limit)
             guard insertion != .full else { return false }
         }
         cycle.record(event)
-        if insertion == .inserted {
-            let counts = StageCounts(long.facts.span, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
-            long.counted.count(counts, into: &totals)
-        }
-        cycle.countOneTimeStages(&long.counted, since: before, into: &totals)
+        if insertion == .inserted { long.count(cycle, isClosing: false, into: &totals) }
+        cycle.countUse(&long.counted, into: &totals)
+        if terms.countsByArrival { cycle.countOneTimeStages(long.counted, since: before, into: &totals) }
         update(slot) { $0 = cycle }
         updateLongCycle(slot, long)
         return true
     }
 
-    /// Adds a fact that no stage counts.
+    /// Adds what an event tells beside its stage.
+    private mutating func addSideFacts(of event: borrowing Event, in bytes: Span<UInt8>, at slot: Int, limit: Int) {
+        let side = SideFacts(event, bytes, base: self[slot].base, mayBelongElsewhere: mayBelongElsewhere(event, slot))
+        for index in 0..<side.count { add(side.facts[index], at: slot, limit: limit) }
+    }
+
+    /// Adds a fact that no stage counts; drops it where the cycle is full.
     private mutating func add(_ fact: Fact, at slot: Int, limit: Int) {
         if !self[slot].flags.contains(.isLong) {
             guard update(slot, { $0.insert(fact) }) == .full else { return }
@@ -72,18 +72,19 @@ extension CycleTable {
         updateLongCycle(slot, long)
     }
 
-    /// Compares a hash with those of the other side. The first match passes the check; until then the hashes are kept.
-    private mutating func compare(_ fact: Fact, _ comparison: HashComparison, at slot: Int, limit: Int) {
-        guard !self[slot].flags.contains(comparison.matchFlag) else { return }
-        let counterpart = Fact(comparison.other, value: fact.value)
-        let match = withFacts(at: slot) { facts in facts.indices.first { facts[$0] == counterpart.rawValue } }
-        guard let match else { return add(fact, at: slot, limit: limit) }
-        update(slot) { _ = $0.flags.insert(comparison.matchFlag) }
-        guard self[slot].flags.contains(.isLong) else { return update(slot) { $0.removeFact(at: match) } }
-        var long = longCycle(at: slot)
-        long.removeFact(at: match)
-        updateLongCycle(slot, long)
-        if long.isShort { shorten(slot) }
+    /// How often each stage of a cycle counts when it closes.
+    func closingCounts(at slot: Int) -> StageCounts {
+        let cycle = self[slot]
+        let dropped = cycle.flags.contains(.isLong) ? longCycle(at: slot).droppedRetries : 0
+        return withFacts(at: slot) { facts in
+            StageCounts(
+                facts,
+                cycle.flags,
+                isUsed: cycle.used.isKnown,
+                isClosing: true,
+                droppedRetries: Int(dropped)
+            )
+        }
     }
 
     /// The latest event time of a cycle.
@@ -94,7 +95,7 @@ extension CycleTable {
             var last = cycle.base
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
-                if fact.hasTime { last = fact.time(base: cycle.base) }
+                last = fact.time(base: cycle.base)
             }
             return kept.reduce(last, max)
         }
@@ -107,7 +108,6 @@ extension CycleTable {
             var failed: Timestamp?
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
-                guard fact.hasTime else { continue }
                 guard fact.time(base: base) < end else { break }
                 if fact.stage == .executed { failed = nil }
                 if fact.stage == .failure, !fact.detail.contains(.willRetry) {
@@ -125,15 +125,12 @@ extension CycleTable {
             var executions = 0
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
-                switch fact.stage {
-                case .executed:
-                    if executions > 0 { attempt = Attempt() }
-                    executions += 1
-                case .success: attempt.addSuccess(fact)
-                case .failure: attempt.addFailure(fact)
-                case .completed: attempt.addCompletion(fact)
-                default: break
+                guard fact.stage == .executed else {
+                    attempt.add(fact)
+                    continue
                 }
+                if executions > 0 { attempt = Attempt() }
+                executions += 1
             }
             return attempt.hasFinalFailure && attempt.failure(hasEnded: false, isClosing: false) == nil
         }
@@ -142,54 +139,163 @@ extension CycleTable {
     /// Joins two halves of one cycle: the union of their facts, the sum of their counts.
     ///
     /// - Returns: the slot of the joined cycle; nil, with nothing changed, when they are too far apart or too long.
-    mutating func join(_ slot: Int, with other: Int, limit: Int, into totals: inout LifecycleTotals) -> Int? {
+    mutating func join(
+        _ slot: Int,
+        with other: Int,
+        limit: Int,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> Int? {
         let base = self[slot].base
         let taken = self[other]
         let facts = withFacts(at: other) { facts in facts.indices.map { Fact(rawValue: facts[$0]) } }
         let own = withFacts(at: slot) { $0.count }
-        let isNear = facts.allSatisfy { !$0.hasTime || Fact.isRepresentable($0.time(base: taken.base), from: base) }
+        let isNear = facts.allSatisfy { Fact.isRepresentable($0.time(base: taken.base), from: base) }
         guard isNear, taken.hasRepresentableTimes(from: base), own + facts.count <= limit, let due = taken.due else {
             return nil
         }
         let counted = [slot, other].map { self.counted(at: $0) }
         let kept = [(slot, counted[0]), (other, counted[1])].map { OneTimeStages(self[$0.0], used: $0.1.used) }
+        let dropped = droppedRetries(at: slot) &+ droppedRetries(at: other)
         let joined = slot == count - 1 ? other : slot
         remove(other)
         learn(due: due, at: joined)
-        for fact in facts {
-            guard let stage = fact.stage else { continue }
-            if let comparison = HashComparison(stage) {
-                compare(fact, comparison, at: joined, limit: limit)
-            } else if fact.hasTime {
-                let time = fact.time(base: taken.base)
-                add(Fact(stage, detail: fact.detail.rawValue, at: time, base: base), at: joined, limit: limit)
-            } else {
-                add(fact, at: joined, limit: limit)
-            }
-        }
+        for fact in facts { add(fact.moved(from: taken.base, to: base), at: joined, limit: limit) }
         update(joined) { $0.merge(taken) }
-        countJoined(joined, counted, kept, into: &totals)
+        if dropped > 0 {
+            lengthen(joined)
+            var long = longCycle(at: joined)
+            long.droppedRetries = dropped
+            updateLongCycle(joined, long)
+        }
+        countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
         return joined
     }
 
-    /// Counts what the union of two cycles gives beyond what was counted of each.
-    private mutating func countJoined(
+    private func droppedRetries(at slot: Int) -> UInt16 {
+        self[slot].flags.contains(.isLong) ? longCycle(at: slot).droppedRetries : 0
+    }
+
+    /// Counts what the facts of a cycle give beyond what was counted of them.
+    ///
+    /// - Parameters:
+    ///   - counted: what was counted, of each part.
+    ///   - kept: the stages that count once, of all parts.
+    private mutating func countAgain(
         _ slot: Int,
         _ counted: [CountedStages],
-        _ kept: [OneTimeStages],
+        since kept: OneTimeStages,
+        _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) {
         var sum = CountedStages()
         for stages in counted { sum.add(stages) }
         let cycle = self[slot]
-        let counts = withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false) }
+        let dropped = Int(droppedRetries(at: slot))
+        let counts = withFacts(at: slot) { facts in
+            StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false, droppedRetries: dropped)
+        }
         sum.count(counts, into: &totals)
-        cycle.countOneTimeStages(&sum, since: OneTimeStages(kept), into: &totals)
+        cycle.countUse(&sum, into: &totals)
+        if terms.countsByArrival { cycle.countOneTimeStages(sum, since: kept, into: &totals) }
         if !cycle.flags.contains(.isLong), PackedStages.fits(sum) { return update(slot) { $0.counted = sum } }
         lengthen(slot)
         var long = longCycle(at: slot)
         long.counted = sum
         updateLongCycle(slot, long)
+    }
+}
+
+extension CycleTable {
+    /// Within this distance of its notification time an event without one belongs to a pass, whatever other passes of the
+    /// schedule are told later.
+    private static let ownMicroseconds: Int64 = 6 * 3_600 * 1_000_000
+
+    /// Whether an event may belong to another pass of its schedule, whose notification time is not known yet.
+    private func mayBelongElsewhere(_ event: borrowing Event, _ slot: Int) -> Bool {
+        guard event.scheduledFor == nil else { return false }
+        guard let due = self[slot].due else { return true }
+        return (event.timestamp.microseconds &- due.microseconds).magnitude > UInt64(Self.ownMicroseconds)
+    }
+
+    /// Moves to a cycle that has learnt its notification time what is nearer to it than to the other passes of its
+    /// schedule, and counts what that adds.
+    ///
+    /// An event that names no notification time belongs to the nearest pass, also where that is told later. O(facts of the
+    /// open passes).
+    ///
+    /// - Returns: whether anything has moved.
+    mutating func takeNearer(to slot: Int, limit: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals)
+        -> Bool
+    {
+        guard let due = self[slot].due, self[slot].schedule != 0 else { return false }
+        var others: [Int] = []
+        _ = self.slot(schedule: self[slot].schedule) { other in
+            if other != slot, self[other].due != nil { others.append(other) }
+            return false
+        }
+        var hasMoved = false
+        for other in others where take(from: other, to: slot, due, limit: limit, terms, into: &totals) {
+            hasMoved = true
+        }
+        return hasMoved
+    }
+
+    private mutating func take(
+        from other: Int,
+        to slot: Int,
+        _ due: Timestamp,
+        limit: Int,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> Bool {
+        let (giver, taker) = (self[other], self[slot])
+        guard let formerDue = giver.due else { return false }
+        var moved: [Fact] = []
+        var rest: [UInt64] = []
+        withFacts(at: other) { facts in
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let time = fact.time(base: giver.base)
+                let isNearer = PassDistance(due, time) < PassDistance(formerDue, time)
+                if fact.isUndated, isNearer, Fact.isRepresentable(time, from: taker.base) {
+                    moved.append(fact)
+                } else {
+                    rest.append(facts[index])
+                }
+            }
+        }
+        let own = withFacts(at: slot) { $0.count }
+        guard !moved.isEmpty, own + moved.count <= limit else { return false }
+        let counted = [counted(at: other), counted(at: slot)]
+        let kept = [OneTimeStages(giver, used: counted[0].used), OneTimeStages(taker, used: counted[1].used)]
+        replaceFacts(at: other, rest)
+        update(other) { $0.forget(moved, keeping: rest, terms) }
+        for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
+        update(slot) { $0.record(moved, from: giver, terms) }
+
+        // What the giver's facts no longer give was counted for what has moved.
+        let (isUsed, dropped) = (self[other].used.isKnown, Int(droppedRetries(at: other)))
+        let left = withFacts(at: other) { facts in
+            StageCounts(facts, giver.flags, isUsed: isUsed, isClosing: false, droppedRetries: dropped)
+        }
+        let (remaining, surplus) = counted[0].split(leaving: left)
+        let after = OneTimeStages(self[other], used: remaining.used)
+        countAgain(other, [remaining], since: after, terms, into: &totals)
+        countAgain(slot, [counted[1], surplus], since: OneTimeStages(kept, without: after), terms, into: &totals)
+        return true
+    }
+
+    private mutating func replaceFacts(at slot: Int, _ facts: [UInt64]) {
+        guard !self[slot].flags.contains(.isLong) else {
+            var long = longCycle(at: slot)
+            long.replaceFacts(facts)
+            return updateLongCycle(slot, long)
+        }
+        update(slot) { cycle in
+            cycle.removeFacts()
+            for fact in facts { _ = cycle.insert(Fact(rawValue: fact)) }
+        }
     }
 }
 
@@ -209,14 +315,18 @@ extension CycleTable {
         }
         updateLongCycle(slot, long)
     }
+}
 
-    /// Moves the facts of a long cycle back inline.
-    private mutating func shorten(_ slot: Int) {
-        guard let long = removeLongCycle(slot) else { return }
-        update(slot) { cycle in
-            cycle.flags.remove(.isLong)
-            cycle.counted = long.counted
-            for fact in long.facts { _ = cycle.insert(Fact(rawValue: fact)) }
-        }
+extension LongCycle {
+    /// Counts what its facts give beyond what was counted.
+    fileprivate mutating func count(_ cycle: Cycle, isClosing: Bool, into totals: inout LifecycleTotals) {
+        let counts = StageCounts(
+            facts.span,
+            cycle.flags,
+            isUsed: cycle.used.isKnown,
+            isClosing: isClosing,
+            droppedRetries: Int(droppedRetries)
+        )
+        counted.count(counts, into: &totals)
     }
 }

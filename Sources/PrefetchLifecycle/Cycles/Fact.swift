@@ -6,11 +6,13 @@ import TelemetryEvents
 ///
 /// | bits | what |
 /// | --- | --- |
-/// | 63-22 | microseconds since the cycle's base, plus 2^41; the value of a fact without a time |
-/// | 21-16 | stage, which puts simultaneous facts into lifecycle order |
+/// | 63-22 | microseconds since the cycle's base, plus 2^41 |
+/// | 21-17 | stage, which puts simultaneous facts into lifecycle order |
+/// | 16 | whether its event named no notification time, so that it may belong to another pass of its schedule |
 /// | 15-0 | detail |
 ///
-/// Only what can repeat with each attempt, or is rare, is a fact; the rest has members of its own in `Cycle`.
+/// Only what can repeat with each attempt, or is held against something at another time, is a fact; the rest has members
+/// of its own in `Cycle`. Checkpoints hold facts: a new layout needs a new `LifecycleFold.stateVersion`.
 struct Fact: Comparable, Sendable {
     enum Stage: UInt8 {
         case scheduled = 1
@@ -21,12 +23,19 @@ struct Fact: Comparable, Sendable {
         case summary = 6
         case missed = 7
         case denied = 8
-        // Stages from here on have a value instead of a time: a hash, or an age in seconds.
-        case scheduleHashScheduled = 16
-        case scheduleHashExecuted = 17
-        case contentHashCached = 18
-        case contentHashUsed = 19
-        case age = 20
+        case granted = 9
+        // The detail of a hash is its fingerprint. Of one time, the hash that is held against another follows it.
+        case scheduleHashScheduled = 10
+        case scheduleHashExecuted = 11
+        case contentHashCached = 12
+        case contentHashUsed = 13
+        /// The `ttl` of content that another event than its success told.
+        case ttl = 14
+        // What a cycle keeps once, of events that may belong to another pass of its schedule.
+        case used = 15
+        case delivered = 16
+        case contentMissing = 17
+        case drifted = 18
     }
 
     /// The detail of a failure, a completion or a summary.
@@ -43,17 +52,20 @@ struct Fact: Comparable, Sendable {
         static let timed = Detail(rawValue: 1 << 8)
         /// It said that there is no retry; a failure may also leave that open.
         static let willNotRetry = Detail(rawValue: 1 << 9)
+        /// It arrived after another reason of its attempt had been counted.
+        static let arrivedLater = Detail(rawValue: 1 << 10)
+        /// It arrived after the failure of its attempt had been counted without a reason.
+        static let arrivedAfterUnknown = Detail(rawValue: 1 << 11)
+        /// A failure that no retry was announced for. The highest bit, so that of one moment the announced retry comes
+        /// first, whose failure such a line may tell again.
+        static let final = Detail(rawValue: 1 << 15)
     }
 
     /// The longest distance of a time from its cycle's base: 24 days, which 42 bits hold in microseconds.
     private static let reachMicroseconds: Int64 = 24 * 86_400 * 1_000_000
-    /// The number of values that a fact without a time can hold.
-    static let values: UInt64 = 1 << 42
-
     private static let bias: Int64 = 1 << 41
-    private static let noLead: Int64 = -1 << 15
-    /// Longer leads are stored as this one, in seconds.
-    static let largestLead = UInt64(Int16.max)
+    private static let undatedBit: UInt64 = 1 << 16
+    private static let timedSuccess: UInt16 = 1 << 15
 
     var rawValue: UInt64
 
@@ -61,14 +73,19 @@ struct Fact: Comparable, Sendable {
         self.rawValue = rawValue
     }
 
-    init(_ stage: Stage, detail: UInt16 = 0, value: UInt64) {
-        rawValue = value << 22 | UInt64(stage.rawValue) << 16 | UInt64(detail)
+    /// - Parameter value: the time, as `value` has it.
+    init(_ stage: Stage, detail: UInt16 = 0, value: UInt64, isUndated: Bool = false) {
+        rawValue = value << 22 | UInt64(stage.rawValue) << 17 | (isUndated ? Self.undatedBit : 0) | UInt64(detail)
     }
 
     /// A fact at a time near the base; farther ones are clamped.
-    init(_ stage: Stage, detail: UInt16 = 0, at time: Timestamp, base: Timestamp) {
-        let offset = min(max(time.microseconds &- base.microseconds, -Self.reachMicroseconds), Self.reachMicroseconds)
-        self.init(stage, detail: detail, value: UInt64(offset + Self.bias))
+    init(_ stage: Stage, detail: UInt16 = 0, at time: Timestamp, base: Timestamp, isUndated: Bool = false) {
+        self.init(stage, detail: detail, value: Self.value(of: time, base: base), isUndated: isUndated)
+    }
+
+    private static func value(of time: Timestamp, base: Timestamp) -> UInt64 {
+        let offset = min(max(time.microseconds &- base.microseconds, -reachMicroseconds), reachMicroseconds)
+        return UInt64(offset + bias)
     }
 
     /// Whether a time is near enough to a cycle's base to be stored exactly.
@@ -76,13 +93,20 @@ struct Fact: Comparable, Sendable {
         abs(time.microseconds &- base.microseconds) <= reachMicroseconds
     }
 
-    var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 16 & 0x3F)) }
-    var hasTime: Bool { rawValue >> 16 & 0x3F < 16 }
+    var stage: Stage? { Stage(rawValue: UInt8(truncatingIfNeeded: rawValue >> 17 & 0x1F)) }
     var value: UInt64 { rawValue >> 22 }
     var detail: Detail { Detail(rawValue: UInt16(truncatingIfNeeded: rawValue)) }
+    var isUndated: Bool { rawValue & Self.undatedBit != 0 }
+    /// Everything but its time.
+    var meaning: UInt64 { rawValue & (1 << 22 - 1) }
 
     func time(base: Timestamp) -> Timestamp {
         Timestamp(microseconds: base.microseconds + Int64(value) - Self.bias)
+    }
+
+    /// The same fact relative to another base.
+    func moved(from base: Timestamp, to other: Timestamp) -> Fact {
+        Fact(rawValue: Self.value(of: time(base: base), base: other) << 22 | meaning)
     }
 
     /// The reason of a failure or a completion, where known.
@@ -91,11 +115,8 @@ struct Fact: Comparable, Sendable {
         return FailureReason(rawValue: UInt8(truncatingIfNeeded: detail.intersection(.reasonMask).rawValue))
     }
 
-    /// The whole seconds from the scheduling to the earliest begin, where known; capped at 9 hours.
-    var lead: Int64? {
-        let seconds = Int64(Int16(truncatingIfNeeded: rawValue))
-        return seconds == Self.noLead ? nil : seconds
-    }
+    /// The earliest begin of a submission.
+    var begin: SubmittedBegin { SubmittedBegin(rawValue: detail.rawValue) }
 
     /// The receiver's clock minus the sender's at an execution, in whole seconds; capped at 9 hours.
     var skew: Int64 { Int64(Int16(truncatingIfNeeded: rawValue)) }
@@ -104,11 +125,21 @@ struct Fact: Comparable, Sendable {
         UInt16(bitPattern: Int16(clamping: (event.clockSkew ?? 0) / 1_000_000))
     }
 
-    static func leadDetail(of event: borrowing Event) -> UInt16 {
-        guard let begin = event.earliestBeginDate else { return UInt16(truncatingIfNeeded: noLead) }
-        let microseconds = begin.microseconds &- event.timestamp.microseconds
-        let seconds = microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
-        return UInt16(truncatingIfNeeded: min(max(seconds, noLead + 1), -noLead - 1))
+    /// Whether a success or a failure carried the duration of its fetch.
+    var isTimed: Bool {
+        stage == .success ? detail.rawValue & Self.timedSuccess != 0 : detail.contains(.timed)
+    }
+
+    /// The `ttl` that a success or a fact of its own tells, in seconds.
+    var ttl: Int64? {
+        switch stage {
+        case .success, .ttl: CodedTTL(rawValue: detail.rawValue & ~Self.timedSuccess).seconds
+        default: nil
+        }
+    }
+
+    static func success(ttl: Int64?, isTimed: Bool) -> UInt16 {
+        (ttl.map { CodedTTL($0).rawValue } ?? 0) | (isTimed ? timedSuccess : 0)
     }
 
     /// Whether it adds to the known facts; a summary that asserts only what was seen does not.
@@ -124,79 +155,253 @@ struct Fact: Comparable, Sendable {
 }
 
 extension Fact {
-    /// The timed fact of an event; nil for a kind that has none.
+    /// The fact of an event that stages are counted by; nil for a kind that has none.
     init?(_ event: borrowing Event, base: Timestamp) {
-        let time = event.timestamp
+        let stage: Stage
+        var detail: UInt16 = 0
         switch event.kind {
-        case .prefetchScheduled: self.init(.scheduled, detail: Self.leadDetail(of: event), at: time, base: base)
-        case .prefetchExecuted: self.init(.executed, detail: Self.skewDetail(of: event), at: time, base: base)
+        case .prefetchScheduled:
+            stage = .scheduled
+            if let begin = event.earliestBeginDate { detail = SubmittedBegin(begin, at: event.timestamp).rawValue }
+        case .prefetchExecuted: (stage, detail) = (.executed, Self.skewDetail(of: event))
         case .prefetchSuccess:
-            self.init(.success, detail: event.duration == nil ? 0 : Detail.timed.rawValue, at: time, base: base)
-        case .prefetchFailure: self.init(.failure, detail: Self.failure(event).rawValue, at: time, base: base)
+            (stage, detail) = (.success, Self.success(ttl: event.ttl, isTimed: event.duration != nil))
+        case .prefetchFailure: (stage, detail) = (.failure, Self.failure(event).rawValue)
         case .prefetchExpired:
-            let detail: Detail = [.reasonKnown, .expired, Detail(rawValue: UInt16(FailureReason.system.rawValue))]
-            self.init(.failure, detail: detail.rawValue, at: time, base: base)
-        case .prefetchCompleted:
-            let detail = event.fetched == false ? Self.failure(event).union(.unsuccessful) : []
-            self.init(.completed, detail: detail.rawValue, at: time, base: base)
+            let system = Detail(rawValue: UInt16(FailureReason.system.rawValue))
+            (stage, detail) = (.failure, system.union([.reasonKnown, .expired, .final]).rawValue)
+        case .prefetchCompleted: (stage, detail) = (.completed, Self.completion(event).rawValue)
         case .prefetchCycleComplete:
-            var detail: Detail = []
-            if event.fetched == true { detail.insert(.fetched) }
-            if event.usedCached == true { detail.insert(.usedCached) }
-            self.init(.summary, detail: detail.rawValue, at: time, base: base)
-        case .prefetchMissed: self.init(.missed, at: time, base: base)
-        case .notificationDenied: self.init(.denied, at: time, base: base)
+            var asserted: Detail = []
+            if event.fetched == true { asserted.insert(.fetched) }
+            if event.usedCached == true { asserted.insert(.usedCached) }
+            (stage, detail) = (.summary, asserted.rawValue)
+        case .prefetchMissed: stage = .missed
+        case .notificationDenied: stage = .denied
+        case .permissionGranted: stage = .granted
         default: return nil
         }
+        self.init(stage, detail: detail, at: event.timestamp, base: base, isUndated: event.scheduledFor == nil)
     }
 
     private static func failure(_ event: borrowing Event) -> Detail {
-        var detail: Detail = []
-        if let reason = event.reason { detail = [.reasonKnown, Detail(rawValue: UInt16(reason.rawValue))] }
+        var detail = reason(event)
         if let willRetry = event.willRetry { detail.insert(willRetry ? .willRetry : .willNotRetry) }
+        if event.willRetry != true { detail.insert(.final) }
         if event.duration != nil { detail.insert(.timed) }
         return detail
     }
-}
 
-/// A comparison of two hashes, seen from one of them: of the schedule between scheduling and execution, or of the content
-/// between caching and use (docs/lifecycle.md, Integrity).
-struct HashComparison {
-    let own: Fact.Stage
-    let other: Fact.Stage
-    /// The flag that a match sets.
-    let matchFlag: Cycle.Flags
+    /// A completion that names a reason tells of a failure, also where it does not say that it was unsuccessful.
+    private static func completion(_ event: borrowing Event) -> Detail {
+        let isUnsuccessful = event.fetched.map { !$0 } ?? (event.reason != nil)
+        return isUnsuccessful ? reason(event).union(.unsuccessful) : []
+    }
 
-    init?(_ stage: Fact.Stage) {
-        own = stage
+    private static func reason(_ event: borrowing Event) -> Detail {
+        event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
+    }
+
+    /// Whether it ends an attempt with a reason that counts at once.
+    private var namesReason: Bool {
+        guard detail.contains(.reasonKnown) else { return false }
         switch stage {
-        case .scheduleHashScheduled: (other, matchFlag) = (.scheduleHashExecuted, .scheduleMatches)
-        case .scheduleHashExecuted: (other, matchFlag) = (.scheduleHashScheduled, .scheduleMatches)
-        case .contentHashCached: (other, matchFlag) = (.contentHashUsed, .contentMatches)
-        case .contentHashUsed: (other, matchFlag) = (.contentHashCached, .contentMatches)
-        default: return nil
+        case .failure: return detail.contains(.final)
+        case .completed: return detail.contains(.unsuccessful)
+        default: return false
         }
     }
 
-    fileprivate var isOfSchedule: Bool { matchFlag == .scheduleMatches }
+    /// The fact as it is kept when it arrives: marked where its attempt had already counted a failure with another reason,
+    /// since that one stands.
+    ///
+    /// - Parameter facts: the facts of its cycle so far.
+    func arriving(after facts: Span<UInt64>) -> Fact {
+        guard namesReason else { return self }
+        var attempt = Attempt()
+        var executions = 0
+        var hasEnded = false
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            if fact.stage == .executed {
+                hasEnded = fact.value > value && executions > 0
+                if hasEnded { break }
+                if executions > 0 { attempt = Attempt() }
+                executions += 1
+            } else {
+                attempt.add(fact)
+            }
+        }
+        guard let counted = attempt.failure(hasEnded: hasEnded, isClosing: false), counted != reason else {
+            return self
+        }
+        let mark: Detail = attempt.namesReason ? .arrivedLater : .arrivedAfterUnknown
+        return Fact(rawValue: rawValue | UInt64(mark.rawValue))
+    }
+}
 
-    /// Nil for an event without a compared hash.
-    init?(_ event: borrowing Event) {
-        switch event.kind {
-        case .prefetchScheduled where !event.scheduleHash.isEmpty: self.init(.scheduleHashScheduled)
-        case .prefetchExecuted where !event.scheduleHash.isEmpty: self.init(.scheduleHashExecuted)
-        case .prefetchSuccess where !event.contentHash.isEmpty: self.init(.contentHashCached)
-        case .contentCached where !event.contentHash.isEmpty: self.init(.contentHashCached)
-        case .prefetchUsedForNotification where !event.contentHash.isEmpty: self.init(.contentHashUsed)
-        default: return nil
+/// The earliest begin of a submitted task in 16 bits: its second in a period of 2^14, four and a half hours, and how it
+/// lies to the time of the submission. Raw value 0 is an unknown one.
+///
+/// A begin near its submission is known to the second. Of a later one the period is known by what else the cycle tells.
+struct SubmittedBegin: Sendable {
+    private static let period: Int64 = 1 << 14
+    private static let near: UInt16 = 1 << 14
+    /// Near, and in a smaller fraction of its second than the submission.
+    private static let nearBorrowing: UInt16 = 2 << 14
+    private static let far: UInt16 = 3 << 14
+
+    let rawValue: UInt16
+
+    init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    init(_ begin: Timestamp, at time: Timestamp) {
+        let submitted = time.wholeSeconds
+        var second = begin.wholeSeconds
+        var form = Self.far
+        if second - submitted < Self.period / 2 {
+            // What begins hours before its submission is only known as that.
+            second = max(second, submitted - Self.period / 2 + 1)
+            let isSmaller = begin.microseconds - second * 1_000_000 < time.microseconds - submitted * 1_000_000
+            form = isSmaller ? Self.nearBorrowing : Self.near
+        }
+        rawValue = form | UInt16(truncatingIfNeeded: second & (Self.period - 1))
+    }
+
+    var isKnown: Bool { rawValue != 0 }
+
+    /// What is the same of two submissions with the same earliest begin.
+    var key: UInt16 { rawValue & (Self.near - 1) }
+
+    private var isFar: Bool { rawValue >= Self.far }
+
+    /// The second of this one that is nearest to another second.
+    private func second(near other: Int64) -> Int64 {
+        let distance = (Int64(key) - other) & (Self.period - 1)
+        return other + (distance < Self.period / 2 ? distance : distance - Self.period)
+    }
+
+    /// The whole seconds from the submission to the begin; nil where there are hours between them, or none is known.
+    func lead(at time: Timestamp) -> Int64? {
+        guard isKnown, !isFar else { return nil }
+        return second(near: time.wholeSeconds) - time.wholeSeconds - (rawValue >= Self.nearBorrowing ? 1 : 0)
+    }
+
+    /// The begin of a submission, to the second.
+    ///
+    /// - Parameters:
+    ///   - time: when it was submitted.
+    ///   - window: the earliest begin of all submissions of the cycle, which is known exactly.
+    ///   - due: the notification time of the cycle.
+    func begin(at time: Timestamp, window: Timestamp?, due: Timestamp?) -> Timestamp? {
+        guard isKnown else { return nil }
+        if let window, UInt16(truncatingIfNeeded: window.wholeSeconds & (Self.period - 1)) == key,
+            isFar || second(near: time.wholeSeconds) == window.wholeSeconds
+        {
+            return window
+        }
+        guard let reference = isFar ? due ?? window : time else { return nil }
+        return Timestamp(seconds: second(near: reference.wholeSeconds))
+    }
+}
+
+extension Timestamp {
+    /// The seconds since 1970, rounded down.
+    var wholeSeconds: Int64 { microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0) }
+}
+
+/// A `ttl` in 15 bits: seconds up to 3 hours and 24 minutes, minutes up to 11 days, then hours; rounded up. 0 for none.
+struct CodedTTL: Sendable {
+    private static let firstMinute: Int64 = 12_289
+    private static let firstHour: Int64 = 28_673
+    private static let last: Int64 = 32_767
+
+    let rawValue: UInt16
+
+    init(rawValue: UInt16) {
+        self.rawValue = rawValue
+    }
+
+    init(_ seconds: Int64) {
+        let minutes = seconds / 60 + (seconds % 60 > 0 ? 1 : 0)
+        let hours = minutes / 60 + (minutes % 60 > 0 ? 1 : 0)
+        let code =
+            if seconds < Self.firstMinute - 1 {
+                max(seconds, 0) + 1
+            } else if minutes < Self.firstHour - Self.firstMinute {
+                Self.firstMinute + minutes
+            } else {
+                min(Self.firstHour + hours, Self.last)
+            }
+        rawValue = UInt16(truncatingIfNeeded: code)
+    }
+
+    var seconds: Int64? {
+        let code = Int64(rawValue)
+        switch code {
+        case 0: return nil
+        case ..<Self.firstMinute: return code - 1
+        case ..<Self.firstHour: return (code - Self.firstMinute) * 60
+        default: return (code - Self.firstHour) * 3_600
         }
     }
 }
 
-extension Fact {
-    /// The fact of a hash: its fingerprint.
-    init(_ comparison: HashComparison, _ event: borrowing Event, _ bytes: Span<UInt8>) {
-        let hash = comparison.isOfSchedule ? event.scheduleHash : event.contentHash
-        self.init(comparison.own, value: HashFingerprint(hash, in: bytes).value % Fact.values)
+/// What an event tells beside its stage, and is held against something at another time.
+struct SideFacts {
+    /// The most facts of one event: a hash, a `ttl` and its stage.
+    private(set) var facts: InlineArray<3, Fact> = .init(repeating: Fact(rawValue: 0))
+    private(set) var count = 0
+
+    /// - Parameter mayBelongElsewhere: whether the event may belong to another pass of the schedule.
+    init(_ event: borrowing Event, _ bytes: Span<UInt8>, base: Timestamp, mayBelongElsewhere: Bool) {
+        let isUndated = event.scheduledFor == nil
+        if let stage = Self.hash(event) {
+            let hash = HashFingerprint(stage.isOfSchedule ? event.scheduleHash : event.contentHash, in: bytes)
+            let detail = UInt16(truncatingIfNeeded: hash.value)
+            append(Fact(stage, detail: detail, at: event.timestamp, base: base, isUndated: isUndated))
+        }
+        if let ttl = event.ttl, event.kind != .prefetchSuccess, event.opensCycle {
+            append(Fact(.ttl, detail: CodedTTL(ttl).rawValue, at: event.timestamp, base: base, isUndated: isUndated))
+        }
+        if let stage = Self.once(event, mayBelongElsewhere) {
+            // A delivery is timed by the receiver's clock.
+            let isReceived = stage == .delivered && Fact.isRepresentable(event.receiverTime, from: base)
+            let time = isReceived ? event.receiverTime : event.timestamp
+            append(Fact(stage, at: time, base: base, isUndated: isUndated))
+        }
     }
+
+    private mutating func append(_ fact: Fact) {
+        facts[count] = fact
+        count += 1
+    }
+
+    /// The stage of a hash that is compared; nil without one.
+    private static func hash(_ event: borrowing Event) -> Fact.Stage? {
+        switch event.kind {
+        case .prefetchScheduled where !event.scheduleHash.isEmpty: .scheduleHashScheduled
+        case .prefetchExecuted where !event.scheduleHash.isEmpty: .scheduleHashExecuted
+        case .prefetchSuccess where !event.contentHash.isEmpty: .contentHashCached
+        case .contentCached where !event.contentHash.isEmpty: .contentHashCached
+        case .prefetchUsedForNotification where !event.contentHash.isEmpty: .contentHashUsed
+        default: nil
+        }
+    }
+
+    private static func once(_ event: borrowing Event, _ mayBelongElsewhere: Bool) -> Fact.Stage? {
+        switch event.kind {
+        case .contentMissing, .contentCacheFailed: event.reportsFallback ? .contentMissing : nil
+        case .notificationDrift: .drifted
+        case .prefetchUsedForNotification: mayBelongElsewhere ? .used : nil
+        case .notificationDelivered: mayBelongElsewhere ? .delivered : nil
+        default: nil
+        }
+    }
+}
+
+extension Fact.Stage {
+    fileprivate var isOfSchedule: Bool { self == .scheduleHashScheduled || self == .scheduleHashExecuted }
 }

@@ -5,7 +5,7 @@ import TelemetryEvents
 /// How often each stage of one cycle counts, given its known facts (docs/lifecycle.md, Attempts).
 ///
 /// A pure function of the set of facts, so the order of arrival cannot matter. Each stage counts once in an attempt; a
-/// scheduling after an execution belongs to the next attempt. A failure that may still be revoked waits, as
+/// scheduling counts once for each earliest begin. A failure that may still be revoked waits, as
 /// `Attempt.failure(hasEnded:isClosing:)` says.
 struct StageCounts {
     private(set) var scheduled = 0
@@ -33,37 +33,39 @@ struct StageCounts {
     ///   - flags: the flags of the cycle. The summary of a reopened cycle asserts nothing: its stages were most likely seen.
     ///   - isUsed: whether its content was used.
     ///   - isClosing: whether no more facts will come, so that nothing waits.
-    init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool) {
+    ///   - droppedRetries: the retries among facts that are no longer kept.
+    init(_ facts: Span<UInt64>, _ flags: Cycle.Flags, isUsed: Bool, isClosing: Bool, droppedRetries: Int = 0) {
         var attempt = Attempt()
-        var isScheduled = false
+        var submissions = Submissions()
+        var executedAt: UInt64?
         var isMissed = false
         var asserted: Fact.Detail = []
         for index in 0..<facts.count {
             let fact = Fact(rawValue: facts[index])
             switch fact.stage {
             case .scheduled:
-                isScheduled = true
+                submissions.add(fact.begin)
                 isMissed = false
             case .executed:
-                if isScheduled { scheduled += 1 }
-                isScheduled = false
+                guard fact.value != executedAt else { continue }
+                executedAt = fact.value
+                submissions.endStretch()
                 isMissed = false
                 if executed > 0 {
                     end(attempt, hasEnded: true, isClosing: isClosing)
                     attempt = Attempt()
                 }
                 executed += 1
-            case .success: attempt.addSuccess(fact)
-            case .failure: attempt.addFailure(fact)
-            case .completed: attempt.addCompletion(fact)
             case .summary: asserted.formUnion(fact.detail)
             case .missed:
                 if !isMissed { missed += 1 }
                 isMissed = true
-            default: break
+            default: attempt.add(fact)
             }
         }
-        if isScheduled { scheduled += 1 }
+        submissions.endStretch()
+        scheduled = submissions.count
+        retries = droppedRetries
         let isReopened = flags.contains(.isReopened)
         if asserted.contains(.fetched), success == 0, !isReopened { attempt.resolve() }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)
@@ -95,6 +97,40 @@ struct StageCounts {
     }
 }
 
+/// The submissions of a task: each earliest begin is one, however often and in how many forms it is told. Where none is
+/// told, what lies between two executions is one.
+private struct Submissions {
+    /// More begins of one cycle are not told apart any more, and count each time.
+    private static let limit = 16
+
+    private var begins: InlineArray<16, UInt16> = .init(repeating: 0)
+    private var distinct = 0
+    private var withoutBegin = 0
+    private var isWithoutBegin = false
+
+    /// The larger one, because a form without a begin may be another form of a submission with one. So it never falls
+    /// when more is known.
+    var count: Int { max(distinct, withoutBegin) }
+
+    @inline(__always)
+    mutating func add(_ begin: SubmittedBegin) {
+        if begin.isKnown { add(key: begin.key) } else { isWithoutBegin = true }
+    }
+
+    private mutating func add(key: UInt16) {
+        for index in 0..<min(distinct, Self.limit) where begins[index] == key { return }
+        if distinct < Self.limit { begins[distinct] = key }
+        distinct += 1
+    }
+
+    /// Ends what lies before an execution.
+    @inline(__always)
+    mutating func endStretch() {
+        if isWithoutBegin { withoutBegin += 1 }
+        isWithoutBegin = false
+    }
+}
+
 /// The facts of one attempt: from an execution, or the first fact of the cycle, up to the next execution.
 struct Attempt {
     private(set) var hasSuccess = false
@@ -109,21 +145,42 @@ struct Attempt {
     private(set) var hasRetriedFailure = false
     /// Whether a summary says that its content was fetched.
     private var isResolved = false
+    /// Whether its last completion says nothing of a failure.
+    private var isCompletedPlainly = false
     /// The reason of the first final failure or unsuccessful completion that names one.
     private var finalReason: FailureReason?
+    /// The same of those that arrived when another reason, or none, was counted already.
+    private var laterReason: FailureReason?
+    private var isCountedAsUnknown = false
+    /// Whether a final failure or an unsuccessful completion names no reason, or `OTHER`.
+    private var hasUnknownResult = false
     private var retriedReason: FailureReason?
     /// Whether an unsuccessful completion named the reason `OTHER`.
     private var isCompletedForOther = false
     /// The reasons named by its failures, by the bit of their raw value; more than one contradict each other.
     private var namedReasons: UInt8 = 0
 
-    mutating func addSuccess(_ fact: Fact) {
-        hasSuccess = true
-        isTimed = isTimed || fact.detail.contains(.timed)
+    /// Whether a failure names the reason that counts.
+    var namesReason: Bool { finalReason != nil || isCompletedForOther }
+
+    /// Adds a fact; ignores what says nothing about the result.
+    @inline(__always)
+    mutating func add(_ fact: Fact) {
+        switch fact.stage {
+        case .success: addSuccess(fact)
+        case .failure: addFailure(fact)
+        case .completed: addCompletion(fact)
+        default: break
+        }
     }
 
-    mutating func addFailure(_ fact: Fact) {
-        isTimed = isTimed || fact.detail.contains(.timed)
+    private mutating func addSuccess(_ fact: Fact) {
+        hasSuccess = true
+        isTimed = isTimed || fact.isTimed
+    }
+
+    private mutating func addFailure(_ fact: Fact) {
+        isTimed = isTimed || fact.isTimed
         if fact.detail.contains(.willRetry) {
             hasRetriedFailure = true
             retries += 1
@@ -132,11 +189,24 @@ struct Attempt {
         }
         guard !restatesRetriedFailure(fact) else { return }
         hasFinalFailure = true
-        finalReason = finalReason ?? fact.reason
+        take(fact)
         if fact.detail.contains(.expired) {
             hasExpired = true
         } else if let reason = fact.reason, reason != .other {
             namedReasons |= 1 << reason.rawValue
+        }
+    }
+
+    private mutating func take(_ fact: Fact) {
+        guard let reason = fact.reason else {
+            hasUnknownResult = true
+            return
+        }
+        if fact.detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) {
+            finalReason = finalReason ?? reason
+        } else {
+            laterReason = laterReason ?? reason
+            if fact.detail.contains(.arrivedAfterUnknown) { isCountedAsUnknown = true }
         }
     }
 
@@ -150,12 +220,22 @@ struct Attempt {
     }
 
     /// Adds a completion; an unsuccessful one tells of the same failure as the lines before it, so its reason counts only
-    /// where none of them names one.
-    mutating func addCompletion(_ fact: Fact) {
+    /// where none of them names one, and a retry that succeeds takes it back with them.
+    private mutating func addCompletion(_ fact: Fact) {
         isCompleted = true
-        guard fact.detail.contains(.unsuccessful) else { return }
+        isCompletedPlainly = !fact.detail.contains(.unsuccessful)
+        guard !isCompletedPlainly else { return }
+        if hasRetriedFailure, !hasFinalFailure, !hasSuccess {
+            retriedReason = retriedReason ?? fact.reason
+            return
+        }
         isUnsuccessful = true
-        if fact.reason == .other { isCompletedForOther = true } else { finalReason = finalReason ?? fact.reason }
+        if fact.reason == .other {
+            isCompletedForOther = true
+            hasUnknownResult = true
+        } else {
+            take(fact)
+        }
     }
 
     /// Takes from a summary that its content was fetched.
@@ -163,7 +243,7 @@ struct Attempt {
 
     /// Whether its retry succeeded, as only a completion or a summary says.
     var isRetriedWithSuccess: Bool {
-        hasRetriedFailure && !hasFinalFailure && !hasSuccess && !isUnsuccessful && (isResolved || isCompleted)
+        hasRetriedFailure && !hasFinalFailure && !hasSuccess && !isUnsuccessful && (isResolved || isCompletedPlainly)
     }
 
     /// The one failure that the attempt counts, once no later fact can revoke it.
@@ -172,12 +252,19 @@ struct Attempt {
     /// | --- | --- |
     /// | one with a reason that will not be retried, or an unsuccessful completion with one | at once, with that reason |
     /// | none with a known reason | once the attempt has ended, as `OTHER` |
-    /// | only ones that will be retried | not at all with a success; else once the cycle closes |
+    /// | only ones that will be retried, or a last one without a reason behind them | not at all with a success; else once the cycle closes |
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
+    ///
+    /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one.
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
         if let finalReason { return finalReason }
-        if isCompletedForOther { return retriedReason ?? .other }
-        if hasFinalFailure { return retriedReason ?? (hasEnded || isCompleted || isClosing ? .other : nil) }
+        if let laterReason { return isCountedAsUnknown && hasUnknownResult ? .other : laterReason }
+        if isCompletedForOther { return .other }
+        if hasFinalFailure {
+            // Only the end of the cycle shows that no execution between the two makes them failures of two attempts.
+            if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
+            return hasEnded || isCompleted || isClosing ? .other : nil
+        }
         guard !hasSuccess, !isRetriedWithSuccess else { return nil }
         if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
         return isUnsuccessful && isClosing ? .other : nil

@@ -16,6 +16,8 @@ struct RememberedIdentities: Sendable {
     private(set) var clock: AgingClock
     private var generations: [IdentityGeneration]
     private var forgotten: [UInt32] = []
+    /// The last generation with identities of a version that did not tell failures of one moment apart by their reasons.
+    var lastWithoutReasons: UInt32?
 
     init(window: Int64, limit: Int) {
         self.window = window
@@ -37,6 +39,18 @@ struct RememberedIdentities: Sendable {
     func contains(_ identity: UInt64) -> Bool {
         for generation in generations where generation.contains(identity) { return true }
         return false
+    }
+
+    /// Whether an older version remembered an event with this identity, whose failure may have had any reason.
+    ///
+    /// O(1), and nothing to do once those generations are forgotten.
+    func containsWithoutReason(_ identity: UInt64) -> Bool {
+        guard let lastWithoutReasons, let first = generations.first, first.number <= lastWithoutReasons else {
+            return false
+        }
+        return IdentityKey.identitiesWithoutReason(identity).contains { known in
+            generations.contains { $0.number <= lastWithoutReasons && $0.contains(known) }
+        }
     }
 
     /// Remembers an identity; `advance(to:)` must have opened a generation.

@@ -2,47 +2,48 @@
 
 import TelemetryEvents
 
-/// The state of an installation for the rules across cycles: 160 bytes, and about 220 more with client counters.
+/// The state of an installation for the rules across cycles: 152 bytes, about 60 for its task, and about 220 more with
+/// client counters.
 struct Installation: Sendable {
-    static let taskLimit = 3
-    static let denialLimit = 3
+    /// The most tasks that are remembered, the latest scheduled ones, while their cycles are open.
+    static let taskLimit = 16
+    /// How many tasks are remembered after their cycles have closed.
+    static let closedTaskLimit = 3
 
     let fingerprint: UInt64
     /// Its latest event time.
     var latest = Timestamp(microseconds: .min)
-    /// The latest denials of notifications, in a cycle or outside one, latest first; 0 for none.
-    var denials: InlineArray<3, Int64> = .init(repeating: 0)
     /// The latest scheduling of a task.
     var scheduled = Timestamp(microseconds: .min)
     /// What is counted of it, indexed like `StageTally`.
     var counted: InlineArray<8, UInt32> = .init(repeating: 0)
+    /// What was counted of its latest events, which a snapshot that is older than them does not include.
+    var recent = RecentCounts()
+    /// Whether notifications are permitted, as it was told.
+    var permissions = ToldPermissions()
     /// The baseline of its own counters; empty until its first snapshot. An array keeps installations without one small.
     var client: [ClientBaseline] = []
-    private var held: InlineArray<3, WaitingTask> = .init(repeating: .none)
+    private(set) var tasks: [WaitingTask] = []
 
     init(fingerprint: UInt64) {
         self.fingerprint = fingerprint
     }
 
-    private var taskCount: Int {
-        var count = 0
-        while count < Self.taskLimit, held[count].isTask { count += 1 }
-        return count
-    }
+    func task(due: Timestamp) -> WaitingTask? { place(due: due).map { tasks[$0] } }
 
-    /// The latest scheduled tasks, at most `taskLimit`.
-    var tasks: [WaitingTask] { (0..<taskCount).map { held[$0] } }
-
-    func task(due: Timestamp) -> WaitingTask? {
-        for index in 0..<taskCount where held[index].due == due {
-            return held[index]
+    /// The place of a task; the latest ones are looked at first, since most events are about them.
+    private func place(due: Timestamp) -> Int? {
+        var place = tasks.count - 1
+        while place >= 0 {
+            if tasks[place].due == due { return place }
+            place -= 1
         }
         return nil
     }
 
     /// Whether a task was scheduled while a remembered one was waiting.
     func isSecond(_ task: WaitingTask) -> Bool {
-        for index in 0..<taskCount where held[index].waits(while: task) { return true }
+        for index in 0..<tasks.count where tasks[index].waits(while: task) { return true }
         return false
     }
 
@@ -52,78 +53,134 @@ struct Installation: Sendable {
         if kind == .prefetchScheduled { scheduled = max(scheduled, time) }
     }
 
-    /// Records a denial; of more than `denialLimit` the earliest is dropped.
-    mutating func recordDenial(at time: Int64) {
-        var time = time
-        for index in 0..<Self.denialLimit {
-            if denials[index] == time { return }
-            if denials[index] < time { swap(&denials[index], &time) }
-        }
-    }
-
-    /// The latest remembered denial that a scheduling follows soon.
-    func denial(before scheduled: Timestamp) -> Timestamp? {
-        for index in 0..<Self.denialLimit where Self.follows(scheduled, denials[index]) {
-            return Timestamp(microseconds: denials[index])
-        }
-        return nil
-    }
-
-    /// Whether a scheduling comes after a denial, within `LifecycleRules.denialWindowMicroseconds`.
-    static func follows(_ scheduled: Timestamp, _ denied: Int64) -> Bool {
-        scheduled.microseconds > denied && scheduled.microseconds - denied <= LifecycleRules.denialWindowMicroseconds
-    }
-
     /// Ends the waiting of the task of a notification time, if it is remembered.
     mutating func free(due: Timestamp, at time: Timestamp) {
-        for index in 0..<taskCount where held[index].due == due && held[index].scheduled <= time.microseconds {
-            held[index].freed = min(held[index].freed, time.microseconds)
-        }
+        guard let place = place(due: due), tasks[place].scheduled <= time.microseconds else { return }
+        tasks[place].freed = min(tasks[place].freed, time.microseconds)
     }
 
     /// Adds or updates a task.
     ///
     /// - Returns: the evicted task, with the final verdict on whether it was a second one.
     mutating func update(_ task: WaitingTask) -> WaitingTask? {
-        for index in 0..<taskCount where held[index].due == task.due {
-            let isSecond = held[index].isSecond
-            held[index] = task
-            held[index].isSecond = isSecond
+        if let place = place(due: task.due) {
+            let isSecond = tasks[place].isSecond
+            tasks[place] = task
+            tasks[place].isSecond = isSecond
             return nil
         }
-        guard taskCount == Self.taskLimit else {
-            held[taskCount] = task
+        guard tasks.count >= Self.taskLimit else {
+            tasks.append(task)
             return nil
         }
         var oldest = task
-        var place: Int?
-        for index in 0..<taskCount where held[index].scheduled < oldest.scheduled {
-            oldest = held[index]
-            place = index
+        var oldestPlace: Int?
+        for index in 0..<tasks.count where tasks[index].scheduled < oldest.scheduled {
+            oldest = tasks[index]
+            oldestPlace = index
         }
-        if let place { held[place] = task }
-        for index in 0..<taskCount where oldest.waits(while: held[index]) { held[index].isSecond = true }
+        if let oldestPlace {
+            tasks.remove(at: oldestPlace)
+            tasks.append(task)
+        }
+        markSeconds(of: oldest)
         oldest.isSecond = oldest.isSecond || isSecond(oldest)
         return oldest
     }
 
+    /// Marks the tasks that were scheduled while one waited that is no longer remembered.
+    private mutating func markSeconds(of task: WaitingTask) {
+        for index in 0..<tasks.count where task.waits(while: tasks[index]) { tasks[index].isSecond = true }
+    }
+
+    /// Forgets the task of a cycle that has closed, unless it is one of the latest.
+    mutating func close(due: Timestamp) {
+        guard tasks.count > Self.closedTaskLimit, let place = place(due: due) else { return }
+        let closed = tasks[place]
+        guard tasks.count(where: { $0.scheduled > closed.scheduled }) >= Self.closedTaskLimit else { return }
+        tasks.remove(at: place)
+        markSeconds(of: closed)
+    }
+
     /// Restores a task from a checkpoint.
     mutating func restore(_ task: WaitingTask) {
-        guard taskCount < Self.taskLimit else { return }
-        held[taskCount] = task
+        guard tasks.count < Self.taskLimit else { return }
+        tasks.append(task)
     }
 }
 
-extension WaitingTask {
-    fileprivate static let none = WaitingTask(
-        scheduled: .min,
-        freed: 0,
-        due: Timestamp(microseconds: 0),
-        isSecond: false,
-        hasAssumedTimes: false
-    )
+/// When notifications were denied and granted, told for the whole installation (docs/lifecycle.md, Permission).
+struct ToldPermissions: Sendable {
+    private static let limit = 16
 
-    fileprivate var isTask: Bool { scheduled != .min }
+    /// Ascending; of one moment a denial before a grant. A word is the time in microseconds, twice, and 1 for a grant.
+    private(set) var words: [Int64] = []
+
+    /// Records a telling. Past the limit one is dropped that says the same as those around it, else the earliest.
+    mutating func record(isGranted: Bool, at time: Timestamp) { restore(time.microseconds &* 2 | (isGranted ? 1 : 0)) }
+
+    /// Records a telling from a checkpoint.
+    mutating func restore(_ word: Int64) {
+        var place = words.count
+        while place > 0, words[place - 1] >= word {
+            if words[place - 1] == word { return }
+            place -= 1
+        }
+        words.insert(word, at: place)
+        guard words.count > Self.limit else { return }
+        let repeated = (1..<words.count - 1).first { place in
+            words[place] & 1 == words[place - 1] & 1 && words[place] & 1 == words[place + 1] & 1
+        }
+        words.remove(at: repeated ?? 0)
+    }
+
+    /// The denial that was the last word on permission when something happened; nil after a grant, also one of the same
+    /// moment.
+    func denial(before time: Timestamp) -> Timestamp? {
+        for word in words.reversed() {
+            let told = word >> 1
+            if word & 1 == 1, told <= time.microseconds { return nil }
+            if word & 1 == 0, told < time.microseconds { return Timestamp(microseconds: told) }
+        }
+        return nil
+    }
+
+    /// Whether a grant was told between two moments, or in one of them.
+    func hasGrant(from start: Timestamp, through end: Timestamp) -> Bool {
+        words.contains { $0 & 1 == 1 && $0 >> 1 >= start.microseconds && $0 >> 1 <= end.microseconds }
+    }
+}
+
+/// The stages that were counted of the latest eight events, by event time.
+struct RecentCounts: Sendable {
+    static let limit = 8
+
+    /// A word is the time in microseconds, eight times, and the index of the stage in `StageTally`.
+    private(set) var words: InlineArray<8, Int64> = .init(repeating: .min)
+
+    mutating func note(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) {
+        for place in 0..<StageTally.count where counted[place] > 0 {
+            let time = place >= StageTally.failures ? failureTime : time
+            guard time.microseconds > .min / 8 else { continue }
+            for _ in 0..<min(counted[place], UInt64(Self.limit)) { note(time.microseconds &* 8 | Int64(place)) }
+        }
+    }
+
+    /// Notes a count in the place of the earliest one.
+    mutating func note(_ word: Int64) {
+        var earliest = 0
+        for index in 1..<Self.limit where words[index] < words[earliest] { earliest = index }
+        if word > words[earliest] { words[earliest] = word }
+    }
+
+    /// What was counted of events later than a time.
+    func counted(after time: Timestamp) -> StageTally {
+        var tally = StageTally()
+        for index in 0..<Self.limit where words[index] >> 3 > time.microseconds {
+            tally[Int(words[index] & 7)] += 1
+        }
+        return tally
+    }
 }
 
 /// A scheduled task, which waits until it has run, was delivered or missed its window.

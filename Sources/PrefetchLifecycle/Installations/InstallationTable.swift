@@ -36,6 +36,11 @@ struct InstallationTable: Sendable {
         slot(of: fingerprint).map { self[$0] }
     }
 
+    /// Whether an installation remembers more tasks than it does of closed cycles.
+    func remembersTasks(of fingerprint: UInt64) -> Bool {
+        slot(of: fingerprint).map { self[$0].tasks.count > Installation.closedTaskLimit } ?? false
+    }
+
     private func slot(of fingerprint: UInt64) -> Int? {
         if latestSlot < count, self[fingerprint: latestSlot] == fingerprint { return latestSlot }
         return index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
@@ -101,9 +106,12 @@ extension InstallationTable {
     }
 
     /// Restores a page of a checkpoint; pages come in order.
-    mutating func restore(_ page: StatePage) throws(StateError) {
+    ///
+    /// - Parameter version: the version of the layout; pages of an older one are written anew.
+    mutating func restore(_ page: StatePage, version: UInt8) throws(StateError) {
         var reader = StateReader(page)
-        while reader.remaining > 0 { _ = append(try reader.installation()) }
+        while reader.remaining > 0 { _ = append(try reader.installation(version: version)) }
+        guard version == LifecycleFold.stateVersion else { return }
         for page in isDirty.indices { isDirty[page] = false }
     }
 }
@@ -112,8 +120,10 @@ extension StateWriter {
     fileprivate mutating func append(_ installation: Installation) {
         append(installation.fingerprint)
         append(installation.latest.microseconds)
-        for index in 0..<Installation.denialLimit { append(installation.denials[index]) }
         append(installation.scheduled.microseconds)
+        append(UInt8(installation.permissions.words.count))
+        for word in installation.permissions.words { append(word) }
+        for index in 0..<RecentCounts.limit { append(installation.recent.words[index]) }
         let tasks = installation.tasks
         append(UInt8(tasks.count))
         for task in tasks {
@@ -138,11 +148,23 @@ extension StateWriter {
 }
 
 extension StateReader {
-    fileprivate mutating func installation() throws(StateError) -> Installation {
+    fileprivate mutating func installation(version: UInt8) throws(StateError) -> Installation {
         var installation = Installation(fingerprint: try word())
         installation.latest = Timestamp(microseconds: try integer())
-        for index in 0..<Installation.denialLimit { installation.denials[index] = try integer() }
+        if version == 1 {
+            for _ in 0..<3 {
+                let denied: Int64 = try integer()
+                if denied != 0 {
+                    installation.permissions.record(isGranted: false, at: Timestamp(microseconds: denied))
+                }
+            }
+        }
         installation.scheduled = Timestamp(microseconds: try integer())
+        if version > 1 {
+            let permissions: UInt8 = try integer()
+            for _ in 0..<permissions { installation.permissions.restore(try integer()) }
+            for _ in 0..<RecentCounts.limit { installation.recent.note(try integer()) }
+        }
         let tasks: UInt8 = try integer()
         for _ in 0..<tasks {
             let scheduled: Int64 = try integer()

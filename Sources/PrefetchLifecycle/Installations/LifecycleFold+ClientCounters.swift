@@ -42,6 +42,12 @@ extension LifecycleFold {
         reconcile(counted, of: cycle.installation, at: time, in: Int(cycle.group))
     }
 
+    /// Takes back or moves what an installation has counted of a cycle, where nobody has seen the counters yet.
+    mutating func correct(_ change: StageTally, of fingerprint: UInt64) {
+        guard fingerprint != 0, !change.isZero, installations.find(fingerprint) != nil else { return }
+        installations.update(fingerprint) { $0.correct(change) }
+    }
+
     /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
     ///
     /// See "Client counters" in docs/lifecycle.md.
@@ -87,7 +93,15 @@ extension Installation {
             }
         }
         for place in 0..<StageTally.count { counted[place] = UInt32(clamping: UInt64(counted[place]) + new[place]) }
+        recent.note(new, at: time, failedAt: failureTime)
         return known
+    }
+
+    /// Takes back or moves counts that nobody has seen yet; `change` is modulo 2^64.
+    fileprivate mutating func correct(_ change: StageTally) {
+        for place in 0..<StageTally.count {
+            counted[place] = UInt32(clamping: max(Int64(counted[place]) + Int64(bitPattern: change[place]), 0))
+        }
     }
 
     /// Compares a snapshot with what is counted.
@@ -97,8 +111,12 @@ extension Installation {
         _ snapshot: ClientSnapshot,
         mayHaveBeenEvicted: Bool
     ) -> (missing: StageTally, SnapshotResult) {
+        // A snapshot includes what happened until its time, whenever it arrives.
+        let later = recent.counted(after: snapshot.time)
         var tally = StageTally()
-        for place in 0..<StageTally.count { tally[place] = UInt64(counted[place]) }
+        for place in 0..<StageTally.count {
+            tally[place] = UInt64(counted[place]) - min(later[place], UInt64(counted[place]))
+        }
         if let baseline = client.first {
             if snapshot.time < baseline.time { return (StageTally(), .stale) }
             if snapshot.time == baseline.time, baseline.isLower(snapshot) { return (StageTally(), .stale) }

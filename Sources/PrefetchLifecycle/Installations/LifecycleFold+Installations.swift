@@ -28,40 +28,27 @@ extension LifecycleFold {
         groups[0].evictedInstallations = installations.evicted
     }
 
-    /// Records a denial, and flags the open cycles whose task was scheduled soon after it, in either order of arrival.
-    mutating func recordDenial(_ event: borrowing Event, _ fingerprint: UInt64) {
+    /// Records whether notifications are permitted.
+    ///
+    /// A denial that names a schedule is about that schedule alone; a grant is about all of them.
+    mutating func recordPermission(_ event: borrowing Event, _ fingerprint: UInt64) {
+        let isGranted = event.kind == .permissionGranted
         guard !event.isTimeAssumed, isTracked(fingerprint) else { return }
-        let denied = event.timestamp.microseconds
-        let tasks = installations.update(fingerprint) { installation in
-            installation.recordDenial(at: denied)
-            return installation.tasks
-        }
-        for task in tasks {
-            guard let slot = cycles.slot(installation: fingerprint, due: task.due) else { continue }
-            let cycle = cycles[slot]
-            let isDenied = cycles.withFacts(at: slot) { facts in
-                facts.indices.contains { index in
-                    let fact = Fact(rawValue: facts[index])
-                    return fact.stage == .scheduled
-                        && Installation.follows(fact.time(base: cycle.base), denied)
-                }
-            }
-            if isDenied { cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) } }
-        }
+        guard isGranted || (event.scheduleId.isEmpty && event.scheduledFor == nil) else { return }
+        let time = event.timestamp
+        installations.update(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
+    }
+
+    /// Forgets the task of a cycle that has closed.
+    mutating func closeTask(of cycle: Cycle) {
+        guard let due = cycle.due, isTracked(cycle.installation), installations.remembersTasks(of: cycle.installation)
+        else { return }
+        installations.update(cycle.installation) { $0.close(due: due) }
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {
         guard let slot = cycles.slot(installation: fingerprint, due: task.due) else { return }
         cycles.update(slot) { _ = $0.flags.insert(flag) }
-    }
-
-    /// Updates the task of a cycle in its installation after a scheduling, and flags one that follows a denial.
-    mutating func updateTask(of slot: Int, by event: borrowing Event) {
-        updateTask(of: slot)
-        guard !event.isTimeAssumed,
-            installation(cycles[slot].installation)?.denial(before: event.timestamp) != nil
-        else { return }
-        cycles.update(slot) { _ = $0.flags.insert(.scheduledWhileDenied) }
     }
 
     /// Updates the task of a cycle in its installation.

@@ -24,9 +24,8 @@ struct CycleAccount {
     private(set) var firstSuccess: Timestamp?
     /// The last success before the content was used.
     private(set) var usedSuccess: Timestamp?
-    /// The first failure that counts.
+    /// The first failure that counts, and its reason.
     private(set) var failure: Timestamp?
-    /// The reason of the last failed attempt.
     private(set) var failureReason: FailureReason?
     /// Whether the last attempt with a result ended in failure.
     private(set) var endsInFailure = false
@@ -38,14 +37,21 @@ struct CycleAccount {
     private(set) var unfinishedExecution: Timestamp?
     private(set) var expired: Timestamp?
     private(set) var missed: Timestamp?
-    private(set) var denied: Timestamp?
     private(set) var summed: Timestamp?
     private(set) var asserted: Fact.Detail = []
     /// The smallest lead of a task, in seconds.
     private(set) var lead: Int64?
-    /// The largest age of used content, in seconds.
-    private(set) var age: Int64?
-    private(set) var hashes: (scheduled: Bool, executed: Bool, cached: Bool, used: Bool) = (false, false, false, false)
+    /// Whether each hash is equal to the nearest one before it that it is held against; nil where none is.
+    private(set) var scheduleHashMatches: Bool?
+    private(set) var contentHashMatches: Bool?
+    /// The nearest `ttl` before the content was used, in seconds.
+    private(set) var ttl: Int64?
+
+    private var scheduledHash: UInt16?
+    private var cachedHash: UInt16?
+    /// The time of the first summary that asserts the use, where no event tells it.
+    private var useAsserted = UInt64.max
+    private var executedAt: UInt64?
 
     private var attempt = Attempt()
     private var successOfAttempt: Timestamp?
@@ -57,25 +63,26 @@ struct CycleAccount {
 
     /// - Parameters:
     ///   - facts: the facts in event order.
-    ///   - base: the base of their times.
-    ///   - window: the earliest begin of all submissions.
-    ///   - used: the millisecond in which the content was used.
-    init(_ facts: Span<UInt64>, base: Timestamp, window: Timestamp?, used: Timestamp?) {
+    ///   - cycle: their cycle.
+    init(_ facts: Span<UInt64>, of cycle: Cycle) {
+        let base = cycle.base
+        let window = cycle.window.time(base: base)
+        // The end of the millisecond in which the content was used.
+        let used = cycle.used.time(base: base).map { $0.microseconds + 1_000 } ?? .max
         var unfinished: [Timestamp] = []
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
-            if let stage = fact.stage, !fact.hasTime {
-                add(stage, fact.value)
-                continue
-            }
             let time = fact.time(base: base)
+            if time.microseconds < used, fact.value <= useAsserted, let told = fact.ttl { ttl = told }
             switch fact.stage {
             case .scheduled:
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
-                submit(begin: fact.begin(at: time, window: window), at: time)
-                if let factLead = fact.lead { lead = min(lead ?? factLead, factLead) }
+                submit(begin: fact.begin.begin(at: time, window: window, due: cycle.due) ?? window, at: time)
+                if let factLead = fact.begin.lead(at: time) { lead = min(lead ?? factLead, factLead) }
             case .executed:
+                guard fact.value != executedAt else { continue }
+                executedAt = fact.value
                 if attempts > 0 { end(&unfinished) }
                 firstExecuted = firstExecuted ?? time
                 lastExecuted = time
@@ -84,25 +91,29 @@ struct CycleAccount {
                 start(at: started)
                 attempts += 1
             case .success:
-                attempt.addSuccess(fact)
+                attempt.add(fact)
                 endOfAttempt = endOfAttempt ?? time
                 successOfAttempt = successOfAttempt ?? time
                 firstSuccess = firstSuccess ?? time
-                if let used, time.microseconds < used.microseconds + 1_000 { usedSuccess = time }
+                if time.microseconds < used { usedSuccess = time }
             case .failure:
-                attempt.addFailure(fact)
+                attempt.add(fact)
                 failureOfAttempt = failureOfAttempt ?? time
                 if !fact.detail.contains(.willRetry) { endOfAttempt = endOfAttempt ?? time }
                 if fact.detail.contains(.expired) { expired = expired ?? time }
             case .completed:
-                attempt.addCompletion(fact)
+                attempt.add(fact)
                 completionOfAttempt = completionOfAttempt ?? time
                 if fact.detail.contains(.unsuccessful) { failureOfAttempt = failureOfAttempt ?? time }
             case .summary:
                 summed = summed ?? time
                 asserted.formUnion(fact.detail)
+                if used == .max, fact.detail.contains(.usedCached) { useAsserted = min(useAsserted, fact.value) }
             case .missed: missed = missed ?? time
-            case .denied: denied = denied ?? time
+            case .scheduleHashScheduled: scheduledHash = fact.detail.rawValue
+            case .scheduleHashExecuted: Self.compare(fact, with: scheduledHash, &scheduleHashMatches)
+            case .contentHashCached: cachedHash = fact.detail.rawValue
+            case .contentHashUsed: Self.compare(fact, with: cachedHash, &contentHashMatches)
             default: continue
             }
         }
@@ -116,6 +127,12 @@ struct CycleAccount {
             _ = unfinished.popLast()
         }
         unfinishedExecution = unfinished.first
+    }
+
+    /// Holds a hash against the latest one before it; a match does not excuse a mismatch.
+    private static func compare(_ fact: Fact, with other: UInt16?, _ matches: inout Bool?) {
+        guard let other else { return }
+        matches = (matches ?? true) && fact.detail.rawValue == other
     }
 
     /// Judges the window of the submission that waits, and takes the next one.
@@ -132,17 +149,6 @@ struct CycleAccount {
         executedBegin = begin
         startDelay = startDelay ?? started.microseconds - begin.microseconds
         if lateStart == nil, started > begin.endOfWindow { lateStart = (started, begin) }
-    }
-
-    private mutating func add(_ stage: Fact.Stage, _ value: UInt64) {
-        switch stage {
-        case .scheduleHashScheduled: hashes.scheduled = true
-        case .scheduleHashExecuted: hashes.executed = true
-        case .contentHashCached: hashes.cached = true
-        case .contentHashUsed: hashes.used = true
-        case .age: age = max(age ?? 0, Int64(value))
-        default: return
-        }
     }
 
     private mutating func end(_ unfinished: inout [Timestamp]) {
@@ -163,8 +169,7 @@ struct CycleAccount {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
         if let reason {
-            failureReason = reason
-            failure = failure ?? failureOfAttempt
+            if failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
             endsInFailure = true
         } else if attempt.hasSuccess || attempt.isRetriedWithSuccess {
             endsInFailure = false
@@ -175,16 +180,4 @@ struct CycleAccount {
 extension Timestamp {
     /// The end of the window in which a task that may begin at this time should be executed.
     var endOfWindow: Timestamp { Timestamp(microseconds: microseconds + LifecycleRules.startWindowMicroseconds) }
-}
-
-extension Fact {
-    /// The earliest begin of a submission; nil where none is known.
-    ///
-    /// A fact keeps it in whole seconds, the cycle has the earliest of all submissions exactly.
-    fileprivate func begin(at time: Timestamp, window: Timestamp?) -> Timestamp? {
-        guard let lead, lead.magnitude < Self.largestLead else { return window }
-        let begin = Timestamp(microseconds: time.microseconds + lead * 1_000_000)
-        guard let window, window >= begin, window.microseconds - begin.microseconds < 1_000_000 else { return begin }
-        return window
-    }
 }

@@ -21,12 +21,7 @@ struct CycleEvaluation {
         self.cycle = cycle
         self.installation = installation
         self.known = known
-        account = CycleAccount(
-            facts,
-            base: cycle.base,
-            window: cycle.window.time(base: cycle.base),
-            used: cycle.used.time(base: cycle.base)
-        )
+        account = CycleAccount(facts, of: cycle)
         outcome = judgedOutcome
         judgeOrder()
         judgeIntegrity()
@@ -55,17 +50,15 @@ struct CycleEvaluation {
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
     private var ages: (age: Int64, ttl: Int64)? {
-        guard let used, let ttl = cycle.ttl else { return nil }
-        if cycle.flags.contains(.ageKnown) { return account.age.map { ($0 * 1_000_000, ttl * 1_000_000) } }
-        guard hasTimes, let success = account.usedSuccess else { return nil }
-        return (used.microseconds - success.microseconds, ttl * 1_000_000)
+        guard used != nil, let ttl = account.ttl, let age else { return nil }
+        return (age, ttl * 1_000_000)
     }
 
     private var drift: Int64? { cycle.drift }
 
     /// The age of the content when it was used, in microseconds, where known.
     private var age: Int64? {
-        if cycle.flags.contains(.ageKnown), let age = account.age { return age * 1_000_000 }
+        if let age = cycle.age { return age * 1_000_000 }
         guard hasTimes, let used, let success = account.usedSuccess else { return nil }
         return used.microseconds - success.microseconds
     }
@@ -106,11 +99,8 @@ struct CycleEvaluation {
     }
 
     /// Whether the age of the content shows that it was fetched before this cycle, for an earlier notification.
-    ///
-    /// An age within the `ttl` is not always kept as a fact, so it never counts as older.
     private var isContentOlder: Bool {
-        guard hasTimes, let used, let age = account.age, let scheduled = account.firstScheduled else { return false }
-        if let ttl = cycle.ttl, age <= ttl { return false }
+        guard hasTimes, let used, let age = cycle.age, let scheduled = account.firstScheduled else { return false }
         return used.microseconds - age * 1_000_000 < scheduled.microseconds
     }
 
@@ -120,14 +110,10 @@ struct CycleEvaluation {
         judge(.staleContentUsed, ages.map { $0.age > $0.ttl } ?? false)
     }
 
-    var contentHashMatches: Bool? {
-        if cycle.flags.contains(.contentMatches) { return true }
-        return account.hashes.cached && account.hashes.used ? false : nil
-    }
+    var contentHashMatches: Bool? { account.contentHashMatches ?? (cycle.flags.contains(.contentMatches) ? true : nil) }
 
     var scheduleHashMatches: Bool? {
-        if cycle.flags.contains(.scheduleMatches) { return true }
-        return account.hashes.scheduled && account.hashes.executed ? false : nil
+        account.scheduleHashMatches ?? (cycle.flags.contains(.scheduleMatches) ? true : nil)
     }
 
     private mutating func judgeTasks(_ facts: Span<UInt64>) {
@@ -136,8 +122,7 @@ struct CycleEvaluation {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        if let denied = account.denied, let last = account.lastScheduled, last > denied { denial = (last, denied) }
-        if hasTimes, let installation, denial == nil { denial = self.denial(of: facts, installation) }
+        denial = denial(of: facts)
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
@@ -148,16 +133,23 @@ struct CycleEvaluation {
         )
     }
 
-    /// The first scheduling that follows a denial in the installation.
-    private func denial(
-        of facts: Span<UInt64>,
-        _ installation: Installation
-    ) -> (scheduled: Timestamp, denied: Timestamp)? {
+    /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
+    private func denial(of facts: Span<UInt64>) -> (scheduled: Timestamp, denied: Timestamp)? {
+        let permissions = installation?.permissions
+        var denied: Timestamp?
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
-            guard fact.stage == .scheduled else { continue }
-            let scheduled = fact.time(base: cycle.base)
-            if let denied = installation.denial(before: scheduled) { return (scheduled, denied) }
+            let time = fact.time(base: cycle.base)
+            switch fact.stage {
+            case .denied: denied = time
+            case .granted: denied = nil
+            case .scheduled:
+                if let denied, permissions.map({ !$0.hasGrant(from: denied, through: time) }) ?? true {
+                    return (time, denied)
+                }
+                if hasTimes, let told = permissions?.denial(before: time) { return (time, told) }
+            default: continue
+            }
         }
         return nil
     }
@@ -305,11 +297,5 @@ extension CycleStages {
         }
         used = placed(used)
         delivered = placed(delivered)
-    }
-}
-
-extension Timestamp {
-    fileprivate var wholeSeconds: Int64 {
-        microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0)
     }
 }

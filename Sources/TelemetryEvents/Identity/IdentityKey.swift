@@ -14,12 +14,14 @@ public struct IdentityKey: Sendable {
         self.second = second
     }
 
-    /// The hash for deduplication, over installation, schedule, kind, timestamp and `eventId`.
+    /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId` and a failure's reason.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
-        if event.presence.contains(.originals), let known = OriginalHashes(event, in: bytes).identity { return known }
-        return identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes))
+        if event.presence.contains(.originals), let known = OriginalHashes(event, in: bytes).identity {
+            return known ^ Self.reasonMask(of: event)
+        }
+        return identity(of: event, in: bytes, after: scheduleHash(of: event, in: bytes)) ^ Self.reasonMask(of: event)
     }
 
     /// Returns `identity(of:in:)` and `schedule(of:in:)` at little more than the cost of one.
@@ -29,15 +31,32 @@ public struct IdentityKey: Sendable {
         if event.presence.contains(.originals) {
             let originals = OriginalHashes(event, in: bytes)
             let known = event.scheduleId.isEmpty ? nil : originals.schedule ?? schedule.finalized()
-            return (originals.identity ?? identity, known)
+            return ((originals.identity ?? identity) ^ Self.reasonMask(of: event), known)
         }
-        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+        return (identity ^ Self.reasonMask(of: event), event.scheduleId.isEmpty ? nil : schedule.finalized())
     }
 
-    /// The hashes of an event whose ids are still as they were sent.
+    /// The hashes of an event whose ids are still as they were sent; the identity without a failure's reason, which the
+    /// event keeps itself.
     func originals(of event: borrowing Event, in bytes: Span<UInt8>) -> OriginalHashes {
         let hashes = hashes(of: event, in: bytes)
-        return OriginalHashes(identity: hashes.identity, schedule: hashes.schedule)
+        return OriginalHashes(identity: hashes.identity ^ Self.reasonMask(of: event), schedule: hashes.schedule)
+    }
+
+    /// The identities that an event may have had before failures were told apart by their reasons: one of them is it.
+    ///
+    /// A mask can be taken off without the event, so that what an older version remembered is still found.
+    public static func identitiesWithoutReason(_ identity: UInt64) -> [UInt64] {
+        FailureReason.allCases.map { identity ^ $0.identityMask }
+    }
+
+    /// What tells failures of one moment apart by their reason; 0 for any other event and for a failure without one.
+    @inline(__always)
+    private static func reasonMask(of event: borrowing Event) -> UInt64 {
+        switch event.kind {
+        case .prefetchFailure, .prefetchCompleted: event.reason.map(\.identityMask) ?? 0
+        default: 0
+        }
     }
 
     /// The hash of two words, such as an installation and a time.
@@ -131,6 +150,18 @@ public struct IdentityKey: Sendable {
         hash.combine(device.low)
         hash.combine(source.low)
         return hash.pseudonym()
+    }
+}
+
+extension FailureReason {
+    /// A random word of the reason, which identities in checkpoints depend on.
+    fileprivate var identityMask: UInt64 {
+        switch self {
+        case .network: 0x5E1D_9C3A_7B42_F06D
+        case .auth: 0xA83F_61D7_0C95_2EB4
+        case .system: 0x3C70_E58B_D91A_46F2
+        case .other: 0xD2B6_0749_8EF3_5A1C
+        }
     }
 }
 

@@ -27,6 +27,7 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     case prefetchCycleComplete = 21
     case pluginStarted = 22
     case telemetrySnapshot = 23
+    case permissionGranted = 24
 
     /// The name in JSON, in the journal and in labels.
     public var name: StaticString {
@@ -54,6 +55,7 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         case .prefetchCycleComplete: "prefetch_cycle_complete"
         case .pluginStarted: "plugin_started"
         case .telemetrySnapshot: "telemetry_snapshot"
+        case .permissionGranted: "permission_granted"
         }
     }
 
@@ -61,7 +63,7 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     public var belongsToCycle: Bool {
         switch self {
         case .prefetchRegistered, .prefetchScheduleFailed, .contentCacheFailed, .notificationDenied, .timezoneChanged,
-            .leadCapped, .pluginStarted, .telemetrySnapshot:
+            .leadCapped, .pluginStarted, .telemetrySnapshot, .permissionGranted:
             false
         default:
             true

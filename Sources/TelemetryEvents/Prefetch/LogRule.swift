@@ -85,6 +85,8 @@ extension LogGrammar {
         LogRule("configure() called", .event(.pluginStarted), .plugin, .nothing),
         LogRule("status = ready", .event(.pluginStarted), .plugin, .nothing),
         LogRule("requestPermissions()", .nothing, .plugin, .nothing),
+        LogRule("requestPermissions() → granted", .event(.permissionGranted), .plugin, .nothing),
+        LogRule("requestPermissions() -> granted", .event(.permissionGranted), .plugin, .nothing),
         LogRule("Telemetry snapshot", .event(.telemetrySnapshot), .plugin, .counters),
         LogRule("Timezone changed", .event(.timezoneChanged), .plugin),
         LogRule("Time warp simulated", .nothing, .plugin, .nothing),

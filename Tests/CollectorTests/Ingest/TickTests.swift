@@ -172,7 +172,7 @@ struct TickVerdictTests {
         var testDescription: String { "seed \(seed), \(limits.openCycles) open cycles" }
     }
 
-    static let settings = (1...4 as ClosedRange<UInt64>).map {
+    static let settings = (1...2 as ClosedRange<UInt64>).map {
         Setting(seed: $0, limits: $0.isMultiple(of: 2) ? RecoveryTests.tight : LifecycleLimits())
     }
 

@@ -91,7 +91,7 @@ struct SiblingFileTests {
 struct RotationHistoryTests {
     @Test(
         "histories of a followed file of any rotations, looks and kills lose and repeat no line",
-        arguments: 1...300 as ClosedRange<UInt64>
+        arguments: 1...120 as ClosedRange<UInt64>
     )
     func rotationHistoryAnyHistory(seed: UInt64) throws {
         var random = SplitMix64(seed)

@@ -235,10 +235,10 @@ extension [UInt8] {
 
 @Suite("a followed file and kill -9")
 struct FollowedFileTests {
-    private static let cycles = 6_000
+    private static let cycles = 3_000
     private static let pieces = 100
 
-    @Test("120,000 lines through three rotations and five kills are each counted once", .timeLimit(.minutes(4)))
+    @Test("60,000 lines through three rotations and five kills are each counted once", .timeLimit(.minutes(4)))
     func followedFileKills() async throws {
         let given = ProcessInfo.processInfo.environment["DNP_TELEMETRY_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 1...1_000_000)

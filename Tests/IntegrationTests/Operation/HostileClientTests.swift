@@ -62,7 +62,8 @@ extension Alone {
             try await withService(options: ["--max-connections", "50", "--header-timeout", "5m"]) { service in
                 let port = await service.client.port
                 var drippers: [RawConnection] = []
-                for _ in 0..<50 {
+                // More than the limit, the lobby and the queue hold together.
+                for _ in 0..<80 {
                     let dripper = try RawConnection(port: port)
                     drippers.append(dripper)
                     dripper.send("GET /-/ready HTTP/1.1\r\nHost: x\r\n\r\n")

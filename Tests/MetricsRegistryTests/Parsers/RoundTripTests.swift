@@ -51,7 +51,7 @@ extension OneAtATime {
             options.keepsUTF8Names = true
             let factory = RegistryMetricsFactory(fixture.registry, options: options)
             var hostile = HostileWriter(seed: 13)
-            for index in 0..<100 {
+            for index in 0..<40 {
                 let label = hostile.name("n\(index)")
                 for _ in 0..<4 {
                     let dimensions = (0..<hostile.number(upTo: 4)).map { _ in (hostile.name(""), hostile.text()) }
