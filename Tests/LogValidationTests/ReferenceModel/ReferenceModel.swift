@@ -153,6 +153,7 @@ extension ReferenceModel {
         var passes: [CycleName: Pass] = [:]
         for told in bound {
             let event = told.event
+            if event.id == nil, event.due == nil { expectation.leaveOpen("an event names no cycle") }
             var name = CycleName(installation: stream.installation, id: event.id, due: event.due)
             if let due = event.due, event.id == nil {
                 let known = ids[due] ?? []

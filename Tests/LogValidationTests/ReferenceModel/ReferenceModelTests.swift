@@ -100,7 +100,7 @@ struct PlantedFault: CustomTestStringConvertible, Sendable {
 
     static let all = [
         PlantedFault("a start window of ten minutes", events: 2) { $0.startWindow = 600 },
-        PlantedFault("a tolerated drift of a minute", events: 1) { $0.toleratedDrift = 60 },
+        PlantedFault("a tolerated drift of a minute", events: 2) { $0.toleratedDrift = 60 },
         PlantedFault("a lead of 61 s", events: 1) { $0.minimumLead = 61 },
         PlantedFault("a next task within an hour", events: 3) { $0.nextTask = 3_600 },
         PlantedFault("the largest ttl", events: 4) { $0.heldAgainstTheLatestTTL = false },
@@ -151,20 +151,21 @@ struct Trial: Sendable {
 
     /// Records an issue with the smallest history that still shows it, where product and model disagree.
     func check(_ history: [ToldEvent], _ seed: UInt64) {
-        guard !differences(history).isEmpty else { return }
-        var shrinking = Shrinking { !differences($0).isEmpty }
+        guard let found = differences(history).first else { return }
+        // What is left shows the same difference, not another one.
+        var shrinking = Shrinking { differences($0).contains { $0.subject == found.subject } }
         Issue.record("\(report(shrinking.shrunk(history), seed, model: ReferenceModel(reading: reading)))")
     }
 
     /// Where the product and the model disagree on a history in its order of arrival.
-    func differences(_ history: [ToldEvent], model: ReferenceModel? = nil) -> [String] {
+    func differences(_ history: [ToldEvent], model: ReferenceModel? = nil) -> [Difference] {
         let model = model ?? ReferenceModel(reading: reading)
         let readAt = (history.map(\.time).max() ?? 0) + 60
         do {
             let answer = try answer(history, input(history), readAt)
             return model.expectation(of: history).differences(from: answer)
         } catch {
-            return ["the product refuses it: \(error)"]
+            return [Difference(subject: "refusal", description: "the product refuses it: \(error)")]
         }
     }
 
@@ -173,7 +174,7 @@ struct Trial: Sendable {
         let expectation = model.expectation(of: history)
         let readAt = (history.map(\.time).max() ?? 0) + 60
         var lines = ["\(name), seed \(seed): the product and the model disagree on"] + input(history)
-        lines += differences(history, model: model)
+        lines += differences(history, model: model).map(\.description)
         lines.append("model: \(expectation)")
         if let answer = try? answer(history, input(history), readAt) { lines.append("product: \(answer)") }
         return lines.joined(separator: "\n")
