@@ -70,17 +70,7 @@ extension ReferenceModel {
         var notCompleted = Ruling.no
         if isExecuted {
             if !pass.contains("prefetch_scheduled") { withoutScheduled = .yes }
-            let results: Set = ["prefetch_success", "prefetch_failure", "prefetch_expired", "prefetch_completed"]
-            let ends = judged.attempts.map { attempt in attempt.events.contains { results.contains($0.event.kind) } }
-            // A failure that will be retried is no end yet; a summary asserts one.
-            let areAllRetried = pass.events.filter { results.contains($0.event.kind) }.allSatisfy {
-                $0.event.willRetry == true
-            }
-            if !ends.contains(true) {
-                notCompleted = account.hasSuccess == .yes ? .no : .yes
-            } else if ends.contains(false) || areAllRetried {
-                notCompleted = .arguable
-            }
+            notCompleted = judged.attempts.reduce(.no) { $0 || lacksEnd($1, isOnly: judged.attempts.count == 1, pass) }
         } else {
             if pass.contains("prefetch_success") { withoutExecuted.success = .yes }
             if account.results.contains(where: { $0.isResolvedByCompletion }) { withoutExecuted.success = .arguable }
@@ -91,8 +81,10 @@ extension ReferenceModel {
         var usedWithoutSuccess = Ruling.no
         let used = pass.events("prefetch_used_for_notification")
         if !used.isEmpty, account.hasSuccess != .yes {
-            // An age may show that an earlier cycle fetched the content.
-            usedWithoutSuccess = account.hasSuccess == .no && used.allSatisfy { $0.age == nil } ? .yes : .arguable
+            let first = pass.submissions.map(\.time).min()
+            // What is older than the scheduling was fetched in an earlier cycle.
+            let isOlder = used.contains { use in use.age.map { use.time - $0 < first ?? Int.max } ?? false }
+            usedWithoutSuccess = account.hasSuccess == .no && !isOlder ? .yes : .arguable
         }
         let endedTwice = account.results.reduce(Ruling.no) { $0 || $1.endedTwice }
         return [
@@ -100,6 +92,20 @@ extension ReferenceModel {
             ("failure_without_executed", withoutExecuted.failure), ("used_without_success", usedWithoutSuccess),
             ("duplicate_terminal", endedTwice), ("task_not_completed", notCompleted),
         ]
+    }
+
+    /// Whether an execution was followed by neither a result nor a completion.
+    private func lacksEnd(_ attempt: ModelAttempt, isOnly: Bool, _ pass: Pass) -> Ruling {
+        let ends = ["prefetch_success", "prefetch_failure", "prefetch_expired", "prefetch_completed"].flatMap(
+            attempt.told
+        )
+        if ends.isEmpty {
+            // A summary says that the task of the cycle succeeded, not in which attempt.
+            let isSummedUp = pass.events("prefetch_cycle_complete").contains { $0.fetched == true }
+            return !isSummedUp ? .yes : isOnly ? .no : .arguable
+        }
+        // A failure that will be retried is no end yet.
+        return ends.allSatisfy { $0.event.willRetry == true } ? .arguable : .no
     }
 
     /// Holds the hash of each use against the latest one before it.
@@ -183,15 +189,10 @@ extension ReferenceModel {
         guard task.time <= time else { return .no }
         let executed = other.events("prefetch_executed").first { $0.time >= task.time }?.time
         if let executed, executed <= time { return .no }
-        guard let begin = task.begin, other.name.due != nil, pass.name.due != nil, task.time < time else {
-            return .arguable
-        }
-        // After its earliest begin a task may run at any time, or be gone.
-        let ends = other.events.map(\.event).filter {
-            !["prefetch_scheduled", "notification_scheduled"].contains($0.kind)
-        }
-        if time >= begin || ends.contains(where: { $0.time <= time }) { return .arguable }
-        return .yes
+        guard other.name.due != nil, pass.name.due != nil, task.time < time else { return .arguable }
+        // After its notification nothing may be left of a task.
+        let ends = ["notification_delivered", "prefetch_used_for_notification", "prefetch_missed", "content_missing"]
+        return other.events.contains { ends.contains($0.event.kind) && $0.event.time <= time } ? .arguable : .yes
     }
 
     /// Whether a task was scheduled after notifications were denied for its cycle, or for the installation.
@@ -199,19 +200,12 @@ extension ReferenceModel {
         let permissions = stream.events("notification_denied", "permission_granted")
         var ruling = Ruling.no
         for submission in pass.events("prefetch_scheduled") {
-            var isDenied = Ruling.no
-            let general = permissions.filter { $0.id == nil && $0.due == nil }
-            if let last = general.last(where: { $0.time < submission.time })?.kind, last == "notification_denied" {
-                isDenied = .yes
-            }
-            if general.contains(where: { $0.time == submission.time }) { isDenied = .arguable }
-            let own = permissions.filter { ($0.id != nil || $0.due != nil) && names($0, pass.name) }
-            if own.contains(where: { $0.time <= submission.time && $0.kind == "notification_denied" }) {
-                let isSure =
-                    own.contains { $0.time < submission.time }
-                    && !permissions.contains { $0.kind == "permission_granted" && $0.time <= submission.time }
-                isDenied = isDenied || (isSure ? .yes : .arguable)
-            }
+            let own = permissions.filter { ($0.id == nil && $0.due == nil) || names($0, pass.name) }
+            let before = own.last { $0.time < submission.time }
+            var isDenied = Ruling(before?.kind == "notification_denied")
+            // What is told in one second has no order.
+            if own.contains(where: { $0.time == submission.time }) { isDenied = .arguable }
+            if own.contains(where: { $0.time == before?.time && $0.kind != before?.kind }) { isDenied = .arguable }
             // The same submission told again after a denial was made before it.
             let isFirst = pass.submissions.contains(submission)
             if isDenied == .yes, !isFirst { isDenied = .arguable }
@@ -233,16 +227,12 @@ extension ReferenceModel {
         return ruling
     }
 
-    /// Whether nothing was scheduled within a day of an execution, although the stream goes on.
+    /// Whether nothing was scheduled within a day of the last execution, although the stream goes on.
     private func nextMissing(_ judged: JudgedPass, _ stream: Stream) -> Ruling {
-        let submissions = stream.events("prefetch_scheduled").map(\.time)
-        let executions = judged.attempts.compactMap(\.executed)
-        let missing = executions.map { executed in
-            let end = executed + rules.nextTask
-            return stream.end > end && !submissions.contains { $0 >= executed && $0 <= end }
-        }
-        if !missing.contains(true) { return .no }
-        return missing.contains(false) ? .arguable : .yes
+        guard let executed = judged.attempts.compactMap(\.executed).last else { return .no }
+        let end = executed + rules.nextTask
+        let hasNext = stream.events("prefetch_scheduled").contains { $0.time >= executed && $0.time <= end }
+        return stream.end > end && !hasNext ? .yes : .no
     }
 
     /// Holds each submission against the first execution after it, and each execution against the submission before it.
@@ -267,8 +257,8 @@ extension ReferenceModel {
             if executions.contains(where: { $0 >= submission.time && $0 < next }) { continue }
             let wasRunUnseen = pass.contains("prefetch_success") || !judged.account.failures.isEmpty
             if next < Int.max {
-                // Submitted anew; what was replaced while it waited may have missed nothing.
-                ruling = ruling || (next > end ? .yes : .arguable)
+                // Submitted anew: what was replaced while it waited has missed nothing.
+                ruling = ruling || (next > end ? .yes : .no)
             } else {
                 let isOver = isOver(end, stream)
                 ruling = ruling || (isOver == .yes && executions.isEmpty && wasRunUnseen ? .arguable : isOver)
