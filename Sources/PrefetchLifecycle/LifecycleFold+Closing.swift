@@ -86,6 +86,9 @@ extension LifecycleFold {
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
         let cycle = cycles[slot]
+        if isReceiver, let half = cycle.half, installations.find(cycle.installation) != nil {
+            installations.update(cycle.installation) { $0.halves.close(half) }
+        }
         var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
@@ -100,7 +103,7 @@ extension LifecycleFold {
         }
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
         cycle.countAtClosing(counted, into: &groups[group])
-        reconcile(tally, atEndOf: cycle, at: last)
+        reconcile(tally, atEndOf: cycle, slot)
         remember(closed: cycle, until: last)
         let evaluation = evaluation(of: slot, known: known)
         observe(tally, evaluation, atEndOf: cycle)
@@ -180,6 +183,8 @@ struct ClosingTerms {
     var openSeconds: UInt32
     /// Whether counters are seen as they grow, so that what was counted stands; false for a run over files.
     var countsByArrival: Bool
+    /// The stages that a cycle known by one name alone does not count yet.
+    var waiting: WaitingStages = []
 }
 
 extension Cycle {

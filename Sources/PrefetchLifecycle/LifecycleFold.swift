@@ -210,11 +210,15 @@ extension LifecycleFold {
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
-            var (slot, isNewPass) = slot(for: event, at: address)
+            let (found, change) = slot(for: event, at: address)
         {
-            let terms = closingTerms
+            var slot = found
+            var terms = closingTerms
             let group = group(of: slot, named)
-            if isNewPass { takeNearer(to: slot, at: event.timestamp, terms, in: group) }
+            if change.hasWaited { countWaiting(at: slot, terms, in: group) }
+            if change.isNewPass { takeNearer(to: slot, terms, in: group) }
+            let half = isReceiver ? cycles[slot].half : nil
+            if let half { terms.waiting = installations.waiting(half, of: installation) }
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
             let isWaiting = isWaiting(event, at: slot)
@@ -226,6 +230,7 @@ extension LifecycleFold {
                 start = groups.increments(of: group)
                 _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
+            if let half { countHalf(half, at: slot) }
             let counted = groups.tally(of: group) - before
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
@@ -265,59 +270,96 @@ extension LifecycleFold {
     /// Stage counts are bytes, so 255 facts are the most.
     private var factLimit: Int { min(limits.factsPerCycle, 255) }
 
-    /// The cycle of an event, completed by the event's address, and whether it is a pass of a schedule with other ones,
-    /// which is known from now on; opens one where needed. Nil for an event that belongs to no cycle and opens none.
-    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> (Int, isNewPass: Bool)? {
+    /// What an event changes about the names of its cycle.
+    private struct NameChange {
+        /// It is a pass of a schedule with other ones, which is known from now on.
+        var isNewPass = false
+        /// It has both names from now on, and stages of it may have waited for that.
+        var hasWaited = false
+    }
+
+    /// The cycle of an event, completed by the event's address; opens one where needed. Nil for an event that belongs to no
+    /// cycle and opens none.
+    private mutating func slot(for event: borrowing Event, at address: CycleAddress) -> (Int, NameChange)? {
         let opens = event.opensCycle
         while true {
             switch cycles.match(address, at: event.timestamp, limit: limits.cyclesPerSchedule) {
             case .found(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
-                return (slot, false)
+                return (slot, NameChange())
             case .learnsDue(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 if let due = address.due { cycles.learn(due: due, at: slot) }
-                return (addressChanged(slot), false)
+                return (addressChanged(slot), NameChange(hasWaited: closeHalves(.undated, of: address.installation)))
             case .learnsSchedule(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 cycles.learn(schedule: address.schedule, at: slot)
-                return (addressChanged(slot), true)
+                let hasWaited = closeHalves(.timed, of: address.installation)
+                return (addressChanged(slot), NameChange(isNewPass: true, hasWaited: hasWaited))
             case .learnsScheduleEvicting(_, let oldest):
                 evict(oldest)
             case .joins(let slot, let other):
                 guard evictUnlessWithinReach(event, slot) else { continue }
-                guard let joined = join(slot, with: other, at: event.timestamp) else {
+                guard let joined = join(slot, with: other) else {
                     evict(other)
                     continue
                 }
-                return (addressChanged(joined), true)
+                _ = closeHalves(.undated, of: address.installation)
+                _ = closeHalves(.timed, of: address.installation)
+                return (addressChanged(joined), NameChange(isNewPass: true))
             case .none(let isFirst):
                 guard address.hasBoth || opens else { return nil }
-                return (open(address, base: event.timestamp), !isFirst)
+                return (open(address, base: event.timestamp), NameChange(isNewPass: !isFirst))
             case .noneEvicting(let slot):
                 guard address.hasBoth || opens else { return nil }
                 evict(slot)
-                return (open(address, base: event.timestamp), true)
+                return (open(address, base: event.timestamp), NameChange(isNewPass: true))
             }
         }
     }
 
-    /// Moves to a pass what is nearer to it than to the other passes of its schedule.
-    private mutating func takeNearer(to slot: Int, at time: Timestamp, _ terms: ClosingTerms, in group: Int) {
+    /// Notes that a cycle is no longer known by one name alone; returns whether stages of it may have waited.
+    private mutating func closeHalves(_ half: CycleHalf, of fingerprint: UInt64) -> Bool {
+        guard isReceiver else { return false }
+        defer { groups[0].evictedInstallations = installations.evicted }
+        return installations.update(fingerprint) { installation in
+            defer { installation.halves.close(half) }
+            return installation.halves.mayWait
+        }
+    }
+
+    /// Notes what a cycle known by one name has counted.
+    private mutating func countHalf(_ half: CycleHalf, at slot: Int) {
+        let stages = cycles.counted(at: slot).stages
+        guard !stages.isEmpty else { return }
+        installations.update(cycles[slot].installation) { $0.halves.count(stages, of: half) }
+        groups[0].evictedInstallations = installations.evicted
+    }
+
+    /// Counts what waited until the cycle had both names.
+    private mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, in group: Int) {
         let before = groups.tally(of: group)
-        guard cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group]) else { return }
-        reconcile(groups.tally(of: group) - before, of: cycles[slot].installation, at: time, in: group)
-        updateTask(of: slot)
+        cycles.countWaiting(at: slot, terms, into: &groups[group])
+        reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
+    }
+
+    /// Moves to a pass what is nearer to it than to the other passes of its schedule.
+    private mutating func takeNearer(to slot: Int, _ terms: ClosingTerms, in group: Int) {
+        let before = groups.tally(of: group)
+        let givers = cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group])
+        guard !givers.isEmpty else { return }
+        reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
+        for slot in givers + [slot] { updateTask(of: slot) }
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.
-    private mutating func join(_ slot: Int, with other: Int, at time: Timestamp) -> Int? {
+    private mutating func join(_ slot: Int, with other: Int) -> Int? {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
         let terms = closingTerms
         let joined = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
         if let joined {
-            reconcile(groups.tally(of: group) - before, of: cycles[joined].installation, at: time, in: group)
+            reconcile(groups.tally(of: group) - before, byStageAt: joined, in: group)
         }
         return joined
     }
@@ -343,6 +385,10 @@ extension LifecycleFold {
         }
         let slot = cycles.open(address, base: base)
         if wasClosed(cycles[slot]) { cycles.update(slot) { _ = $0.flags.insert(.isReopened) } }
+        if isReceiver, let half = cycles[slot].half {
+            installations.update(address.installation) { $0.halves.open(half) }
+            groups[0].evictedInstallations = installations.evicted
+        }
         return slot
     }
 

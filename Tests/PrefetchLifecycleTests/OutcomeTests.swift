@@ -134,7 +134,7 @@ struct OutcomeTests {
         #expect(cycle.stages.used == nil)
         #expect(cycle.stages.delivered == .after(901))
         #expect(cycle.attempts == 2)
-        #expect(cycle.failureReason == .auth)
+        #expect(cycle.failureReason == .network)
         #expect(cycle.notificationTime == .after(900))
         #expect(cycle.outcome == .fallback)
         #expect(cycle.violations == [])

@@ -147,11 +147,11 @@ extension ViolationTests {
             "another hash",
             broken: [
                 TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
-                TestEvent(.prefetchUsedForNotification, 3).content("03"),
+                TestEvent(.prefetchUsedForNotification, 3).content("01"),
             ],
             kept: [
                 TestEvent(.contentCached, 1).content("01"), TestEvent(.contentCached, 2).content("02"),
-                TestEvent(.prefetchUsedForNotification, 3).content("01"),
+                TestEvent(.prefetchUsedForNotification, 3).content("02"),
             ]
         ),
         Row(
@@ -359,10 +359,13 @@ enum AcrossCycles {
         ),
         ViolationTests.Row(
             .scheduledWhileDenied,
-            "within a minute in the same installation",
-            "after notifications were denied",
-            broken: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60, due: hour)],
-            kept: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, 60.000_001, due: hour)]
+            "in the same installation until a grant",
+            "after notifications were denied at 2025-11-15T05:36:40Z",
+            broken: [TestEvent(.notificationDenied, 0, id: nil), TestEvent(.prefetchScheduled, hour, due: day)],
+            kept: [
+                TestEvent(.notificationDenied, 0, id: nil), TestEvent(.permissionGranted, hour, id: nil),
+                TestEvent(.prefetchScheduled, hour, due: day),
+            ]
         ),
         ViolationTests.Row(
             .nextNotScheduled,

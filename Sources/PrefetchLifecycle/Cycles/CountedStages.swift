@@ -2,6 +2,20 @@
 
 import TelemetryEvents
 
+/// Stages of which a cycle known by one name alone counts nothing yet, because one known by the other name has counted
+/// them and may be the same cycle.
+struct WaitingStages: OptionSet, Sendable {
+    var rawValue: UInt16
+    static let scheduled = WaitingStages(rawValue: 1 << 0)
+    static let executed = WaitingStages(rawValue: 1 << 1)
+    static let success = WaitingStages(rawValue: 1 << 2)
+    static let used = WaitingStages(rawValue: 1 << 3)
+    static let failure = WaitingStages(rawValue: 1 << 4)
+    static let retries = WaitingStages(rawValue: 1 << 5)
+    static let expired = WaitingStages(rawValue: 1 << 6)
+    static let missed = WaitingStages(rawValue: 1 << 7)
+}
+
 /// How often each stage of a cycle has been counted; a counter never goes back.
 struct CountedStages: Hashable, Sendable {
     var scheduled: UInt8 = 0
@@ -24,8 +38,31 @@ struct CountedStages: Hashable, Sendable {
         ]
     }
 
+    /// The stages that have been counted.
+    var stages: WaitingStages {
+        var stages: WaitingStages = []
+        if scheduled > 0 { stages.insert(.scheduled) }
+        if executed > 0 { stages.insert(.executed) }
+        if success > 0 { stages.insert(.success) }
+        if used > 0 { stages.insert(.used) }
+        if failureTotal > 0 { stages.insert(.failure) }
+        if retries > 0 { stages.insert(.retries) }
+        if expired > 0 { stages.insert(.expired) }
+        if missed > 0 { stages.insert(.missed) }
+        return stages
+    }
+
+    var hasFailures: Bool { failureTotal > 0 }
+
     /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
-    mutating func count(_ counts: StageCounts, into totals: inout LifecycleTotals) {
+    ///
+    /// - Parameter waiting: the stages that do not count yet.
+    mutating func count(
+        _ counts: StageCounts,
+        into totals: inout LifecycleTotals,
+        waiting: WaitingStages = []
+    ) {
+        guard waiting.isEmpty else { return countSome(counts, into: &totals, waiting) }
         let submissions = Self.raise(&scheduled, to: counts.scheduled)
         totals.scheduled += submissions
         let executions = Self.raise(&executed, to: counts.executed)
@@ -44,6 +81,16 @@ struct CountedStages: Hashable, Sendable {
         totals.missedWindow += misses
         totals.increments += submissions + executions + successes + uses + repetitions + expiries + misses
         countFailures(counts, into: &totals)
+    }
+
+    private mutating func countSome(
+        _ counts: StageCounts,
+        into totals: inout LifecycleTotals,
+        _ waiting: WaitingStages
+    ) {
+        var counts = counts
+        counts.drop(waiting)
+        count(counts, into: &totals)
     }
 
     /// Adds the counts of a cycle that is joined with this one.

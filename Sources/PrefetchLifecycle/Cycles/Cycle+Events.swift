@@ -22,9 +22,12 @@ extension Cycle {
         }
         record(event)
         if insertion == .inserted {
-            withFacts { counted.count(StageCounts($0, flags, isUsed: used.isKnown, isClosing: false), into: &totals) }
+            withFacts { facts in
+                let counts = StageCounts(facts, flags, isUsed: used.isKnown, isClosing: false)
+                counted.count(counts, into: &totals, waiting: terms.waiting)
+            }
         }
-        countUse(&counted, into: &totals)
+        if !terms.waiting.contains(.used) { countUse(&counted, into: &totals) }
         if terms.countsByArrival { countOneTimeStages(counted, since: before, into: &totals) }
         self.counted = counted
         return insertion

@@ -98,6 +98,12 @@ struct Cycle: Sendable {
         }
     }
 
+    /// Whether it is known by its schedule alone, or by its notification time alone.
+    var half: CycleHalf? {
+        guard flags.contains(.hasDue) else { return .undated }
+        return scheduleWords.isZero ? .timed : nil
+    }
+
     /// The notification time, in seconds since 1970.
     var dueSecond: UInt32? { flags.contains(.hasDue) ? dueSeconds : nil }
 
@@ -157,6 +163,14 @@ extension Cycle {
         }
         return body(words.span.extracting(first: count))
     }
+}
+
+/// The one name that a cycle is known by, where an event with both may show that it is the same as one known by the other.
+enum CycleHalf {
+    /// Its schedule, without a notification time.
+    case undated
+    /// Its notification time, without a schedule.
+    case timed
 }
 
 /// A 64-bit word in two 32-bit halves, which lowers its alignment to four bytes.

@@ -47,8 +47,8 @@ extension CycleTable {
             guard insertion != .full else { return false }
         }
         cycle.record(event)
-        if insertion == .inserted { long.count(cycle, isClosing: false, into: &totals) }
-        cycle.countUse(&long.counted, into: &totals)
+        if insertion == .inserted { long.count(cycle, terms.waiting, into: &totals) }
+        if !terms.waiting.contains(.used) { cycle.countUse(&long.counted, into: &totals) }
         if terms.countsByArrival { cycle.countOneTimeStages(long.counted, since: before, into: &totals) }
         update(slot) { $0 = cycle }
         updateLongCycle(slot, long)
@@ -99,6 +99,30 @@ extension CycleTable {
             }
             return kept.reduce(last, max)
         }
+    }
+
+    /// The latest time that a stage of a cycle was told with; that of its latest event where only others show the stage.
+    func lastTime(of stage: LifecycleStage, at slot: Int) -> Timestamp {
+        let cycle = self[slot]
+        if stage == .used, let used = cycle.used.time(base: cycle.base) { return used }
+        let told = withFacts(at: slot) { facts in
+            var last: Timestamp?
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let isTold =
+                    switch stage {
+                    case .scheduled: fact.stage == .scheduled
+                    case .executed: fact.stage == .executed
+                    case .success: fact.stage == .success
+                    case .failure:
+                        fact.stage == .failure || (fact.stage == .completed && fact.detail.contains(.unsuccessful))
+                    default: false
+                    }
+                if isTold { last = fact.time(base: cycle.base) }
+            }
+            return last
+        }
+        return told ?? lastTime(at: slot)
     }
 
     /// The time of the failure of the latest attempt before a time, which may have waited for its reason; nil without one.
@@ -160,7 +184,19 @@ extension CycleTable {
         let joined = slot == count - 1 ? other : slot
         remove(other)
         learn(due: due, at: joined)
-        for fact in facts { add(fact.moved(from: taken.base, to: base), at: joined, limit: limit) }
+        let moved = facts.map { $0.moved(from: taken.base, to: base) }
+        if terms.countsByArrival, counted[1].hasFailures, !counted[0].hasFailures {
+            // The other half's failure was counted first.
+            let later = withFacts(at: joined) { facts in facts.indices.map { Fact(rawValue: facts[$0]) } }
+            replaceFacts(at: joined, [])
+            for fact in moved { add(fact, at: joined, limit: limit) }
+            for fact in later { addArriving(fact, at: joined, limit: limit) }
+        } else {
+            for fact in moved {
+                terms.countsByArrival
+                    ? addArriving(fact, at: joined, limit: limit) : add(fact, at: joined, limit: limit)
+            }
+        }
         update(joined) { $0.merge(taken) }
         if dropped > 0 {
             lengthen(joined)
@@ -170,6 +206,17 @@ extension CycleTable {
         }
         countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
         return joined
+    }
+
+    /// Adds a fact as one that arrives after those that its cycle has.
+    private mutating func addArriving(_ fact: Fact, at slot: Int, limit: Int) {
+        add(withFacts(at: slot) { fact.arriving(after: $0) }, at: slot, limit: limit)
+    }
+
+    /// Counts what waited because the cycle was known by one name alone.
+    mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
+        let counted = counted(at: slot)
+        countAgain(slot, [counted], since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
     }
 
     private func droppedRetries(at slot: Int) -> UInt16 {
@@ -224,21 +271,24 @@ extension CycleTable {
     /// An event that names no notification time belongs to the nearest pass, also where that is told later. O(facts of the
     /// open passes).
     ///
-    /// - Returns: whether anything has moved.
-    mutating func takeNearer(to slot: Int, limit: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals)
-        -> Bool
-    {
-        guard let due = self[slot].due, self[slot].schedule != 0 else { return false }
+    /// - Returns: the cycles that something was moved from.
+    mutating func takeNearer(
+        to slot: Int,
+        limit: Int,
+        _ terms: ClosingTerms,
+        into totals: inout LifecycleTotals
+    ) -> [Int] {
+        guard let due = self[slot].due, self[slot].schedule != 0 else { return [] }
         var others: [Int] = []
         _ = self.slot(schedule: self[slot].schedule) { other in
             if other != slot, self[other].due != nil { others.append(other) }
             return false
         }
-        var hasMoved = false
+        var givers: [Int] = []
         for other in others where take(from: other, to: slot, due, limit: limit, terms, into: &totals) {
-            hasMoved = true
+            givers.append(other)
         }
-        return hasMoved
+        return givers
     }
 
     private mutating func take(
@@ -319,14 +369,14 @@ extension CycleTable {
 
 extension LongCycle {
     /// Counts what its facts give beyond what was counted.
-    fileprivate mutating func count(_ cycle: Cycle, isClosing: Bool, into totals: inout LifecycleTotals) {
+    fileprivate mutating func count(_ cycle: Cycle, _ waiting: WaitingStages, into totals: inout LifecycleTotals) {
         let counts = StageCounts(
             facts.span,
             cycle.flags,
             isUsed: cycle.used.isKnown,
-            isClosing: isClosing,
+            isClosing: false,
             droppedRetries: Int(droppedRetries)
         )
-        counted.count(counts, into: &totals)
+        counted.count(counts, into: &totals, waiting: waiting)
     }
 }

@@ -81,6 +81,18 @@ struct StageCounts {
         }
     }
 
+    /// Drops the counts of stages that wait.
+    mutating func drop(_ waiting: WaitingStages) {
+        if waiting.contains(.scheduled) { scheduled = 0 }
+        if waiting.contains(.executed) { executed = 0 }
+        if waiting.contains(.success) { success = 0 }
+        if waiting.contains(.used) { used = 0 }
+        if waiting.contains(.failure) { failures = [0, 0, 0, 0] }
+        if waiting.contains(.retries) { retries = 0 }
+        if waiting.contains(.expired) { expired = 0 }
+        if waiting.contains(.missed) { missed = 0 }
+    }
+
     private mutating func end(_ attempt: Attempt, hasEnded: Bool, isClosing: Bool) {
         if attempt.hasSuccess {
             success += 1

@@ -19,6 +19,8 @@ struct Installation: Sendable {
     var counted: InlineArray<8, UInt32> = .init(repeating: 0)
     /// What was counted of its latest events, which a snapshot that is older than them does not include.
     var recent = RecentCounts()
+    /// Its open cycles that are known by one name alone.
+    var halves = OpenHalves()
     /// Whether notifications are permitted, as it was told.
     var permissions = ToldPermissions()
     /// The baseline of its own counters; empty until its first snapshot. An array keeps installations without one small.
@@ -129,7 +131,8 @@ struct ToldPermissions: Sendable {
         words.insert(word, at: place)
         guard words.count > Self.limit else { return }
         let repeated = (1..<words.count - 1).first { place in
-            words[place] & 1 == words[place - 1] & 1 && words[place] & 1 == words[place + 1] & 1
+            let isOther = (words[place - 1] ^ words[place]) | (words[place] ^ words[place + 1])
+            return isOther & 1 == 0
         }
         words.remove(at: repeated ?? 0)
     }
@@ -149,6 +152,64 @@ struct ToldPermissions: Sendable {
     func hasGrant(from start: Timestamp, through end: Timestamp) -> Bool {
         words.contains { $0 & 1 == 1 && $0 >> 1 >= start.microseconds && $0 >> 1 <= end.microseconds }
     }
+}
+
+/// The open cycles of an installation that are known by one name alone, and what they have counted.
+///
+/// A cycle known by its schedule and one known by its time may turn out to be the same. What one of them has counted, the
+/// other does not count before it is closed or has both names.
+struct OpenHalves: Sendable {
+    private var undated: UInt16 = 0
+    private var undatedStages: UInt16 = 0
+    private var timed: UInt16 = 0
+    private var timedStages: UInt16 = 0
+
+    init() {}
+
+    /// Restores what `word` has.
+    init(word: UInt64) {
+        undated = UInt16(truncatingIfNeeded: word)
+        undatedStages = UInt16(truncatingIfNeeded: word >> 16)
+        timed = UInt16(truncatingIfNeeded: word >> 32)
+        timedStages = UInt16(truncatingIfNeeded: word >> 48)
+    }
+
+    var word: UInt64 {
+        UInt64(undated) | UInt64(undatedStages) << 16 | UInt64(timed) << 32 | UInt64(timedStages) << 48
+    }
+
+    mutating func open(_ half: CycleHalf) {
+        switch half {
+        case .undated: undated = undated == .max ? .max : undated + 1
+        case .timed: timed = timed == .max ? .max : timed + 1
+        }
+    }
+
+    mutating func close(_ half: CycleHalf) {
+        switch half {
+        case .undated:
+            undated = max(undated, 1) - 1
+            if undated == 0 { undatedStages = 0 }
+        case .timed:
+            timed = max(timed, 1) - 1
+            if timed == 0 { timedStages = 0 }
+        }
+    }
+
+    mutating func count(_ stages: WaitingStages, of half: CycleHalf) {
+        switch half {
+        case .undated: undatedStages |= stages.rawValue
+        case .timed: timedStages |= stages.rawValue
+        }
+    }
+
+    /// What a cycle does not count yet because the other half of it may have.
+    func waiting(_ half: CycleHalf) -> WaitingStages {
+        WaitingStages(rawValue: half == .undated ? timedStages : undatedStages)
+    }
+
+    /// Whether there are halves of both kinds, so that something may wait.
+    var mayWait: Bool { undated > 0 && timed > 0 }
 }
 
 /// The stages that were counted of the latest eight events, by event time.

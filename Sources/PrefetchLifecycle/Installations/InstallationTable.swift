@@ -41,6 +41,11 @@ struct InstallationTable: Sendable {
         slot(of: fingerprint).map { self[$0].tasks.count > Installation.closedTaskLimit } ?? false
     }
 
+    /// What a cycle known by one name does not count yet.
+    func waiting(_ half: CycleHalf, of fingerprint: UInt64) -> WaitingStages {
+        slot(of: fingerprint).map { self[$0].halves.waiting(half) } ?? []
+    }
+
     private func slot(of fingerprint: UInt64) -> Int? {
         if latestSlot < count, self[fingerprint: latestSlot] == fingerprint { return latestSlot }
         return index.slot(fingerprint) { self[fingerprint: $0] == fingerprint }
@@ -124,6 +129,7 @@ extension StateWriter {
         append(UInt8(installation.permissions.words.count))
         for word in installation.permissions.words { append(word) }
         for index in 0..<RecentCounts.limit { append(installation.recent.words[index]) }
+        append(installation.halves.word)
         let tasks = installation.tasks
         append(UInt8(tasks.count))
         for task in tasks {
@@ -164,6 +170,7 @@ extension StateReader {
             let permissions: UInt8 = try integer()
             for _ in 0..<permissions { installation.permissions.restore(try integer()) }
             for _ in 0..<RecentCounts.limit { installation.recent.note(try integer()) }
+            installation.halves = OpenHalves(word: try word())
         }
         let tasks: UInt8 = try integer()
         for _ in 0..<tasks {

@@ -35,11 +35,20 @@ extension LifecycleFold {
     }
 
     /// Reconciles what a cycle counts when it closes; an evicted installation is not added again.
-    ///
-    /// - Parameter time: the latest event time of the cycle, which is not before what waited for the close.
-    mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, at time: Timestamp) {
+    mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, _ slot: Int) {
         guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
-        reconcile(counted, of: cycle.installation, at: time, in: Int(cycle.group))
+        reconcile(counted, byStageAt: slot, in: Int(cycle.group))
+    }
+
+    /// Reconciles what an event of another time made a cycle count, each stage by the latest time that it was told with.
+    mutating func reconcile(_ counted: StageTally, byStageAt slot: Int, in group: Int) {
+        guard !counted.isZero else { return }
+        for place in 0..<StageTally.count where counted[place] > 0 {
+            var one = StageTally()
+            one[place] = counted[place]
+            let time = cycles.lastTime(of: StageTally.stage(place), at: slot)
+            reconcile(one, of: cycles[slot].installation, at: time, in: group)
+        }
     }
 
     /// Takes back or moves what an installation has counted of a cycle, where nobody has seen the counters yet.

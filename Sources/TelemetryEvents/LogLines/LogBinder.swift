@@ -134,7 +134,13 @@ public struct LogBinder: Sendable {
         )
         if cycleIndex == nil, novelty == .similar { return }
         if let cycleIndex { update(with: parsed.message, cycleIndex, device, process) }
-        if parsed.message.form.meaning != .cycle { emitOrHold(parsed, cycleIndex, device, process, time, bytes) }
+        // A denial that names no schedule is about the whole device.
+        let isOfDevice =
+            parsed.message.form.kind == .notificationDenied && parsed.schedule == 0
+            && parsed.message.due == nil
+        if parsed.message.form.meaning != .cycle {
+            emitOrHold(parsed, isOfDevice ? nil : cycleIndex, device, process, time, bytes)
+        }
         if let cycleIndex, !binding.devices[device].held.isEmpty { releaseNamed(device, cycleIndex) }
     }
 
