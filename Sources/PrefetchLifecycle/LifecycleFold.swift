@@ -245,8 +245,9 @@ extension LifecycleFold {
             note(event, increments)
             updateInstallation(installation, with: event, due: nil)
         }
-        if event.kind == .notificationDenied || event.kind == .permissionGranted {
-            recordPermission(event, installation)
+        switch event.kind {
+        case .notificationDenied, .permissionGranted: recordPermission(event, installation)
+        default: break
         }
         if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: named ?? 0, bytes) }
     }

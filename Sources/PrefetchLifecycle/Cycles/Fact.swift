@@ -194,8 +194,13 @@ extension Fact {
 
     /// A completion that names a reason tells of a failure, also where it does not say that it was unsuccessful.
     private static func completion(_ event: borrowing Event) -> Detail {
-        let isUnsuccessful = event.fetched.map { !$0 } ?? (event.reason != nil)
-        return isUnsuccessful ? reason(event).union(.unsuccessful) : []
+        switch event.fetched {
+        case true?: return []
+        case false?: return reason(event).union(.unsuccessful)
+        case nil:
+            let named = reason(event)
+            return named.isEmpty ? [] : named.union(.unsuccessful)
+        }
     }
 
     private static func reason(_ event: borrowing Event) -> Detail {
@@ -368,8 +373,8 @@ struct SideFacts {
         }
         if let stage = Self.once(event, mayBelongElsewhere) {
             // A delivery is timed by the receiver's clock.
-            let isReceived = stage == .delivered && Fact.isRepresentable(event.receiverTime, from: base)
-            let time = isReceived ? event.receiverTime : event.timestamp
+            var time = event.timestamp
+            if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
             append(Fact(stage, at: time, base: base, isUndated: isUndated))
         }
     }

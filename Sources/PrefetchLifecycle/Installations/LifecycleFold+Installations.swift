@@ -34,7 +34,9 @@ extension LifecycleFold {
     mutating func recordPermission(_ event: borrowing Event, _ fingerprint: UInt64) {
         let isGranted = event.kind == .permissionGranted
         guard !event.isTimeAssumed, isTracked(fingerprint) else { return }
-        guard isGranted || (event.scheduleId.isEmpty && event.scheduledFor == nil) else { return }
+        let namesSchedule = !event.scheduleId.isEmpty
+        let namesTime = event.scheduledFor != nil
+        guard isGranted || !namesSchedule && !namesTime else { return }
         let time = event.timestamp
         installations.update(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
     }
