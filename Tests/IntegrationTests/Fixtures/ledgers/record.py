@@ -41,6 +41,18 @@ def whole(installation, schedule):
     ]
 
 
+def failed(installation, schedule):
+    """A cycle whose fetch failed."""
+    names = {"installationId": installation, "scheduleId": schedule}
+    return [
+        event("prefetch_scheduled", 0, scheduledFor="2025-11-15T05:53:00Z", **names),
+        event("prefetch_executed", 1, **names),
+        event("prefetch_failure", 3, reason="NETWORK", willRetry=False, **names),
+        event("content_missing", 40, **names),
+        event("notification_delivered", 40, **names),
+    ]
+
+
 # Their notifications lie far ahead, so that they are open whenever the ledger is opened again.
 def begun(schedule, minute, **members):
     return [event("prefetch_scheduled", 5, scheduleId=schedule, scheduledFor=f"2099-11-15T12:{minute}:00Z", **members)]
@@ -53,7 +65,7 @@ def ended(schedule, reason, **members):
     ]
 
 
-POSTED = whole("phone-1", "daily") + whole("phone-2", "daily")
+POSTED = whole("phone-1", "daily") + failed("phone-2", "daily")
 POSTED += begun("open-1", 10, installationId="phone-1")
 POSTED += begun("open-2", 20)
 LINES = [
