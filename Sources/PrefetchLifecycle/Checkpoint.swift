@@ -13,7 +13,7 @@ extension LifecycleFold {
     private static let groupBytes = 4_096
 
     /// By how much an event may raise ``checkpointBytes``: a cycle, an installation and two identities.
-    public static let checkpointBytesPerEvent = CyclePage.shortCycleBytes + InstallationTable.installationBytes + 16
+    public static let checkpointBytesPerEvent = CyclePage.shortCycleBytes + InstallationTable.bytesPerEvent + 16
 
     /// The most bytes that the pages of the next checkpoint take: all cycles and installations, because any event may
     /// change any page, and the identities that no checkpoint holds yet. O(1).

@@ -18,7 +18,7 @@ public struct LifecycleLimits: Sendable {
     public var factsPerCycle = 255
     /// The most open cycles of one schedule, each with its own notification time.
     public var cyclesPerSchedule = 32
-    /// The most installations remembered for the rules across cycles, at 160 bytes each.
+    /// The most installations remembered for the rules across cycles, at about 240 bytes each.
     public var installations = 500_000
 
     /// The documented defaults.

@@ -389,6 +389,17 @@ struct ReadingTests {
         #expect(try Self.result(events + second).broken.filter { $0 == .secondActiveTask }.count == 1)
     }
 
+    @Test("a task scheduled more than a day after an execution is not the next one")
+    func nextTaskIsScheduledWithinADay() throws {
+        let day = 86_400.0
+        let cycle = [
+            Self.scheduled(0, "a"), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+            TestEvent(.pluginStarted, 5 * day, id: nil),
+        ]
+        #expect(try Self.result(cycle + [Self.scheduled(day + 60.9, "b")]).broken == [])
+        #expect(try Self.result(cycle + [Self.scheduled(day + 61, "b")]).broken == [.nextNotScheduled])
+    }
+
     // MARK: Bounds
 
     @Test("a thousand failures of one attempt with one reason are one failure, and evict no cycle")

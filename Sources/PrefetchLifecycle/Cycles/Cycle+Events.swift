@@ -17,7 +17,8 @@ extension Cycle {
         let before = OneTimeStages(self, used: counted.used)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
-            insertion = insert(terms.countsByArrival ? withFacts { fact.arriving(after: $0) } : fact)
+            let isMarked = terms.countsByArrival && fact.namesReason
+            insertion = insert(isMarked ? withFacts { fact.arriving(after: $0) } : fact)
             guard insertion != .full else { return .full }
         }
         record(event)
@@ -35,7 +36,8 @@ extension Cycle {
 
     /// Whether a fact adds to the known ones; a summary that asserts only what was seen does not.
     private func addsInformation(_ fact: Fact) -> Bool {
-        withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+        guard fact.stage == .summary else { return true }
+        return withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
     }
 
     /// Records what a cycle keeps once rather than as a fact.

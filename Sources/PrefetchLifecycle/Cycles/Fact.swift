@@ -203,7 +203,7 @@ extension Fact {
     }
 
     /// Whether it ends an attempt with a reason that counts at once.
-    private var namesReason: Bool {
+    var namesReason: Bool {
         guard detail.contains(.reasonKnown) else { return false }
         switch stage {
         case .failure: return detail.contains(.final)

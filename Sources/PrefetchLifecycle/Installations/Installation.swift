@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// The state of an installation for the rules across cycles: 152 bytes, about 60 for its task, and about 220 more with
+/// The state of an installation for the rules across cycles: 176 bytes, about 60 for its task, and about 220 more with
 /// client counters.
 struct Installation: Sendable {
     /// The most tasks that are remembered, the latest scheduled ones, while their cycles are open.
@@ -13,8 +13,8 @@ struct Installation: Sendable {
     let fingerprint: UInt64
     /// Its latest event time.
     var latest = Timestamp(microseconds: .min)
-    /// The latest scheduling of a task.
-    var scheduled = Timestamp(microseconds: .min)
+    /// The latest submissions of tasks.
+    var submissions = RecentSubmissions()
     /// What is counted of it, indexed like `StageTally`.
     var counted: InlineArray<8, UInt32> = .init(repeating: 0)
     /// What was counted of its latest events, which a snapshot that is older than them does not include.
@@ -52,7 +52,7 @@ struct Installation: Sendable {
     /// Records the time of an event.
     mutating func recordEvent(_ kind: EventKind, at time: Timestamp) {
         latest = max(latest, time)
-        if kind == .prefetchScheduled { scheduled = max(scheduled, time) }
+        if kind == .prefetchScheduled { submissions.note(UInt32(clamping: time.wholeSeconds)) }
     }
 
     /// Ends the waiting of the task of a notification time, if it is remembered.
@@ -108,6 +108,34 @@ struct Installation: Sendable {
     mutating func restore(_ task: WaitingTask) {
         guard tasks.count < Self.taskLimit else { return }
         tasks.append(task)
+    }
+}
+
+/// The seconds of the latest eight submissions of an installation, by event time.
+struct RecentSubmissions: Sendable {
+    static let limit = 8
+
+    private(set) var seconds: InlineArray<8, UInt32> = .init(repeating: 0)
+
+    /// Notes a submission in the place of the earliest one.
+    mutating func note(_ second: UInt32) {
+        var earliest = 0
+        for index in 0..<Self.limit {
+            if seconds[index] == second { return }
+            if seconds[index] < seconds[earliest] { earliest = index }
+        }
+        seconds[earliest] = max(seconds[earliest], second)
+    }
+
+    /// Whether no task was submitted from a second on and until another. Of what is before the known ones nothing is said.
+    func areMissing(from start: Int64, through end: Int64) -> Bool {
+        var isKnown = false
+        for index in 0..<Self.limit {
+            let second = Int64(seconds[index])
+            if second >= start, second <= end { return false }
+            isKnown = isKnown || second < start
+        }
+        return isKnown
     }
 }
 

@@ -13,6 +13,8 @@ struct InstallationTable: Sendable {
     /// The number of evicted installations, which also gives the next slot to evict.
     var evicted: UInt64 = 0
     private(set) var count = 0
+    /// What tasks, permissions and client counters take in a checkpoint.
+    private var variableBytes = 0
 
     init(limit: Int) {
         self.limit = min(max(limit, 1), SlotIndex.slotLimit)
@@ -56,12 +58,15 @@ struct InstallationTable: Sendable {
         let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
         isDirty[slot &>> 8] = true
+        variableBytes -= self[slot].variableBytes
+        defer { variableBytes += self[slot].variableBytes }
         return body(&pages[slot &>> 8][slot & 0xFF])
     }
 
     private mutating func add(_ fingerprint: UInt64) -> Int {
         guard count < limit else {
             let slot = Int(evicted % UInt64(count))
+            variableBytes -= self[slot].variableBytes
             index.remove(slot, self[slot].fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
             pages[slot &>> 8][slot & 0xFF] = Installation(fingerprint: fingerprint)
             index.insert(slot, fingerprint) { [pages] in pages[$0 &>> 8][$0 & 0xFF].fingerprint }
@@ -73,6 +78,7 @@ struct InstallationTable: Sendable {
 
     private mutating func append(_ installation: Installation) -> Int {
         let slot = count
+        variableBytes += installation.variableBytes
         if slot &>> 8 == pages.count {
             pages.append([])
             isDirty.append(true)
@@ -90,11 +96,14 @@ struct InstallationTable: Sendable {
 extension InstallationTable {
     static let prefix = "installations/"
 
-    /// The largest size of an encoded installation: 157 bytes, and 232 with client counters.
-    static let installationBytes = 389
+    /// The size of an encoded installation without what `Installation.variableBytes` has.
+    private static let fixedBytes = 155
+    /// By how much an event may raise `checkpointBytes`: an installation, its task, a denial and its counters.
+    static let bytesPerEvent =
+        fixedBytes + Installation.taskBytes + Installation.permissionBytes + Installation.clientBytes
 
-    /// The most bytes that all pages of a checkpoint take.
-    var checkpointBytes: Int { count * Self.installationBytes }
+    /// The bytes that all pages of a checkpoint take.
+    var checkpointBytes: Int { count * Self.fixedBytes + variableBytes }
 
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
@@ -125,7 +134,7 @@ extension StateWriter {
     fileprivate mutating func append(_ installation: Installation) {
         append(installation.fingerprint)
         append(installation.latest.microseconds)
-        append(installation.scheduled.microseconds)
+        for index in 0..<RecentSubmissions.limit { append(installation.submissions.seconds[index]) }
         append(UInt8(installation.permissions.words.count))
         for word in installation.permissions.words { append(word) }
         for index in 0..<RecentCounts.limit { append(installation.recent.words[index]) }
@@ -165,8 +174,11 @@ extension StateReader {
                 }
             }
         }
-        installation.scheduled = Timestamp(microseconds: try integer())
-        if version > 1 {
+        if version == 1 {
+            let latest = Timestamp(microseconds: try integer())
+            if latest.microseconds > 0 { installation.submissions.note(UInt32(clamping: latest.wholeSeconds)) }
+        } else {
+            for _ in 0..<RecentSubmissions.limit { installation.submissions.note(try integer()) }
             let permissions: UInt8 = try integer()
             for _ in 0..<permissions { installation.permissions.restore(try integer()) }
             for _ in 0..<RecentCounts.limit { installation.recent.note(try integer()) }
@@ -205,5 +217,16 @@ extension StateReader {
         client.formerTime = Timestamp(microseconds: try integer())
         for place in 0..<StageTally.count { client.formerRecovered[place] = try integer() }
         return client
+    }
+}
+
+extension Installation {
+    fileprivate static let taskBytes = 25
+    fileprivate static let permissionBytes = 8
+    fileprivate static let clientBytes = 232
+
+    /// What its lists take in a checkpoint.
+    fileprivate var variableBytes: Int {
+        tasks.count * Self.taskBytes + permissions.words.count * Self.permissionBytes + client.count * Self.clientBytes
     }
 }

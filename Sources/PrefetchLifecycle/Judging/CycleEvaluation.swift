@@ -126,11 +126,13 @@ struct CycleEvaluation {
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
-        let isAlone = installation.scheduled.wholeSeconds < executed.wholeSeconds
-        judge(
-            .nextNotScheduled,
-            isAlone && installation.latest.microseconds > executed.microseconds + LifecycleRules.nextTaskMicroseconds
+        let end = executed.microseconds + LifecycleRules.nextTaskMicroseconds
+        guard installation.latest.microseconds > end else { return }
+        let isAlone = installation.submissions.areMissing(
+            from: executed.wholeSeconds,
+            through: Timestamp(microseconds: end).wholeSeconds
         )
+        judge(.nextNotScheduled, isAlone)
     }
 
     /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
@@ -195,8 +197,8 @@ extension CycleEvaluation {
             "the task may begin \(account.lead ?? 0) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
         case .nextNotScheduled:
-            "executed\(at(account.lastExecuted)); no task was scheduled after it until "
-                + "\(installation?.latest ?? known), more than 24 h later"
+            "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "
+                + "heard of until \(installation?.latest ?? known)"
         case .missedWindow: missedWindow
         case .executedAfterNotification: executedLate
         case .driftExceeded: driftDetail

@@ -14,8 +14,6 @@ enum LifecycleRules {
     static let minimumLeadSeconds: Int64 = 60
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
-    /// `scheduledWhileDenied`: a scheduling up to 60 s after a denial in the same installation ignores the denial.
-    static let denialWindowMicroseconds: Int64 = 60 * 1_000_000
 }
 
 /// A rule of the lifecycle that a cycle can violate (docs/lifecycle.md, Violations).
@@ -42,11 +40,11 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
     case staleContentUsed = 8
     /// Scheduled while a task for another time was still waiting.
     case secondActiveTask = 9
-    /// Scheduled after notifications were denied, in the same cycle or within 60 s in the installation.
+    /// Scheduled after notifications were denied, in the same cycle or in the installation, without a grant since.
     case scheduledWhileDenied = 10
     /// The earliest begin is less than 60 s after the scheduling.
     case leadBelowMinimum = 11
-    /// Executed, and the installation went on for more than 24 h without another scheduling.
+    /// Executed, nothing scheduled from its second on within 24 h, and the installation went on for longer.
     case nextNotScheduled = 12
     /// Not executed within 15 minutes of the earliest begin, or reported as missed.
     case missedWindow = 13
