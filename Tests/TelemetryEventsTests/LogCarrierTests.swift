@@ -127,7 +127,6 @@ struct LogCarrierTests {
             _ = before.decode(bytes.span, readAt: readingTime, carriers: [carrier])
             entries += phone[2..<5]
         }
-        before.binder.options.source = nil
         let after = try LogDecoder(
             restoring: before.state,
             Self.options,
