@@ -129,7 +129,8 @@ struct JournalStreams {
     func device(of reader: JournalReader) throws(JournalReaderError) -> [UInt8] {
         if let deviceField { return try name(deviceField, reader) ?? [] }
         let host = try name(.host, reader) ?? []
-        let program = try name(.syslogIdentifier, reader) ?? name(.command, reader) ?? []
+        let identifier = try name(.syslogIdentifier, reader)
+        let program = identifier == nil ? try name(.command, reader) ?? [] : identifier ?? []
         return host.isEmpty && program.isEmpty ? [] : host + [0] + program
     }
 
