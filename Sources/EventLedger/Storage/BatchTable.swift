@@ -149,7 +149,7 @@ struct BatchTable {
         }
         if let (old, isCutShort) = try last("received_at < ?3") { return (old.position, isCutShort) }
         // All that was scanned may be from while the clock was ahead.
-        guard let oldest = try oldest(), oldest.receivedAt > now,
+        guard let oldest = try self.oldest(), oldest.receivedAt > now,
             let (ahead, isCutShort) = try last("received_at > ?5"), isCutShort,
             try isFollowedByOld(ahead.position.batch, upTo: batch, keepSince: keepSince, now: now)
         else { return nil }
