@@ -137,7 +137,7 @@ struct SeveralDevicesTests {
 struct JournalDeviceTests {
     /// Logs each phone's lines to the journal, one entry a line.
     private func log(_ journal: TestJournald, _ directory: String, _ fields: (Int) -> [String]) async throws {
-        let logs = try Phones.paths.map { text(of: $0).split(separator: "\n").map(String.init) }
+        let logs = Phones.paths.map { text(of: $0).split(separator: "\n").map(String.init) }
         for half in 0..<2 {
             for (phone, lines) in logs.enumerated() {
                 let part = half == 0 ? lines[..<(lines.count / 2)] : lines[(lines.count / 2)...]
