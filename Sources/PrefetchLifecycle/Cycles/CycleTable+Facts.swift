@@ -19,7 +19,12 @@ extension CycleTable {
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
-        let former = KeptTimes(self[slot])
+        var former = KeptTimes()
+        switch event.kind {
+        case .prefetchUsedForNotification: former.used = self[slot].used
+        case .notificationDelivered: former.delivered = self[slot].delivered
+        default: break
+        }
         if applyInline(event, at: slot, terms, into: &totals) == .full {
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
@@ -414,13 +419,8 @@ extension CycleTable {
 
 /// What a cycle keeps once of its uses and deliveries.
 private struct KeptTimes {
-    let used: EarliestTime
-    let delivered: EarliestTime
-
-    init(_ cycle: Cycle) {
-        used = cycle.used
-        delivered = cycle.delivered
-    }
+    var used = EarliestTime()
+    var delivered = EarliestTime()
 }
 
 extension LongCycle {
