@@ -271,7 +271,7 @@ struct Attempt {
     /// | --- | --- |
     /// | one with a reason that will not be retried, or an unsuccessful completion with one | at once, with that reason |
     /// | none with a known reason | once the attempt has ended, as `OTHER` |
-    /// | only ones that will be retried, or a last one without a reason behind them | not at all with a success; else once the cycle closes |
+    /// | only ones that will be retried, with the lines behind them | not at all with a success; else once the cycle closes |
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
     ///
     /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one.
