@@ -99,7 +99,7 @@ extension LifecycleFold {
         let last = cycles.lastTime(at: slot)
         let tally = groups.tally(of: group) - before
         if !isReceiver, !counted.isWithin(counts) {
-            correct(counted.correct(to: counts, in: &groups[group]), of: cycle.installation)
+            apply(counted.correct(to: counts), of: cycle, at: slot)
         }
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
         cycle.countAtClosing(counted, into: &groups[group])

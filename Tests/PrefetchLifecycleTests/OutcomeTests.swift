@@ -61,6 +61,11 @@ struct OutcomeTests {
         Row(
             "a notification time gone by",
             .missed,
+            [TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.pluginStarted, 91, id: nil)]
+        ),
+        Row(
+            "a delivery without an execution",
+            .incomplete,
             [TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.notificationDelivered, 91)]
         ),
         Row("a notification time to come", .incomplete, [TestEvent(.prefetchScheduled, 0, due: 90)]),

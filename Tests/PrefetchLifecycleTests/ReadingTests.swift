@@ -371,6 +371,22 @@ struct ReadingTests {
         }
     }
 
+    @Test("what a file takes back at its end never takes a counter below zero")
+    func correctionNeverWraps() throws {
+        let told = [
+            TestEvent(.telemetrySnapshot, 2_111, id: nil).of(1).reporting([.failureNetwork: 1]),
+            TestEvent(.prefetchFailure, 19).of(1), TestEvent(.prefetchCompleted, 131).with { $0.fetched = true }.of(1),
+            TestEvent(.prefetchFailure, 8).reason(.network).retried().of(1),
+        ]
+        for order in Self.orders(told) {
+            var fold = Self.file()
+            try fold.apply(order)
+            let result = Self.told(&fold)
+            #expect(result.stages == [0, 0, 1, 1, 0, 0, 0, 0])
+            #expect(result.retries == 1)
+        }
+    }
+
     @Test("a snapshot that does not tell of a stage includes no event of it")
     func snapshotIncludesOnlyWhatItTells() throws {
         let told = [

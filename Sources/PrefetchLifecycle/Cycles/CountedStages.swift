@@ -149,28 +149,27 @@ struct CountedStages: Hashable, Sendable {
     /// Takes back what was counted beyond what the facts give, as in a run over files, whose counters nobody has seen yet:
     /// there a failure counts by its event time, and halves of a cycle that were counted apart count once.
     ///
-    /// - Returns: what was taken back or moved, modulo 2^64.
-    mutating func correct(to counts: StageCounts, in totals: inout LifecycleTotals) -> StageTally {
-        var change = StageTally()
-        change[0] = Self.lower(&scheduled, to: counts.scheduled)
-        change[1] = Self.lower(&executed, to: counts.executed)
-        change[2] = Self.lower(&success, to: counts.success)
-        change[3] = Self.lower(&used, to: counts.used)
+    /// - Returns: by how much the counters change; a failure may change its reason.
+    mutating func correct(to counts: StageCounts) -> StageCorrection {
+        var correction = StageCorrection()
+        correction.lowered[0] = Self.lower(&scheduled, to: counts.scheduled)
+        correction.lowered[1] = Self.lower(&executed, to: counts.executed)
+        correction.lowered[2] = Self.lower(&success, to: counts.success)
+        correction.lowered[3] = Self.lower(&used, to: counts.used)
         for reason in FailureReason.allCases {
             let target = UInt8(clamping: counts.failures[Int(reason.rawValue)])
-            change[StageTally.failures + Int(reason.rawValue)] = UInt64(target) &- UInt64(self[reason])
+            let place = StageTally.failures + Int(reason.rawValue)
+            if target < self[reason] {
+                correction.lowered[place] = UInt64(self[reason] - target)
+            } else {
+                correction.raised[place] = UInt64(target - self[reason])
+            }
             self[reason] = target
         }
-        let others = [
-            Self.lower(&retries, to: counts.retries), Self.lower(&expired, to: counts.expired),
-            Self.lower(&missed, to: counts.missed),
-        ]
-        totals.retries &+= others[0]
-        totals.expired &+= others[1]
-        totals.missedWindow &+= others[2]
-        totals.increments &+= others[0] &+ others[1] &+ others[2]
-        totals.add(change, times: 1)
-        return change
+        correction.retries = Self.lower(&retries, to: counts.retries)
+        correction.expired = Self.lower(&expired, to: counts.expired)
+        correction.missed = Self.lower(&missed, to: counts.missed)
+        return correction
     }
 
     /// Whether nothing was counted that the facts do not give.
@@ -183,11 +182,11 @@ struct CountedStages: Hashable, Sendable {
             }
     }
 
-    /// Lowers a count; returns the difference modulo 2^64.
+    /// Lowers a count; returns by how much.
     private static func lower(_ count: inout UInt8, to target: Int) -> UInt64 {
         guard Int(count) > target else { return 0 }
         defer { count = UInt8(clamping: target) }
-        return UInt64(clamping: target) &- UInt64(count)
+        return UInt64(count) - UInt64(clamping: target)
     }
 
     private var failureTotal: Int {
@@ -219,6 +218,15 @@ struct CountedStages: Hashable, Sendable {
         defer { count = target }
         return UInt64(target - count)
     }
+}
+
+/// By how much counters change where nobody has seen them yet.
+struct StageCorrection {
+    var lowered = StageTally()
+    var raised = StageTally()
+    var retries: UInt64 = 0
+    var expired: UInt64 = 0
+    var missed: UInt64 = 0
 }
 
 /// The `CountedStages` of a cycle with inline facts, in three bits each.

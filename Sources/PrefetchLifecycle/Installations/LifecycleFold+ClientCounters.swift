@@ -51,10 +51,23 @@ extension LifecycleFold {
         }
     }
 
-    /// Takes back or moves what an installation has counted of a cycle, where nobody has seen the counters yet.
-    mutating func correct(_ change: StageTally, of fingerprint: UInt64) {
-        guard fingerprint != 0, !change.isZero, installations.find(fingerprint) != nil else { return }
-        installations.update(fingerprint) { $0.correct(change) }
+    /// Takes back what was counted of a cycle beyond its facts, and counts failures under the reasons that they have.
+    ///
+    /// What a snapshot had recovered was never added to the totals, so it is not taken from them.
+    mutating func apply(_ correction: StageCorrection, of cycle: Cycle, at slot: Int) {
+        let group = Int(cycle.group)
+        var lowered = correction.lowered
+        if cycle.installation != 0, !lowered.isZero, installations.find(cycle.installation) != nil {
+            lowered = installations.update(cycle.installation) { $0.takeBack(lowered) }
+        }
+        for place in 0..<StageTally.count where lowered[place] > 0 {
+            groups.lower(StageTally.counter(place), by: lowered[place], first: group)
+        }
+        groups.lower(\.retries, by: correction.retries, first: group)
+        groups.lower(\.expired, by: correction.expired, first: group)
+        groups.lower(\.missedWindow, by: correction.missed, first: group)
+        groups[group].add(correction.raised, times: 1)
+        reconcile(correction.raised, byStageAt: slot, in: group)
     }
 
     /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
@@ -108,11 +121,20 @@ extension Installation {
         return known
     }
 
-    /// Takes back or moves counts that nobody has seen yet; `change` is modulo 2^64.
-    fileprivate mutating func correct(_ change: StageTally) {
-        for place in 0..<StageTally.count {
-            counted[place] = UInt32(clamping: max(Int64(counted[place]) + Int64(bitPattern: change[place]), 0))
+    /// Takes back counts that nobody has seen yet; those that a snapshot had recovered are recovered again.
+    ///
+    /// - Returns: what the totals have of them.
+    fileprivate mutating func takeBack(_ tally: StageTally) -> StageTally {
+        var taken = StageTally()
+        for place in 0..<StageTally.count where tally[place] > 0 {
+            // What the client told beyond its events is counted, too, and stays.
+            let recovered = client.isEmpty ? 0 : UInt64(client[0].recovered[place])
+            let own = UInt64(counted[place]) - min(UInt64(counted[place]), recovered)
+            taken[place] = min(tally[place], own)
+            counted[place] -= UInt32(clamping: taken[place])
+            if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }
         }
+        return taken
     }
 
     /// Compares a snapshot with what is counted.

@@ -57,7 +57,7 @@ public enum CycleOutcome: UInt8, CaseIterable, Sendable {
     case fallback = 1
     /// The prefetch failed for good and nothing was delivered.
     case failed = 2
-    /// The task was scheduled and not executed within its window.
+    /// The task was scheduled, its window has passed, and nothing later was seen.
     case missed = 3
     /// None of the above.
     case incomplete = 4

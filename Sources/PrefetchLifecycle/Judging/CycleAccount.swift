@@ -38,6 +38,8 @@ struct CycleAccount {
     private(set) var expired: Timestamp?
     private(set) var missed: Timestamp?
     private(set) var summed: Timestamp?
+    /// Whether something later than a scheduling was seen.
+    private(set) var hasBegun = false
     private(set) var asserted: Fact.Detail = []
     /// The smallest lead of a task, in seconds.
     private(set) var lead: Int64?
@@ -74,6 +76,7 @@ struct CycleAccount {
             let fact = Fact(rawValue: facts[index])
             let time = fact.time(base: base)
             if time.microseconds < used, fact.value <= useAsserted, let told = fact.ttl { ttl = told }
+            hasBegun = hasBegun || fact.isLaterThanScheduling
             switch fact.stage {
             case .scheduled:
                 firstScheduled = firstScheduled ?? time
@@ -180,4 +183,14 @@ struct CycleAccount {
 extension Timestamp {
     /// The end of the window in which a task that may begin at this time should be executed.
     var endOfWindow: Timestamp { Timestamp(microseconds: microseconds + LifecycleRules.startWindowMicroseconds) }
+}
+
+extension Fact {
+    /// Whether it tells of what comes behind the scheduling of a task that runs, or of its notification.
+    fileprivate var isLaterThanScheduling: Bool {
+        switch stage {
+        case .scheduled, .scheduleHashScheduled, .missed, .denied, .granted, .ttl: false
+        default: true
+        }
+    }
 }

@@ -82,7 +82,9 @@ struct CycleEvaluation {
         if used != nil { return .used }
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
-        guard account.firstScheduled != nil, account.firstExecuted == nil else { return .incomplete }
+        let isLaterSeen =
+            account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
+        guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
         guard hasTimes, let end = account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
         return known > end ? .missed : .incomplete

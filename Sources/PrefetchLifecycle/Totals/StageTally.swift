@@ -46,7 +46,35 @@ struct StageTally: Sendable {
     }
 }
 
+extension StageTally {
+    /// The counter of an index.
+    static func counter(_ place: Int) -> WritableKeyPath<LifecycleTotals, UInt64> {
+        switch place {
+        case 0: \.scheduled
+        case 1: \.executed
+        case 2: \.success
+        case 3: \.used
+        case 4: \.failureNetwork
+        case 5: \.failureAuth
+        case 6: \.failureSystem
+        default: \.failureOther
+        }
+    }
+}
+
 extension LifecycleGroups {
+    /// Lowers a counter that nobody has seen yet, never below 0: in one group, and where a cycle has changed its group in
+    /// the others.
+    mutating func lower(_ counter: WritableKeyPath<LifecycleTotals, UInt64>, by amount: UInt64, first: Int) {
+        var rest = amount
+        for place in [first] + Array(0..<count) where rest > 0 {
+            let taken = min(rest, self[place][keyPath: counter])
+            self[place][keyPath: counter] -= taken
+            self[place].increments -= min(taken, self[place].increments)
+            rest -= taken
+        }
+    }
+
     /// The increments of one group, read without copying its totals.
     func increments(of place: Int) -> UInt64 { groups[place].totals.increments }
 
