@@ -65,7 +65,7 @@ struct StageCounts {
         }
         submissions.endStretch()
         scheduled = submissions.count
-        retries = droppedRetries
+        retries += droppedRetries
         let isReopened = flags.contains(.isReopened)
         if asserted.contains(.fetched), success == 0, !isReopened { attempt.resolve() }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)

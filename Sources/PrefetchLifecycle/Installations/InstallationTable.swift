@@ -58,6 +58,13 @@ struct InstallationTable: Sendable {
         let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
         isDirty[slot &>> 8] = true
+        return body(&pages[slot &>> 8][slot & 0xFF])
+    }
+
+    /// The same for a change that may make its lists longer or shorter.
+    mutating func updateLists<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
+        update(fingerprint) { _ in }
+        let slot = latestSlot
         variableBytes -= self[slot].variableBytes
         defer { variableBytes += self[slot].variableBytes }
         return body(&pages[slot &>> 8][slot & 0xFF])
