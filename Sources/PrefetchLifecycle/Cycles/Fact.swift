@@ -207,11 +207,11 @@ extension Fact {
         event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
     }
 
-    /// Whether it ends an attempt with a reason that counts at once.
+    /// Whether it names a reason that may count for its attempt.
     var namesReason: Bool {
         guard detail.contains(.reasonKnown) else { return false }
         switch stage {
-        case .failure: return detail.contains(.final)
+        case .failure: return true
         case .completed: return detail.contains(.unsuccessful)
         default: return false
         }

@@ -89,16 +89,19 @@ struct ProductAnswer {
 
     private mutating func count(_ totals: LifecycleTotals) {
         counts = [
-            "scheduled": Int(totals.scheduled), "executed": Int(totals.executed), "success": Int(totals.success),
-            "used": Int(totals.used), "retries": Int(totals.retries), "implied success": Int(totals.impliedSuccess),
-            "implied used": Int(totals.impliedUsed),
+            "scheduled": Int(clamping: totals.scheduled), "executed": Int(clamping: totals.executed),
+            "success": Int(clamping: totals.success),
+            "used": Int(clamping: totals.used), "retries": Int(clamping: totals.retries),
+            "implied success": Int(clamping: totals.impliedSuccess),
+            "implied used": Int(clamping: totals.impliedUsed),
         ]
         for reason in FailureReason.allCases {
-            counts["failure \(reason.name)"] = Int(totals.failure(reason))
-            counts["failure", default: 0] += Int(totals.failure(reason))
+            counts["failure \(reason.name)"] = Int(clamping: totals.failure(reason))
+            counts["failure"] =
+                (counts["failure"] ?? 0).addingReportingOverflow(Int(clamping: totals.failure(reason))).partialValue
         }
         for stage in [LifecycleStage.scheduled, .executed, .success, .used] {
-            counts["recovered \(stage)"] = Int(totals.recovered(stage))
+            counts["recovered \(stage)"] = Int(clamping: totals.recovered(stage))
         }
     }
 }

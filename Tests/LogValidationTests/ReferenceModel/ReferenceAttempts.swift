@@ -67,7 +67,7 @@ extension ReferenceModel {
         let retries = Set(retried.map(\.event.time)).count
 
         result.failureTimes = Set(tellers.map(\.event.time))
-        result.reasons = reasons(of: tellers, final: final + unsuccessful, attempt)
+        result.reasons = reasons(of: tellers, final: final + echoes + unsuccessful)
         let hasDistinctEcho = Set((retried + echoes).compactMap { knownReason($0.event) }).count > 1
         // Counted when it arrived, before what it repeats.
         let hasEarlyEcho =
@@ -124,7 +124,7 @@ extension ReferenceModel {
     }
 
     /// The reasons that a failure told by some events may count under.
-    private func reasons(of tellers: [Arrived], final: [Arrived], _ attempt: ModelAttempt) -> Set<String> {
+    private func reasons(of tellers: [Arrived], final: [Arrived]) -> Set<String> {
         let known = tellers.filter { knownReason($0.event) != nil }
         guard !known.isEmpty else { return ["OTHER"] }
         // A failure that will be retried names the reason of the attempt, or only its own.

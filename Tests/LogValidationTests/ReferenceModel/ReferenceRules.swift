@@ -26,7 +26,7 @@ extension ReferenceModel {
             arguable: Set(rulings.filter { $0.ruling == .arguable }.map(\.rule)),
             failures: account.failures,
             stages: [
-                "scheduled": pass.submissions.map(\.time).min(), "executed": judged.attempts.first?.executed,
+                "scheduled": pass.events("prefetch_scheduled").first?.time, "executed": judged.attempts.first?.executed,
                 "delivered": pass.events("notification_delivered").first?.time,
             ].compactMapValues { $0 }
         )
@@ -47,12 +47,16 @@ extension ReferenceModel {
         }
         let early: Set = ["prefetch_scheduled", "notification_scheduled", "prefetch_missed"]
         let isEarly = pass.events.allSatisfy { early.contains($0.event.kind) }
+        let wasRun = pass.events.contains { $0.event.kind.hasPrefix("prefetch_") && !early.contains($0.event.kind) }
         let window = pass.submissions.compactMap(\.begin).max().map { $0 + rules.startWindow }
         if isEarly, pass.contains("prefetch_scheduled") {
             let isReported = pass.contains("prefetch_missed")
             let gone = window.map { isOver($0, stream) } ?? pass.name.due.map { isOver($0, stream) } ?? .arguable
             if isReported || gone != .no { outcomes.insert("missed") }
             if !isReported && gone == .yes { return outcomes }
+        } else if pass.contains("prefetch_scheduled"), !wasRun {
+            // Delivered with neither content nor an execution.
+            outcomes.insert("missed")
         }
         outcomes.insert("incomplete")
         return outcomes

@@ -258,13 +258,14 @@ struct StoryGenerator {
         let taken = Set(events.map(\.time))
         let times = (0..<pick([1, 1, 2, 3])).map { _ in pick(events).time + pick([3, 40, 2_000]) }
         var claimed: [String: Int] = [:]
+        var lost: [String: Int] = [:]
         var told: [ToldEvent] = []
         for time in Set(times).subtracting(taken).sorted() {
             let counts = ReferenceModel().expectation(of: events.filter { $0.time < time }).counts
-            for stage in ["scheduled", "executed", "success", "used", "failure NETWORK"] {
+            for stage in ["scheduled", "executed", "success", "used"] {
                 guard let counter = ReferenceModel.counter(of: stage) else { continue }
-                let lost = chance(25) ? pick([1, 2]) : 0
-                claimed[counter] = max(claimed[counter] ?? 0, counts[stage]?.lowerBound ?? 0) + lost
+                lost[stage, default: 0] += chance(25) ? pick([1, 2]) : 0
+                claimed[counter] = max(claimed[counter] ?? 0, (counts[stage]?.lowerBound ?? 0) + (lost[stage] ?? 0))
             }
             let telemetry = claimed
             told.append(

@@ -91,6 +91,11 @@ extension StoryLines {
         "content_missing", "notification_delivered", "prefetch_cycle_complete", "plugin_started",
     ]
 
+    /// Whether each event names its cycle in both ways, without which lines cannot tell of it.
+    static func canTell(_ history: [ToldEvent]) -> Bool {
+        history.allSatisfy { ReferenceModel.unbound.contains($0.kind) || $0.id != nil && $0.due != nil }
+    }
+
     /// What lines can tell of a history: the first device, one pass after the other, each event by both names of its cycle.
     static func tellable(_ history: [ToldEvent]) -> [ToldEvent] {
         let device = history.first?.installation
@@ -125,7 +130,7 @@ extension StoryLines {
     private static func isInPhases(_ pass: Pass) -> Bool {
         let phases = [
             "prefetch_scheduled": 0, "notification_scheduled": 0, "prefetch_used_for_notification": 2,
-            "content_missing": 2, "notification_delivered": 2, "prefetch_cycle_complete": 3,
+            "content_missing": 2, "notification_delivered": 3, "prefetch_cycle_complete": 4,
         ]
         let told = pass.events.map(\.event).sorted { $0.time < $1.time }.map { phases[$0.kind] ?? 1 }
         return zip(told, told.dropFirst()).allSatisfy { $0 <= $1 }
