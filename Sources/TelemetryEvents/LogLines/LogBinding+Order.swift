@@ -54,9 +54,7 @@ extension LogBinding {
     private func scheduledCycle(_ begin: Timestamp?, _ context: Int?, _ device: Int) -> Int? {
         let state = devices[device]
         guard let begin else { return context.flatMap { state.cycles[$0].isDelivered ? nil : $0 } }
-        let waiting = state.lastIndex { $0.begin == begin && $0.isWaiting }
-        let expecting = state.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
-        guard let context else { return waiting ?? expecting }
+        guard let context else { return fittingCycle(begin, in: state) }
         let cycle = state.cycles[context]
         if mayBegin(cycle, at: begin) || (cycle.begin == begin && !cycle.isDelivered) { return context }
         guard let due = cycle.due else {
@@ -65,8 +63,14 @@ extension LogBinding {
             let isRunning = state.held.contains { $0.isTentative && $0.cycle == cycle.serial }
             return isRunning || cycle.progress.contains(.executed) ? nil : context
         }
-        if begin > due, let other = waiting ?? expecting { return other }
+        if begin > due, let other = fittingCycle(begin, in: state) { return other }
         return begin.microseconds - due.microseconds <= Self.latestTask ? context : nil
+    }
+
+    /// The cycle that waits for a task of this time, or lacks one and may have it.
+    private func fittingCycle(_ begin: Timestamp, in device: LogDevice) -> Int? {
+        device.lastIndex { $0.begin == begin && $0.isWaiting }
+            ?? device.lastIndex { $0.begin == nil && $0.due != nil && self.mayBegin($0, at: begin) }
     }
 
     /// Whether a cycle whose task is not yet scheduled may have it begin at this time.
