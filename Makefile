@@ -17,7 +17,7 @@ MINIMUM_SWIFT  := 6.2
 FIRST_BUILD_MINUTES := 11
 
 # Debug builds of the product are optimised, for the tests (Package.swift).
-export DNP_TELEMETRY_OPTIMISED ?= true
+export OPTIMISED_TESTS ?= true
 
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
 ARGS ?=
@@ -109,7 +109,7 @@ format: swift ## Format every Swift file
 
 .PHONY: portable
 portable: swift build-packages ## Build validate, replay and report without libsystemd-dev
-	@DNP_TELEMETRY_OPTIMISED=false Tests/Portability/run
+	@OPTIMISED_TESTS=false Tests/Portability/run
 
 .PHONY: bench
 bench: swift test-packages ## Measure, beside peers where there are some

@@ -16,7 +16,7 @@ if Context.environment["CI"] == "true" {
 }
 let tests = strict
 // Set by `make test`: the histories of chance would take minutes in code without optimisation. Assertions stay.
-if Context.environment["DNP_TELEMETRY_OPTIMISED"] == "true" {
+if Context.environment["OPTIMISED_TESTS"] == "true" {
     strict.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
 }
 

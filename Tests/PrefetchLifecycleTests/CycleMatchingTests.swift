@@ -37,7 +37,7 @@ struct CycleMatchingTests {
     func joinedCyclesDoNotCountAgain() throws {
         var fold = LifecycleFold.keeping()
         try fold.apply([TestEvent(.prefetchSuccess, 402), TestEvent(.prefetchSuccess, 402, id: nil, due: 900)])
-        #expect(fold.totals.success == 2)
+        #expect(fold.totals.success == 1, "they may be one")
         try fold.apply([
             TestEvent(.notificationScheduled, 0, due: 900), TestEvent(.prefetchExecuted, 300),
             TestEvent(.prefetchExecuted, 500),
@@ -188,10 +188,10 @@ struct BoundedCyclesTests {
         #expect(DeliveredContent.allCases.map { fold.totals.delivered($0) } == [0, 0, 1])
     }
 
-    @Test("a cycle takes 84 bytes and an installation 160")
+    @Test("a cycle takes 84 bytes and an installation 176")
     func cycleAndInstallationSizes() {
         #expect(MemoryLayout<Cycle>.stride == 84)
-        #expect(MemoryLayout<Installation>.stride == 160)
+        #expect(MemoryLayout<Installation>.stride == 176)
     }
 
     @Test("open cycles stay within their limit and evictions are counted")

@@ -118,7 +118,7 @@ extension History {
             if chance(60) { told.append(TestEvent(.prefetchCompleted, time + 5)) }
         case 4...6:
             let reason = pick([FailureReason.network, .auth, .system, .other])
-            told.append(timed(TestEvent(.prefetchFailure, time + 3).reason(reason)))
+            told.append(timed(TestEvent(.prefetchFailure, time + 3).reason(reason).final()))
             if reason != .other, chance(50) {
                 told.append(TestEvent(.prefetchCompleted, time + 4).unsuccessful().reason(reason))
             }

@@ -262,7 +262,9 @@ struct StageCountingTests {
             event("prefetch_success", 2, id: "b"),
             #"{"event":"prefetch_success","timestamp":"2025-11-15T05:48:32Z",\#(due)}"#,
         ])
-        #expect(fold.totals.success == 4)
         #expect(fold.openCycles == 4)
+        #expect(fold.totals.success == 3, "two of them may turn out to be one")
+        fold.closeAll()
+        #expect(fold.totals.success == 4)
     }
 }

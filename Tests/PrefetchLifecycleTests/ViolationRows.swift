@@ -59,8 +59,11 @@ extension ViolationTests {
             .usedWithoutSuccess,
             "a summary alone",
             "content was used at",
-            broken: [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)],
-            kept: [TestEvent(.prefetchCycleComplete, 902).summing()]
+            broken: [
+                TestEvent(.prefetchCycleComplete, 902).summing(fetched: false),
+                TestEvent(.prefetchUsedForNotification, 900),
+            ],
+            kept: [TestEvent(.prefetchCycleComplete, 902).summing(fetched: false)]
         ),
         Row(
             .duplicateTerminal,

@@ -236,6 +236,15 @@ struct OriginalHashTests {
         let id = Array("call-4155550127".utf8)
         let place = try #require(state.indices.first { state[$0...].starts(with: id) })
         state.removeSubrange(place + id.count..<place + id.count + 8)
+        // Behind the two times, which it has not, and its progress: its results, and its installation, which is none.
+        state.removeSubrange(place + id.count + 3..<place + id.count + 5)
+        // Behind the assumed time, the last absolute one, the count of lines and the header of logcat: no cycles carried over.
+        #expect(old.binder.binding.anchor == nil)
+        var head: [UInt8] = [4]
+        head.appendVarint(zigzag: old.binder.assumedTime.microseconds)
+        head.append(0)
+        head.appendVarint(old.binder.binding.lineCount)
+        state.remove(at: head.count + 1)
         state[0] = 2
         let end = state.count - 8
         let code = Self.key.text(state.span, 0..<end)

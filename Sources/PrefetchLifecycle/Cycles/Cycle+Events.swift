@@ -163,7 +163,7 @@ extension Event {
         switch kind {
         case .prefetchSuccess: return false
         case .contentMissing, .contentCacheFailed, .notificationDrift: return true
-        case .prefetchUsedForNotification, .notificationDelivered: return ttl != nil || scheduledFor == nil
+        case .prefetchUsedForNotification, .notificationDelivered: return true
         default: return ttl != nil
         }
     }

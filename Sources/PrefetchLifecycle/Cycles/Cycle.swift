@@ -221,6 +221,8 @@ struct LongCycle: Sendable {
     var counted: CountedStages
     /// The retries among facts that are no longer kept.
     var droppedRetries: UInt16 = 0
+    /// Whether repetitions were looked for since the last change, so that a full cycle is looked through once.
+    private var hasNoRepetitions = false
 
     init(facts: [UInt64], counted: CountedStages) {
         self.facts = facts
@@ -235,15 +237,20 @@ struct LongCycle: Sendable {
         while end > 0, facts[end - 1] > fact.rawValue { end -= 1 }
         if end > 0, facts[end - 1] == fact.rawValue { return .known }
         guard facts.count < limit else {
+            guard !hasNoRepetitions else { return .full }
             dropRepetitions()
-            guard facts.count < limit else { return .full }
+            hasNoRepetitions = facts.count >= limit
             return insert(fact, limit: limit)
         }
         facts.insert(fact.rawValue, at: end)
+        hasNoRepetitions = false
         return .inserted
     }
 
-    mutating func replaceFacts(_ facts: [UInt64]) { self.facts = facts }
+    mutating func replaceFacts(_ facts: [UInt64]) {
+        self.facts = facts
+        hasNoRepetitions = false
+    }
 
     /// Whether the facts fit inline again.
     var isShort: Bool {

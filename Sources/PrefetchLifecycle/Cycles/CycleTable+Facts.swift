@@ -19,10 +19,16 @@ extension CycleTable {
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
+        var former = KeptTimes()
+        switch event.kind {
+        case .prefetchUsedForNotification: former.used = self[slot].used
+        case .notificationDelivered: former.delivered = self[slot].delivered
+        default: break
+        }
         if applyInline(event, at: slot, terms, into: &totals) == .full {
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
-        if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, limit: limit) }
+        if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
         return true
     }
 
@@ -56,9 +62,44 @@ extension CycleTable {
     }
 
     /// Adds what an event tells beside its stage.
-    private mutating func addSideFacts(of event: borrowing Event, in bytes: Span<UInt8>, at slot: Int, limit: Int) {
-        let side = SideFacts(event, bytes, base: self[slot].base, mayBelongElsewhere: mayBelongElsewhere(event, slot))
+    ///
+    /// - Parameter former: what the cycle kept before the event.
+    private mutating func addSideFacts(
+        of event: borrowing Event,
+        in bytes: Span<UInt8>,
+        at slot: Int,
+        _ former: KeptTimes,
+        limit: Int
+    ) {
+        var isListed = mayBelongElsewhere(event, slot)
+        switch event.kind {
+        case .prefetchUsedForNotification:
+            if isListed {
+                list(former.used, as: .used, at: slot, limit: limit)
+            } else {
+                isListed = has(.used, at: slot)
+            }
+        case .notificationDelivered:
+            if isListed {
+                list(former.delivered, as: .delivered, at: slot, limit: limit)
+            } else {
+                isListed = has(.delivered, at: slot)
+            }
+        default: break
+        }
+        let side = SideFacts(event, bytes, base: self[slot].base, isListed: isListed)
         for index in 0..<side.count { add(side.facts[index], at: slot, limit: limit) }
+    }
+
+    private func has(_ stage: Fact.Stage, at slot: Int) -> Bool {
+        withFacts(at: slot) { facts in facts.indices.contains { Fact(rawValue: facts[$0]).stage == stage } }
+    }
+
+    /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.
+    private mutating func list(_ kept: EarliestTime, as stage: Fact.Stage, at slot: Int, limit: Int) {
+        let base = self[slot].base
+        guard let time = kept.time(base: base), !has(stage, at: slot) else { return }
+        add(Fact(stage, at: time, base: base), at: slot, limit: limit)
     }
 
     /// Adds a fact that no stage counts; drops it where the cycle is full.
@@ -184,7 +225,16 @@ extension CycleTable {
         let joined = slot == count - 1 ? other : slot
         remove(other)
         learn(due: due, at: joined)
-        let moved = facts.map { $0.moved(from: taken.base, to: base) }
+        var moved = facts.map { $0.moved(from: taken.base, to: base) }
+        for (stage, own, other) in [
+            (Fact.Stage.used, self[joined].used, taken.used), (.delivered, self[joined].delivered, taken.delivered),
+        ] {
+            let isTakenListed = moved.contains { $0.stage == stage }
+            if isTakenListed { list(own, as: stage, at: joined, limit: limit) }
+            if !isTakenListed, has(stage, at: joined), let time = other.time(base: taken.base) {
+                moved.append(Fact(stage, at: time, base: base))
+            }
+        }
         if terms.countsByArrival, counted[1].hasFailures, !counted[0].hasFailures {
             // The other half's failure was counted first.
             let later = withFacts(at: joined) { facts in facts.indices.map { Fact(rawValue: facts[$0]) } }
@@ -365,6 +415,12 @@ extension CycleTable {
         }
         updateLongCycle(slot, long)
     }
+}
+
+/// What a cycle keeps once of its uses and deliveries.
+private struct KeptTimes {
+    var used = EarliestTime()
+    var delivered = EarliestTime()
 }
 
 extension LongCycle {

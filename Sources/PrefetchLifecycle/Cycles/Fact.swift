@@ -207,11 +207,11 @@ extension Fact {
         event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
     }
 
-    /// Whether it ends an attempt with a reason that counts at once.
+    /// Whether it names a reason that may count for its attempt.
     var namesReason: Bool {
         guard detail.contains(.reasonKnown) else { return false }
         switch stage {
-        case .failure: return detail.contains(.final)
+        case .failure: return true
         case .completed: return detail.contains(.unsuccessful)
         default: return false
         }
@@ -360,8 +360,9 @@ struct SideFacts {
     private(set) var facts: InlineArray<3, Fact> = .init(repeating: Fact(rawValue: 0))
     private(set) var count = 0
 
-    /// - Parameter mayBelongElsewhere: whether the event may belong to another pass of the schedule.
-    init(_ event: borrowing Event, _ bytes: Span<UInt8>, base: Timestamp, mayBelongElsewhere: Bool) {
+    /// - Parameter isListed: whether its use or delivery is a fact, because it or another one may belong to another pass of
+    ///   the schedule.
+    init(_ event: borrowing Event, _ bytes: Span<UInt8>, base: Timestamp, isListed: Bool) {
         let isUndated = event.scheduledFor == nil
         if let stage = Self.hash(event) {
             let hash = HashFingerprint(stage.isOfSchedule ? event.scheduleHash : event.contentHash, in: bytes)
@@ -371,7 +372,7 @@ struct SideFacts {
         if let ttl = event.ttl, event.kind != .prefetchSuccess, event.opensCycle {
             append(Fact(.ttl, detail: CodedTTL(ttl).rawValue, at: event.timestamp, base: base, isUndated: isUndated))
         }
-        if let stage = Self.once(event, mayBelongElsewhere) {
+        if let stage = Self.once(event, isListed) {
             // A delivery is timed by the receiver's clock.
             var time = event.timestamp
             if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
@@ -396,12 +397,12 @@ struct SideFacts {
         }
     }
 
-    private static func once(_ event: borrowing Event, _ mayBelongElsewhere: Bool) -> Fact.Stage? {
+    private static func once(_ event: borrowing Event, _ isListed: Bool) -> Fact.Stage? {
         switch event.kind {
         case .contentMissing, .contentCacheFailed: event.reportsFallback ? .contentMissing : nil
         case .notificationDrift: .drifted
-        case .prefetchUsedForNotification: mayBelongElsewhere ? .used : nil
-        case .notificationDelivered: mayBelongElsewhere ? .delivered : nil
+        case .prefetchUsedForNotification: isListed ? .used : nil
+        case .notificationDelivered: isListed ? .delivered : nil
         default: nil
         }
     }

@@ -65,7 +65,7 @@ struct StageCounts {
         }
         submissions.endStretch()
         scheduled = submissions.count
-        retries = droppedRetries
+        retries += droppedRetries
         let isReopened = flags.contains(.isReopened)
         if asserted.contains(.fetched), success == 0, !isReopened { attempt.resolve() }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)
@@ -155,6 +155,8 @@ struct Attempt {
     private(set) var hasExpired = false
     private(set) var hasFinalFailure = false
     private(set) var hasRetriedFailure = false
+    /// Whether a retry was announced when the failure of the attempt was counted already for another reason.
+    private var hasLaterRetry = false
     /// Whether a summary says that its content was fetched.
     private var isResolved = false
     /// Whether its last completion says nothing of a failure.
@@ -194,12 +196,19 @@ struct Attempt {
     private mutating func addFailure(_ fact: Fact) {
         isTimed = isTimed || fact.isTimed
         if fact.detail.contains(.willRetry) {
-            hasRetriedFailure = true
             retries += 1
+            if fact.detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) {
+                hasRetriedFailure = true
+            } else {
+                hasLaterRetry = true
+            }
             retriedReason = retriedReason ?? fact.reason
             return
         }
-        guard !restatesRetriedFailure(fact) else { return }
+        guard !restatesRetriedFailure(fact) else {
+            retriedReason = retriedReason ?? fact.reason
+            return
+        }
         hasFinalFailure = true
         take(fact)
         if fact.detail.contains(.expired) {
@@ -222,13 +231,10 @@ struct Attempt {
         }
     }
 
-    /// Whether a failure is another line of the one that will be retried, as `JWT expired` is behind `Fetch failed`: it has
-    /// the same reason or none, and does not say itself whether there is a retry.
+    /// Whether a failure is another line of the one that will be retried, as `JWT expired` is behind `Fetch failed`: it does
+    /// not say itself whether there is a retry.
     private func restatesRetriedFailure(_ fact: Fact) -> Bool {
-        guard hasRetriedFailure, !hasFinalFailure, fact.detail.isDisjoint(with: [.willNotRetry, .expired]) else {
-            return false
-        }
-        return fact.reason == nil || fact.reason == retriedReason
+        hasRetriedFailure && !hasFinalFailure && fact.detail.isDisjoint(with: [.willNotRetry, .expired])
     }
 
     /// Adds a completion; an unsuccessful one tells of the same failure as the lines before it, so its reason counts only
@@ -255,7 +261,8 @@ struct Attempt {
 
     /// Whether its retry succeeded, as only a completion or a summary says.
     var isRetriedWithSuccess: Bool {
-        hasRetriedFailure && !hasFinalFailure && !hasSuccess && !isUnsuccessful && (isResolved || isCompletedPlainly)
+        (hasRetriedFailure || hasLaterRetry) && !hasFinalFailure && !hasSuccess && !isUnsuccessful
+            && (isResolved || isCompletedPlainly)
     }
 
     /// The one failure that the attempt counts, once no later fact can revoke it.
@@ -264,7 +271,7 @@ struct Attempt {
     /// | --- | --- |
     /// | one with a reason that will not be retried, or an unsuccessful completion with one | at once, with that reason |
     /// | none with a known reason | once the attempt has ended, as `OTHER` |
-    /// | only ones that will be retried, or a last one without a reason behind them | not at all with a success; else once the cycle closes |
+    /// | only ones that will be retried, with the lines behind them | not at all with a success; else once the cycle closes |
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
     ///
     /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one.
@@ -278,12 +285,12 @@ struct Attempt {
             return hasEnded || isCompleted || isClosing ? .other : nil
         }
         guard !hasSuccess, !isRetriedWithSuccess else { return nil }
-        if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
+        if hasRetriedFailure || hasLaterRetry { return isClosing ? retriedReason ?? .other : nil }
         return isUnsuccessful && isClosing ? .other : nil
     }
 
     /// Whether it has any result or completion.
-    var hasResult: Bool { hasSuccess || hasFinalFailure || hasRetriedFailure || isCompleted }
+    var hasResult: Bool { hasSuccess || hasFinalFailure || hasRetriedFailure || hasLaterRetry || isCompleted }
 
     /// Whether it has two results that exclude each other. An expiry explains any failure that follows from it.
     var contradictsItself: Bool {

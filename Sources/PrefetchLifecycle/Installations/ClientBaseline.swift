@@ -16,6 +16,8 @@ struct ClientBaseline: Sendable {
     var time: Timestamp
     /// The values of the last snapshot; -1 for a missing one.
     var last: InlineArray<9, Int64> = .init(repeating: -1)
+    /// The time of the last snapshot with each value, in microseconds.
+    var told: InlineArray<9, Int64> = .init(repeating: .min)
     var offsets: InlineArray<9, Int64> = .init(repeating: 0)
     /// What was added for events that have not arrived.
     var recovered: InlineArray<8, UInt32> = .init(repeating: 0)
@@ -43,7 +45,9 @@ struct ClientBaseline: Sendable {
         }
         limitFailures(of: &missing, snapshot, counted)
         for place in 0..<Self.places {
-            if let value = snapshot.value(place) { last[place] = value }
+            guard let value = snapshot.value(place) else { continue }
+            last[place] = value
+            told[place] = snapshot.time.microseconds
         }
         for place in 0..<StageTally.count { recovered[place] &+= UInt32(clamping: missing[place]) }
         return (missing, .applied)
@@ -63,6 +67,7 @@ struct ClientBaseline: Sendable {
         recovered = .init(repeating: 0)
         for place in 0..<Self.places {
             last[place] = snapshot.value(place) ?? -1
+            if last[place] >= 0 { told[place] = snapshot.time.microseconds }
             offsets[place] = counted.value(place) - (snapshot.value(place) ?? 0)
         }
         if snapshot.failures == nil {
@@ -134,7 +139,7 @@ struct ClientBaseline: Sendable {
         for place in 0..<StageTally.count where counted[place] > 0 {
             let isFailure = place >= StageTally.failures
             let time = isFailure ? failureTime : time
-            guard time <= self.time else { continue }
+            guard time.microseconds <= toldTime(of: place) else { continue }
             if time > baseTime || time.microseconds == .min {
                 known[place] = Self.take(counted[place], of: place, isFailure, from: &recovered)
                 continue
@@ -147,6 +152,12 @@ struct ClientBaseline: Sendable {
             if isFailure { offsets[StageTally.count] += isNew }
         }
         return known
+    }
+
+    /// The time of the last snapshot that included a stage; a failure may be told in a sum, or under another reason.
+    private func toldTime(of place: Int) -> Int64 {
+        guard place >= StageTally.failures else { return told[place] }
+        return (StageTally.failures..<Self.places).reduce(.min) { max($0, told[$1]) }
     }
 
     /// Takes a count from what was recovered for its stage; a failure also from other reasons.

@@ -58,6 +58,13 @@ struct InstallationTable: Sendable {
         let slot = slot(of: fingerprint) ?? add(fingerprint)
         latestSlot = slot
         isDirty[slot &>> 8] = true
+        return body(&pages[slot &>> 8][slot & 0xFF])
+    }
+
+    /// The same for a change that may make its lists longer or shorter.
+    mutating func updateLists<Result>(_ fingerprint: UInt64, _ body: (inout Installation) -> Result) -> Result {
+        update(fingerprint) { _ in }
+        let slot = latestSlot
         variableBytes -= self[slot].variableBytes
         defer { variableBytes += self[slot].variableBytes }
         return body(&pages[slot &>> 8][slot & 0xFF])
@@ -153,6 +160,7 @@ extension StateWriter {
         append(client.time.microseconds)
         for place in 0..<ClientBaseline.places {
             append(client.last[place])
+            append(client.told[place])
             append(client.offsets[place])
         }
         for place in 0..<StageTally.count { append(client.recovered[place]) }
@@ -202,14 +210,15 @@ extension StateReader {
         }
         for place in 0..<StageTally.count { installation.counted[place] = try integer() }
         let clients: UInt8 = try integer()
-        if clients > 0 { installation.client = [try clientBaseline()] }
+        if clients > 0 { installation.client = [try clientBaseline(version: version)] }
         return installation
     }
 
-    private mutating func clientBaseline() throws(StateError) -> ClientBaseline {
+    private mutating func clientBaseline(version: UInt8) throws(StateError) -> ClientBaseline {
         var client = ClientBaseline(time: Timestamp(microseconds: try integer()))
         for place in 0..<ClientBaseline.places {
             client.last[place] = try integer()
+            client.told[place] = version > 1 ? try integer() : client.last[place] >= 0 ? client.time.microseconds : .min
             client.offsets[place] = try integer()
         }
         for place in 0..<StageTally.count { client.recovered[place] = try integer() }
@@ -223,7 +232,7 @@ extension StateReader {
 extension Installation {
     fileprivate static let taskBytes = 25
     fileprivate static let permissionBytes = 8
-    fileprivate static let clientBytes = 232
+    fileprivate static let clientBytes = 304
 
     /// What its lists take in a checkpoint.
     fileprivate var variableBytes: Int {

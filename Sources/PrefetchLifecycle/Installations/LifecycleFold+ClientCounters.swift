@@ -70,7 +70,9 @@ extension LifecycleFold {
         var outcome = (missing: StageTally(), SnapshotResult.unidentified)
         if fingerprint != 0, event.installation?.isOfSource != true {
             let mayHaveBeenEvicted = installations.evicted > 0
-            outcome = installations.update(fingerprint) { $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted) }
+            outcome = installations.updateLists(fingerprint) {
+                $0.apply(snapshot, mayHaveBeenEvicted: mayHaveBeenEvicted)
+            }
             groups[0].evictedInstallations = installations.evicted
         }
         groups[group].snapshots[Int(outcome.1.rawValue)] += 1

@@ -38,14 +38,14 @@ extension LifecycleFold {
         let namesTime = event.scheduledFor != nil
         guard isGranted || !namesSchedule && !namesTime else { return }
         let time = event.timestamp
-        installations.update(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
+        installations.updateLists(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
     }
 
     /// Forgets the task of a cycle that has closed.
     mutating func closeTask(of cycle: Cycle) {
         guard let due = cycle.due, isTracked(cycle.installation), installations.remembersTasks(of: cycle.installation)
         else { return }
-        installations.update(cycle.installation) { $0.close(due: due) }
+        installations.updateLists(cycle.installation) { $0.close(due: due) }
     }
 
     private mutating func mark(_ task: WaitingTask, of fingerprint: UInt64, _ flag: Cycle.Flags) {
@@ -58,7 +58,7 @@ extension LifecycleFold {
         let cycle = cycles[slot]
         guard isTracked(cycle.installation), cycle.flags.contains(.hasDue) else { return }
         guard let task = cycles.withFacts(at: slot, { WaitingTask(cycle, $0) }) else { return }
-        let oldest = installations.update(cycle.installation) { $0.update(task) }
+        let oldest = installations.updateLists(cycle.installation) { $0.update(task) }
         if let oldest, oldest.isSecond { mark(oldest, of: cycle.installation, .isSecond) }
     }
 }

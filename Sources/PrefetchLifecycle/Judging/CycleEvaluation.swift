@@ -93,7 +93,7 @@ struct CycleEvaluation {
         judge(.executedWithoutScheduled, isExecuted && account.firstScheduled == nil)
         judge(.successWithoutExecuted, !isExecuted && account.firstSuccess != nil)
         judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
-        judge(.usedWithoutSuccess, used != nil && success == nil && !isContentOlder)
+        judge(.usedWithoutSuccess, cycle.used.isKnown && success == nil && !isContentOlder)
         judge(.duplicateTerminal, account.contradiction != nil)
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
     }

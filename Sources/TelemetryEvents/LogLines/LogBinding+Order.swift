@@ -111,7 +111,10 @@ extension LogBinding {
             ?? nearest(device, time) { $0.mayHaveBegun(by: time) && $0.isWaiting }
         if let due { return due }
         if time != nil, let late = lateCycle(device, stream.process, time) { return late }
-        if let waiting = nearest(device, time, where: \.isWaiting) { return waiting }
+        let waiting =
+            nearest(device, time) { $0.isWaiting && $0.process == stream.process }
+            ?? nearest(device, time, where: \.isWaiting)
+        if let waiting { return waiting }
         if let last = devices[device].index(of: stream.execution), !devices[device].cycles[last].isDelivered {
             return last
         }

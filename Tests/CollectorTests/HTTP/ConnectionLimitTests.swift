@@ -256,9 +256,11 @@ extension OneAtATime {
                 $0.responseTimeout = .seconds(300)
                 $0.transferGrace = .seconds(20)
             } _: { listening in
+                listening.gate.shut()
                 let readers = try (0..<4).map { _ in try listening.client(receiveBuffer: 4_096) }
                 for reader in readers { reader.send(HTTPText.get) }
-                await waitUntil("all places are held") { open(listening) == 4 }
+                await waitUntil("all places are held by requests") { listening.gate.inside == 4 }
+                listening.gate.open()
                 let post = try listening.client()
                 post.send(HTTPText.post("123"))
                 #expect(try await post.receive { $0.contains("size") }.contains("size 3"))

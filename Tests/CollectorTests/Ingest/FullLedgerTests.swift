@@ -32,7 +32,7 @@ extension OneAtATime {
         ]
 
         /// What a file of ballast leaves to events: a debug build takes minutes to fill a large disk.
-        private static let room = 3 << 18
+        private static let room = 1 << 20
 
         /// What a sender sees of a ledger, and how long it was refused.
         private final class Sender {
