@@ -95,11 +95,11 @@ struct ProductAnswer {
             "implied success": Int(clamping: totals.impliedSuccess),
             "implied used": Int(clamping: totals.impliedUsed),
         ]
+        // A counter that went below zero is huge, which shall be told and not trap.
         for reason in FailureReason.allCases {
             counts["failure \(reason.name)"] = Int(clamping: totals.failure(reason))
-            counts["failure"] =
-                (counts["failure"] ?? 0).addingReportingOverflow(Int(clamping: totals.failure(reason))).partialValue
         }
+        counts["failure"] = FailureReason.allCases.reduce(0) { $0 &+ Int(clamping: totals.failure($1)) }
         for stage in [LifecycleStage.scheduled, .executed, .success, .used] {
             counts["recovered \(stage)"] = Int(clamping: totals.recovered(stage))
         }

@@ -262,7 +262,7 @@ struct StoryGenerator {
         var told: [ToldEvent] = []
         for time in Set(times).subtracting(taken).sorted() {
             let counts = ReferenceModel().expectation(of: events.filter { $0.time < time }).counts
-            for stage in ["scheduled", "executed", "success", "used"] {
+            for stage in ["scheduled", "executed", "success", "used", "failure NETWORK"] {
                 guard let counter = ReferenceModel.counter(of: stage) else { continue }
                 lost[stage, default: 0] += chance(25) ? pick([1, 2]) : 0
                 claimed[counter] = max(claimed[counter] ?? 0, (counts[stage]?.lowerBound ?? 0) + (lost[stage] ?? 0))
