@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+public import TelemetryEvents
 
 extension LifecycleFold {
     /// Whether the rules across cycles apply to this installation.
@@ -75,6 +75,19 @@ extension Event {
         case .notificationDelivered: receiverTime.wholeMilliseconds
         default: nil
         }
+    }
+}
+
+extension LifecycleFold {
+    /// The open cycles without an installation, for a source that becomes a device of its own. O(open cycles).
+    public func cyclesWithoutInstallation(now: Timestamp) -> CarriedCycles {
+        var open: [CarriedCycles.Cycle] = []
+        for slot in 0..<cycles.count where cycles[slot].installation == 0 {
+            open.append(
+                CarriedCycles.Cycle(schedule: cycles[slot].schedule, due: cycles[slot].due, base: cycles[slot].base)
+            )
+        }
+        return CarriedCycles(open, now: now)
     }
 }
 

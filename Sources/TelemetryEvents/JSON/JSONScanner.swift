@@ -122,7 +122,7 @@ struct JSONScanner {
         }
     }
 
-    /// Consumes `\\uXXXX`.
+    /// Consumes `\u` and four hexadecimal digits (RFC 8259, section 7).
     private mutating func codeUnit(_ bytes: Span<UInt8>) throws(JSONFault) -> UInt16 {
         guard position + 6 <= bytes.count else { throw JSONFault(.truncated) }
         guard let unit = bytes.hexCodeUnit(at: position + 2) else { throw JSONFault(.malformedJSON) }

@@ -31,7 +31,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends the scalar of one or two `\\uXXXX` and returns the number of input bytes.
+    /// Appends the scalar of one `\u` escape, or of the two of a surrogate pair, and returns the number of input bytes.
     private mutating func appendEscapedScalar(_ bytes: Span<UInt8>, at index: Int) -> Int {
         let high = UInt32(bytes.hexCodeUnit(at: index + 2) ?? 0xFFFD)
         var scalar = high

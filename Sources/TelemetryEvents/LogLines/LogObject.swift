@@ -252,7 +252,7 @@ private struct JSONMembers {
         }
     }
 
-    /// Appends the scalar of one or two `\\uXXXX`; an unpaired surrogate becomes the replacement character.
+    /// Appends the scalar of one `\u` escape, or of two; an unpaired surrogate becomes the replacement character.
     private static func appendScalar(
         _ bytes: Span<UInt8>,
         at index: Int,
