@@ -8,6 +8,7 @@ struct JournalMetrics: Sendable {
     private let written: Counter
     private let lost: Counter
     private let retried: Counter
+    private let reconnects: Counter
     private let lag: Gauge
     private let up: Gauge
     private let batching: Gauge
@@ -24,6 +25,10 @@ struct JournalMetrics: Sendable {
         retried = registry.counter(
             "dnp_telemetry_journal_entries_retried_total",
             help: "Entries that were sent again."
+        )
+        reconnects = registry.counter(
+            "dnp_telemetry_journal_reconnects_total",
+            help: "New connections to journald, because it was away or entries were not read back in time."
         )
         lag = registry.gauge(
             "dnp_telemetry_journal_lag_seconds",
@@ -43,6 +48,7 @@ struct JournalMetrics: Sendable {
         written.restore(to: statistics.written)
         lost.restore(to: statistics.lost)
         retried.restore(to: statistics.retried)
+        reconnects.restore(to: statistics.reconnects)
         up.set(statistics.state == .streaming ? 1 : 0)
         batching.set(statistics.isBatchingProven ? 1 : 0)
     }

@@ -81,6 +81,7 @@ struct PrometheusScrapeTests {
         "dnp_telemetry_journal_entries_confirmed_total": "counter",
         "dnp_telemetry_journal_entries_lost_total": "counter",
         "dnp_telemetry_journal_entries_retried_total": "counter",
+        "dnp_telemetry_journal_reconnects_total": "counter",
         "dnp_telemetry_journal_entries_skipped_total": "counter",
         "dnp_telemetry_journal_pending_entries": "gauge", "dnp_telemetry_journal_lag_seconds": "gauge",
         "dnp_telemetry_journal_up": "gauge", "dnp_telemetry_http_requests_total": "counter",
