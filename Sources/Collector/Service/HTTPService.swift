@@ -47,6 +47,7 @@ struct HTTPService: Service {
                 budget: ByteBudget(),
                 security: access,
                 anonymous: anonymous,
+                looksBack: room.projection.fold.remembersEarlierIdentities,
                 now: LedgerClock.system.now
             ),
             metrics: MetricsRoute(
