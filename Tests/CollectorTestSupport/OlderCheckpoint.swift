@@ -29,4 +29,22 @@ extension TemporaryDirectory {
         )
         try ledger.close()
     }
+
+    /// Rewrites the checkpoint of a ledger as one that continues the state of an earlier version, whose identities are all
+    /// that it remembers.
+    package func makeCheckpointContinueEarlierOne() throws {
+        let ledger = try EventLedger.open(directory: path, durability: .process, now: startOfTest).ledger
+        var changes = StateChanges()
+        let saved = try ledger.reader.loadState(LedgerProjection.name) { (key, value) throws(LedgerError) in
+            // The version of the layout, and the last generation of that version.
+            if key == "fold/about" { changes.put(key, Array(value.prefix(1)) + [UInt8](repeating: 0, count: 8)) }
+        }
+        try ledger.checkpoint(
+            projection: LedgerProjection.name,
+            at: saved?.position ?? .start,
+            changes: changes,
+            now: startOfTest
+        )
+        try ledger.close()
+    }
 }
