@@ -31,17 +31,17 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var answer = AnswerProgress()
 
     /// - Parameters:
+    ///   - count: called for each event.
     ///   - unknownMethod: the answer to a method that the parser does not know, by the target; nil if there is none
     ///     better than 400.
-    ///   - count: called for each event.
     init(
         _ channel: any Channel,
         _ table: ConnectionTable,
         _ live: LiveConfiguration,
         _ served: ServedPaths,
         headers: ServerHeaders,
-        unknownMethod: @escaping (Substring) -> Problem? = { _ in nil },
-        count: @escaping (ConnectionEvent) -> Void
+        count: @escaping (ConnectionEvent) -> Void,
+        unknownMethod: @escaping (Substring) -> Problem? = { _ in nil }
     ) {
         unreadable = UnreadableRequest(unknownMethod: unknownMethod)
         self.table = table

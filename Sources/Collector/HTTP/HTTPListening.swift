@@ -96,8 +96,8 @@ struct HTTPListening: Sendable {
             live,
             served,
             headers: headers,
-            unknownMethod: { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) },
-            count: { answers.count($0) }
+            count: { answers.count($0) },
+            unknownMethod: { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) }
         )
         do {
             try table.identifyPeer(of: channel)

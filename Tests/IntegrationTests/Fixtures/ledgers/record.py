@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records a ledger with an executable of an earlier version, for RecordedLedgerTests.
 
-    record.py EXECUTABLE NAME
+    record.py EXECUTABLE NAME [--journald]
 
 writes NAME.tar.gz: the state directory after kill -9, with batches behind its last checkpoint, and NAME.json: what was
 sent, what comes after the upgrade, and all series that the executable itself continues from that directory. Run it as
-root: the followed files are in /var/log/device, in a mount namespace of their own.
+root: the followed files are in /var/log/device, in a mount namespace of their own. Without journald all batches stay;
+with a journald of its own the ledger has positions in the journal, and batches that were confirmed are deleted.
 """
 
 import json
@@ -15,6 +16,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -25,6 +27,8 @@ import urllib.request
 FIXTURES = pathlib.Path(__file__).resolve().parent
 LOGS = pathlib.Path("/var/log/device")
 PORT = 20911
+IS_JOURNALED = "--journald" in sys.argv
+JOURNAL = ["--follow-journal", "SYSLOG_IDENTIFIER=relay"] if IS_JOURNALED else ["--journal-socket", "/run/no-journald"]
 
 
 def event(kind, second, **members):
@@ -215,11 +219,35 @@ def wait(until):
     sys.exit("the service did not get there in 30 s")
 
 
+def journald():
+    """Starts a journald whose sockets and files are its own."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755,size=256m", "tmpfs", "/run"], check=True)
+    for directory in ("/run/systemd/journal", "/run/systemd/journald.conf.d", "/var/log/journal"):
+        os.makedirs(directory)
+    settings = pathlib.Path("/run/systemd/journald.conf.d/record.conf")
+    settings.write_text("[Journal]\nStorage=persistent\nAudit=no\nRateLimitBurst=0\n")
+    pathlib.Path("/run/systemd/journal/flushed").touch()
+    process = subprocess.Popen(["/lib/systemd/systemd-journald"])
+    wait(lambda: subprocess.run(["journalctl", "--sync"], stderr=subprocess.DEVNULL).returncode == 0)
+    return process
+
+
+def log(room, lines):
+    entry = pathlib.Path(f"{room}/entry")
+    entry.write_text("".join(f"MESSAGE={line}\n" for line in lines) + "SYSLOG_IDENTIFIER=relay\n")
+    subprocess.run(["logger", f"--journald={entry}"], check=True)
+
+
+def pruned(state):
+    with sqlite3.connect(f"file:{state}/ledger.sqlite?mode=ro", uri=True) as ledger:
+        return ledger.execute("SELECT pruned_batch FROM meta").fetchone()[0]
+
+
 def start(executable, state):
     files = [LOGS / "phone.log", LOGS / "events.ndjson"]
     options = [option for file in files for option in ("--follow", str(file))]
     service = subprocess.Popen(
-        [executable, "serve", "--listen", f"127.0.0.1:{PORT}", "--state-dir", state, "--journal", "off", *options]
+        [executable, "serve", "--listen", f"127.0.0.1:{PORT}", "--state-dir", state, *options, *JOURNAL]
     )
     wait(lambda: "dnp_" in page())
     return service
@@ -267,8 +295,11 @@ def main():
         (LOGS / "phone.log").write_text("\n".join(LINES) + "\n")
         (LOGS / "events.ndjson").write_text("\n".join(begun("open-4", 40)) + "\n")
         state = f"{room}/state"
+        journal = journald() if IS_JOURNALED else None
         service = start(executable, state)
-        wait(lambda: value(page(), "dnp_prefetch_scheduled_total") == 2)
+        if journal:
+            log(room, [line.replace("sent-log", "journal-log") for line in SENT_LOG])
+        wait(lambda: value(page(), "dnp_prefetch_scheduled_total") == (3 if journal else 2))
         post(POSTED[:FIRST], **{"Idempotency-Key": "first"})
         for sent in SENT:
             send(executable, room, sent)
@@ -279,13 +310,20 @@ def main():
         answer = post(POSTED[FIRST:] + ['{"event":"prefetch_executed"}'])
         if answer["accepted"] != len(POSTED) - FIRST or len(answer["rejected"]) != 1:
             sys.exit(f"the second post was answered {answer}")
+        if journal:
+            wait(lambda: pruned(state) > 0)
+            time.sleep(2)
         text = page()
         recorded = int(time.time())
         service.kill()
         service.wait()
         after = series(continued(executable, state, room))
+        if journal:
+            journal.kill()
+            journal.wait()
         record = {
             "recordedAt": recorded,
+            "isPruned": pruned(state) > 0,
             "posted": POSTED,
             "first": FIRST,
             "log": {"read": LINES, "rest": REST},
