@@ -34,7 +34,7 @@ private struct RecordedLedger: Sendable, CustomTestStringConvertible {
         var openCycles: Double
     }
 
-    static let names = ["schema-2-early", "schema-2", "schema-2-journaled", "schema-3"]
+    static let names = ["schema-2", "schema-2-journaled", "schema-3"]
     static let all: [RecordedLedger] = names.compactMap { try? RecordedLedger($0) }
 
     let name: String
