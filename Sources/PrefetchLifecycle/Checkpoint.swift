@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+public import TelemetryEvents
 
 extension LifecycleFold {
     private static let totalsKey = "totals"

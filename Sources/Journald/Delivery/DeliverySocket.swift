@@ -6,6 +6,7 @@ struct DeliverySocket: ~Copyable {
     private static let maximumBlockedSends = 3
 
     private var socket: JournalSocket?
+    private var descriptor: Int32 = -1
     private var blockedSends = 0
     /// How often it was connected.
     private(set) var connections: UInt64 = 0
@@ -14,11 +15,14 @@ struct DeliverySocket: ~Copyable {
 
     mutating func close() {
         socket = nil
+        descriptor = -1
         blockedSends = 0
     }
 
     mutating func open(path: String) throws(JournalSocketError) {
-        socket = try JournalSocket(path: path)
+        let opened = try JournalSocket(path: path)
+        descriptor = opened.descriptor
+        socket = consume opened
         connections += 1
     }
 
@@ -43,5 +47,5 @@ struct DeliverySocket: ~Copyable {
 
     /// What to poll until it is writable; -1 for nothing. A socket that poll(2) reports writable and that is not is retried
     /// after a pause, so that the loop never spins.
-    var polledDescriptor: Int32 { blockedSends < Self.maximumBlockedSends ? socket?.descriptor ?? -1 : -1 }
+    var polledDescriptor: Int32 { blockedSends < Self.maximumBlockedSends ? descriptor : -1 }
 }
