@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CollectorTestSupport
+import EventLedger
+import LedgerState
 import TelemetryEvents
 import TestSupport
 import Testing
