@@ -86,11 +86,10 @@ struct LedgerRebuildTests {
         #expect(!text.contains("page  ") && text.contains("not comparable: the checkpoint for "))
         let written = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest)
         #expect(written.result == .notComparable)
-        let rebuild = try LedgerRebuild(stateDirectory: kept.path)
-        let again = try rebuild.report()
+        let again = try LedgerRebuild(stateDirectory: kept.path).report()
         #expect(again.result == .equal && again.continuesEarlierVersion)
-        try kept.flip("id-1-2")
-        #expect(try rebuild.report().result == .different)
+        try kept.execute("UPDATE batch SET events = zeroblob(length(events)) WHERE id = 2")
+        #expect(try LedgerRebuild(stateDirectory: kept.path).report().result == .different)
     }
 
     @Test(

@@ -154,7 +154,8 @@ SENT_EVENTS += [event("prefetch_executed", 6, scheduleId=f"sent-{number}") for n
 SENT_EVENTS += [
     event("prefetch_failure", 8, scheduleId="sent-1", reason="NETWORK", willRetry=False),
     event("prefetch_failure", 8, scheduleId="sent-2"),
-    event("prefetch_scheduled", 9, scheduleId=ODD[0], scheduledFor="2099-11-15T15:10:00Z", eventId=ODD[3]),
+    event("prefetch_scheduled", 9, scheduleId=ODD[0], scheduledFor="2099-11-15T15:10:00Z", eventId="evt-77"),
+    event("prefetch_scheduled", 9, scheduleId="sent-8", scheduledFor="2099-11-15T15:15:00Z", eventId=ODD[3]),
     event("prefetch_scheduled", 9, scheduleId=ODD[4], scheduledFor="2099-11-15T15:20:00Z"),
 ]
 SENT_LOG = [
