@@ -92,10 +92,10 @@ extension RebuildReport {
         case .different:
             return "\(pages.count) pages and \(counters.count) counters, saved for \(saved); \(folded)"
         case .notComparable where pruned == .start:
+            let difference = counters.isEmpty ? "every counter is the same" : "\(counters.count) counters would differ"
             return
-                "the checkpoint for \(saved) continues what an earlier version had counted, and this version reads some of "
-                + "those events in another way: it can be continued and not rebuilt, \(counters.count) counters would differ; "
-                + folded
+                "the checkpoint for \(saved) continues what an earlier version had counted, which this one may read in "
+                + "another way, so it can be continued and not rebuilt; \(difference); \(folded)"
         case .notComparable:
             return
                 "batches up to \(pruned) were deleted, so the checkpoint for \(saved) can be continued and not rebuilt; "
