@@ -187,7 +187,7 @@ struct RecordedLedgerTests {
 
     @Test(
         "files that an earlier version sent and that have grown since count what is new alone",
-        arguments: RecordedLedger.all.filter { !$0.record.sent.isEmpty }
+        arguments: RecordedLedger.all.filter { !$0.record.sent.isEmpty && !$0.record.isPruned }
     )
     fileprivate func sentFilesGrow(_ ledger: RecordedLedger) async throws {
         try await withUpgraded(ledger) { service, _, directory in
@@ -212,7 +212,7 @@ struct RecordedLedgerTests {
 
     @Test(
         "a rebuild of a ledger of an earlier version says what it cannot compare, and one that is written knows its events",
-        arguments: RecordedLedger.all
+        arguments: RecordedLedger.all.filter { !$0.record.isPruned }
     )
     fileprivate func recordedLedgerIsRebuilt(_ ledger: RecordedLedger) async throws {
         try await withUpgraded(ledger) { service, _, _ in
@@ -223,7 +223,7 @@ struct RecordedLedgerTests {
                 #expect(rebuilt.continuesEarlierVersion && rebuilt.problems == [])
                 #expect(rebuilt.result == "equal" || rebuilt.result == "not_comparable")
                 let written = try Rebuilt(try await Command.ledger(service, "rebuild", "--write", "--format", "json"))
-                #expect(!isWritten || written.result == (ledger.record.isPruned ? "not_comparable" : "equal"))
+                #expect(!isWritten || written.result == "equal")
                 try await service.start()
                 let again = try await client.post(ndjson(ledger.record.posted)).receipt()
                 #expect(again.accepted == 0 && again.duplicates == ledger.record.posted.count)

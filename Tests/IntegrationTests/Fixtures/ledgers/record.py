@@ -331,11 +331,13 @@ def main():
             "events": {"read": begun("open-4", 40), "rest": ended("open-4", "SYSTEM")},
             "sent": SENT,
             "rest": ended("open-1", "NETWORK", installationId="phone-1") + ended("open-2", "AUTH") + ended_odd(),
-            # Zeros of other families may be of the process alone.
+            # Zeros of other families, and what scrapes take, are of the process alone.
             "counters": {
                 key: number
                 for key, number in series(text).items()
-                if after.get(key) == number and (number or key.startswith("dnp_prefetch_"))
+                if after.get(key) == number
+                and (number or key.startswith("dnp_prefetch_"))
+                and not key.startswith("dnp_telemetry_scrape")
             },
             "openCycles": value(text, "dnp_prefetch_open_cycles"),
         }
