@@ -217,17 +217,16 @@ struct RecordedLedgerTests {
     fileprivate func recordedLedgerIsRebuilt(_ ledger: RecordedLedger) async throws {
         try await withUpgraded(ledger) { service, _, _ in
             let client = await service.client
-            for isWritten in [false, true] {
-                #expect(try await service.terminate() == .code(0))
-                let rebuilt = try Rebuilt(try await Command.ledger(service, "rebuild", "--format", "json"))
-                #expect(rebuilt.continuesEarlierVersion && rebuilt.problems == [])
-                #expect(rebuilt.result == "equal" || rebuilt.result == "not_comparable")
-                let written = try Rebuilt(try await Command.ledger(service, "rebuild", "--write", "--format", "json"))
-                #expect(!isWritten || written.result == "equal")
-                try await service.start()
-                let again = try await client.post(ndjson(ledger.record.posted)).receipt()
-                #expect(again.accepted == 0 && again.duplicates == ledger.record.posted.count)
-            }
+            #expect(try await service.terminate() == .code(0))
+            let rebuilt = try Rebuilt(try await Command.ledger(service, "rebuild", "--format", "json"))
+            #expect(rebuilt.continuesEarlierVersion && rebuilt.problems == [])
+            #expect(rebuilt.result == "equal" || rebuilt.result == "not_comparable")
+            _ = try Rebuilt(try await Command.ledger(service, "rebuild", "--write", "--format", "json"))
+            let again = try Rebuilt(try await Command.ledger(service, "rebuild", "--format", "json"))
+            #expect(again.result == "equal")
+            try await service.start()
+            let answer = try await client.post(ndjson(ledger.record.posted)).receipt()
+            #expect(answer.accepted == 0 && answer.duplicates == ledger.record.posted.count)
         }
     }
 
