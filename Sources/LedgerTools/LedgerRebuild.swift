@@ -85,6 +85,7 @@ package struct LedgerRebuild: Sendable {
             report.saved = try reader.position(of: LedgerProjection.name)?.position
         }
         report.savedPages = comparison.savedPages
+        report.continuesEarlierVersion = loaded.fold.continuesEarlierVersion
         guard statistics.pruned == .start else { return try resume(from: loaded, report, progress) }
 
         var refold = LedgerRefold(blank)
@@ -100,6 +101,7 @@ package struct LedgerRebuild: Sendable {
             }
         }
         try refold.fold(reader, progress: progress)
+        if report.continuesEarlierVersion { refold.projection.fold.keepEarlierIdentities() }
         conclude(&report, refold)
         return Rebuilt(report: report, refold: refold)
     }
@@ -129,8 +131,17 @@ package struct LedgerRebuild: Sendable {
         report.events = refold.events
         report.end = refold.projection.position
         report.problems += refold.problems
-        if !report.pages.isEmpty || !report.counters.isEmpty || !report.problems.isEmpty { report.result = .different }
+        // It tells apart what an earlier version saved, which a rebuilt state has nothing of.
+        if report.continuesEarlierVersion { report.pages.removeAll { $0.name == Self.layoutPage } }
+        if !report.problems.isEmpty {
+            report.result = .different
+        } else if !report.pages.isEmpty || !report.counters.isEmpty {
+            report.result = report.continuesEarlierVersion ? .notComparable : .different
+        }
     }
+
+    /// The page that says how the others are laid out.
+    private static let layoutPage = "fold/\(LifecycleFold.layoutKey)"
 
     private var blank: LedgerProjection { LedgerProjection(identityKey: identityKey, limits: LifecycleLimits()) }
 }

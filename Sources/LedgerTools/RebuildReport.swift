@@ -14,7 +14,8 @@ package struct RebuildReport: Hashable, Sendable {
         /// The rebuilt state equals the saved one byte by byte.
         case equal
         case different
-        /// Batches that the saved state counts were deleted, so it can only be continued.
+        /// Batches that the saved state counts were deleted, or an earlier version counted them in another way, so it can
+        /// only be continued.
         case notComparable = "not_comparable"
     }
 
@@ -41,6 +42,8 @@ package struct RebuildReport: Hashable, Sendable {
     package internal(set) var result: Result
     /// Whether the rebuilt state was saved.
     package internal(set) var isWritten = false
+    /// Whether the saved state continues that of an earlier version, which this one may not come to again.
+    var continuesEarlierVersion = false
     /// The position of the saved state; nil when none was ever saved.
     var saved: LedgerPosition?
     /// The position up to which batches were deleted.
@@ -69,6 +72,8 @@ extension RebuildReport {
         var text = ""
         if !isBrief {
             for problem in problems { text += "problem  \(problem)\n" }
+            // Those of another version differ in most pages, which says nothing.
+            let pages = result == .notComparable ? [] : pages
             text += Self.list(pages, of: "pages") { "page     \($0.name)  \($0.difference.words)" }
             text += Self.list(counters, of: "counters") {
                 "counter  \($0.name)  saved \($0.saved ?? "nothing"), rebuilt \($0.rebuilt ?? "nothing")"
@@ -86,6 +91,11 @@ extension RebuildReport {
         case .equal: return "all \(savedPages) pages saved for \(saved); \(folded)"
         case .different:
             return "\(pages.count) pages and \(counters.count) counters, saved for \(saved); \(folded)"
+        case .notComparable where pruned == .start:
+            let difference = counters.isEmpty ? "every counter is the same" : "\(counters.count) counters would differ"
+            return
+                "the checkpoint for \(saved) continues what an earlier version had counted, which this one may read in "
+                + "another way, so it can be continued and not rebuilt; \(difference); \(folded)"
         case .notComparable:
             return
                 "batches up to \(pruned) were deleted, so the checkpoint for \(saved) can be continued and not rebuilt; "
@@ -99,7 +109,7 @@ extension RebuildReport {
         return text
     }
 
-    /// One object: `{"result":"equal|different|not_comparable","written":false,"saved":{"batch":n,"sequence":n}|null,
+    /// One object: `{"result":"equal|different|not_comparable","written":false,"continuesEarlierVersion":false,"saved":{"batch":n,"sequence":n}|null,
     /// "pruned":{...},"end":{...},"batches":n,"events":n,"savedPages":n,"differentPages":n,"pages":[{"page":"...",
     /// "difference":"content|not_saved|saved_only"}],"counters":[{"name":"...","saved":"1"|null,"rebuilt":"2"|null}],
     /// "problems":["..."]}`; at most 100 pages and counters are listed.
@@ -110,6 +120,8 @@ extension RebuildReport {
             json.value(result.rawValue)
             json.name("written")
             json.value(isWritten)
+            json.name("continuesEarlierVersion")
+            json.value(continuesEarlierVersion)
             for (name, position) in [("saved", saved), ("pruned", pruned), ("end", end)] {
                 json.name(name)
                 Self.append(position, to: &json)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+public import TelemetryEvents
 
 extension LifecycleFold {
     private static let totalsKey = "totals"
     /// The page that tells how the others are laid out; its name comes before theirs.
-    private static let layoutKey = "about"
+    package static let layoutKey = "about"
     /// The version of the layout of cycles and installations. Version 1 had no page that says so.
     static let stateVersion: UInt8 = 2
 
@@ -91,6 +91,42 @@ extension LifecycleFold {
         let row = Timestamp(microseconds: try reader.integer())
         guard row.microseconds != 0 else { return }
         identities.restore(identities.clock.restored(now: now, row: row))
+    }
+}
+
+// MARK: Earlier versions
+
+extension LifecycleFold {
+    /// Whether it continues the checkpoint of an earlier version, which remembered other identities and read some events
+    /// in another way.
+    public var continuesEarlierVersion: Bool { identities.lastWithoutReasons != nil }
+
+    /// Notes that an earlier version accepted the events so far, after they were folded again.
+    public mutating func keepEarlierIdentities() { identities.keepEarlierIdentities() }
+
+    /// Whether identities that an earlier version remembered may still be known.
+    public var remembersEarlierIdentities: Bool { identities.remembersEarlierIdentities }
+
+    /// Whether an earlier version accepted an event, under its identity or under that of the pseudonyms of its ids.
+    ///
+    /// - Parameters:
+    ///   - event: the event as that version took it.
+    ///   - bytes: the bytes that the event was read from.
+    public func isKnownEarlier(_ event: borrowing Event, in bytes: Span<UInt8>) -> Bool {
+        if identities.containsEarlier(key.identity(of: event, in: bytes)) { return true }
+        guard let hashes = key.hashesOfPseudonyms(of: event, in: bytes) else { return false }
+        return identities.containsEarlier(hashes.identity)
+    }
+
+    /// The schedule of an event, or that of its id's pseudonym if an earlier version opened the cycle under that.
+    ///
+    /// - Parameter schedule: the schedule's hash.
+    func openSchedule(of event: borrowing Event, _ schedule: UInt64?, in bytes: Span<UInt8>) -> UInt64? {
+        guard let schedule, let replaced = key.hashesOfPseudonyms(of: event, in: bytes)?.schedule,
+            cycles.slot(schedule: schedule, where: { _ in true }) == nil,
+            cycles.slot(schedule: replaced, where: { _ in true }) != nil
+        else { return schedule }
+        return replaced
     }
 }
 

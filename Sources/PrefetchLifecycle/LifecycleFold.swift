@@ -161,7 +161,9 @@ public struct LifecycleFold: Sendable {
             }
             let hashes = key.hashes(of: event, in: records)
             identities.insert(hashes.identity)
-            fold(event, schedule: hashes.schedule, in: records)
+            let schedule =
+                continuesEarlierVersion ? openSchedule(of: event, hashes.schedule, in: records) : hashes.schedule
+            fold(event, schedule: schedule, in: records)
         }
     }
 

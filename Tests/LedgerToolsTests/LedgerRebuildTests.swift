@@ -69,6 +69,29 @@ struct LedgerRebuildTests {
         try await reopened.close()
     }
 
+    @Test("a ledger rebuild of an earlier version's counts names the counters that differ and is not comparable")
+    func countsOfEarlierVersion() async throws {
+        let kept = try await KeptLedger(Self.batches)
+        try kept.directory.makeCheckpointContinueEarlierOne()
+        #expect(try report(kept).result == .equal)
+        var accounts = IngestAccounts()
+        accounts.add(IngestReceipt(), accepted: 11, origin: EventOrigin(.http, .ndjson).rawValue)
+        var changes = StateChanges()
+        changes.put(IngestAccounts.stateKey, accounts.encoded)
+        try kept.overwrite(changes)
+        let report = try report(kept)
+        #expect(report.result == .notComparable && report.continuesEarlierVersion)
+        let text = report.text(style: .plain)
+        #expect(text.contains("counter  dnp_telemetry_events_accepted_total  saved 11, rebuilt 12\n"))
+        #expect(!text.contains("page  ") && text.contains("not comparable: the checkpoint for "))
+        let written = try LedgerRebuild.write(stateDirectory: kept.path, now: startOfTest)
+        #expect(written.result == .notComparable)
+        let again = try LedgerRebuild(stateDirectory: kept.path).report()
+        #expect(again.result == .equal && again.continuesEarlierVersion)
+        try kept.execute("UPDATE batch SET events = zeroblob(length(events)) WHERE id = 2")
+        #expect(try LedgerRebuild(stateDirectory: kept.path).report().result == .different)
+    }
+
     @Test(
         "a ledger rebuild of a ledger beside its service compares what the checkpoint holds, whatever it folds behind that"
     )

@@ -62,3 +62,46 @@ package final class LinesClient {
     package var durable: Int { answers.last { $0.hasPrefix("ok ") }.flatMap { Int($0.dropFirst(3)) } ?? 0 }
     package var rejected: [String] { answers.filter { $0.hasPrefix("rejected ") } }
 }
+
+extension LinesClient {
+    private static let pollPause = Duration.milliseconds(2)
+
+    /// Sends all, as the service takes it, and takes in its answers meanwhile.
+    package func sendAll(_ bytes: [UInt8]) async throws {
+        var rest = bytes[...]
+        try await eventually("all lines are sent", every: Self.pollPause) {
+            receive()
+            while !rest.isEmpty {
+                let count = offer(rest)
+                if count == 0 { return false }
+                rest = rest.dropFirst(count)
+            }
+            return true
+        }
+    }
+
+    package func sendAll(_ text: String) async throws { try await sendAll(Array(text.utf8)) }
+
+    /// Waits until so many lines are durable, and no more.
+    package func waitUntilDurable(_ lines: Int) async throws {
+        try await eventually("\(lines) lines are durable, the answers are \(answers.suffix(3))", every: Self.pollPause)
+        {
+            receive()
+            return durable == lines
+        }
+    }
+
+    /// Waits until the service has closed the connection.
+    package func waitUntilClosed() async throws {
+        try await eventually("the service closes the connection", every: Self.pollPause) { !receive() }
+    }
+
+    /// Sends lines over a connection of their own, and waits until all of them are answered.
+    package static func sent(_ bytes: [UInt8], to path: String) async throws -> LinesClient {
+        let client = try LinesClient(path: path)
+        try await client.sendAll(bytes)
+        client.finish()
+        try await client.waitUntilDurable(bytes.count { $0 == UInt8(ascii: "\n") })
+        return client
+    }
+}

@@ -3,10 +3,8 @@
 internal import HTTPTypes
 internal import MetricsRegistry
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOHTTPTypes
 internal import NIOHTTPTypesHTTP1
-internal import TextOutput
 
 /// Enforces a connection's deadlines, answers unreadable requests, and ends the connection when the service stops.
 ///
@@ -18,45 +16,34 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What the handler does by itself.
-    enum Event: Sendable {
-        /// It answered in place of the service.
-        case refused(Problem)
-        /// The client missed a deadline.
-        case timedOut(ConnectionPhases.Phase)
-        /// The client stalled while others waited.
-        case evicted(ConnectionPhases.Transfer)
-        /// No place became free for the request.
-        case shed
-    }
-
     private let entry: ConnectionEntry?
     private let table: ConnectionTable
     private let live: LiveConfiguration
     private let headers: ServerHeaders
-    private let count: (Event) -> Void
+    private let count: (ConnectionEvent) -> Void
     private var phases: ConnectionPhases
-    private var timer: (task: Scheduled<Void>, due: NIODeadline)?
+    private var timer = ConnectionTimer()
     /// To be answered once the responses before it are sent.
     private var pending: Problem?
-    /// The answer to a method that the parser does not know, by the target; nil if there is none better than 400.
-    var unknownMethod: (Substring) -> Problem? = { _ in nil }
-    /// The bytes being parsed, while they begin with the request that is read.
-    private var parsing: ByteBuffer?
+    private var unreadable: UnreadableRequest
     private var isClosed = false
     private var place: RequestPlace
-    /// The bytes of the responses since the connection was answered last, and those of them that the system has taken.
-    private var answerBytes = (written: 0, taken: 0)
+    private var answer = AnswerProgress()
 
-    /// - Parameter count: called for each event.
+    /// - Parameters:
+    ///   - count: called for each event.
+    ///   - unknownMethod: the answer to a method that the parser does not know, by the target; nil if there is none
+    ///     better than 400.
     init(
         _ channel: any Channel,
         _ table: ConnectionTable,
         _ live: LiveConfiguration,
         _ served: ServedPaths,
         headers: ServerHeaders,
-        count: @escaping (Event) -> Void
+        count: @escaping (ConnectionEvent) -> Void,
+        unknownMethod: @escaping (Substring) -> Problem? = { _ in nil }
     ) {
+        unreadable = UnreadableRequest(unknownMethod: unknownMethod)
         self.table = table
         self.live = live
         self.headers = headers
@@ -89,8 +76,7 @@ final class ConnectionHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func finish() {
         isClosed = true
         place.drop()
-        timer?.task.cancel()
-        timer = nil
+        timer.cancel()
     }
 }
 
@@ -101,9 +87,9 @@ extension ConnectionHandler {
     func receive(_ bytes: ByteBuffer, parse: () -> Void) {
         let isFirst = phases.awaitsBytes
         guard bytesCame(bytes.readableBytes) else { return }
-        if isFirst { parsing = bytes }
+        if isFirst { unreadable.begin(bytes) }
         parse()
-        parsing = nil
+        unreadable.end()
     }
 
     /// Notes received bytes, before they are parsed; false if they are to be discarded.
@@ -124,16 +110,13 @@ extension ConnectionHandler {
         guard phases.takesBytes, pending == nil else { return }
         switch unwrapInboundIn(data) {
         case .head(let head):
-            parsing = nil
+            unreadable.end()
             let now = NIODeadline.now()
             entry?.transfer(until: now + phases.transfer.stall)
-            phases.headCame(
-                isLast: head.headerFields.closesConnection,
-                hasSmallBody: head.headerFields.declaresSmallBody,
-                at: now
-            )
+            let demands = ConnectionDemands(head)
+            phases.headCame(isLast: demands.closesConnection, hasSmallBody: demands.hasSmallBody, at: now)
             guard !place.isQueued, takePlace(for: head, context, at: now) else { break }
-            if head.headerFields.expectsContinue { sendContinue(head, context) }
+            if demands.expectsContinue { sendContinue(demands, context) }
         case .body:
             break
         case .end:
@@ -151,9 +134,8 @@ extension ConnectionHandler {
     }
 
     /// Sends `100 Continue` (RFC 9110, 10.1.1), unless the body is too large anyway.
-    private func sendContinue(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
-        let declared = head.headerFields[.contentLength].flatMap { Int($0) } ?? 0
-        if phases.unanswered == 1, declared <= live.current.maximumBody {
+    private func sendContinue(_ demands: ConnectionDemands, _ context: ChannelHandlerContext) {
+        if phases.unanswered == 1, demands.declaredBody ?? 0 <= live.current.maximumBody {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         } else {
             phases.endSoon()
@@ -167,7 +149,7 @@ extension ConnectionHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if phases.isLingering || pending != nil { return }
-        guard let problem = problem(of: error) else { return context.fireErrorCaught(error) }
+        guard let problem = unreadable.problem(of: error) else { return context.fireErrorCaught(error) }
         guard phases.takesBytes else { return }
         if phases.canRefuse {
             refuse(problem, context)
@@ -176,16 +158,6 @@ extension ConnectionHandler {
         } else {
             pending = problem
         }
-    }
-
-    /// The answer to a request that can't be read; nil if the connection failed.
-    private func problem(of error: any Error) -> Problem? {
-        if case HTTPParserError.invalidMethod = error, let parsing, let line = UnknownMethodLine(parsing),
-            let problem = unknownMethod(line.target)
-        {
-            return problem
-        }
-        return Problem(unreadable: error)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -228,8 +200,9 @@ extension ConnectionHandler {
         guard let (parts, reads) = place.release() else { return }
         phases.placeCame()
         for part in parts {
-            if case .head(let head) = unwrapInboundIn(part), head.headerFields.expectsContinue {
-                sendContinue(head, context)
+            if case .head(let head) = unwrapInboundIn(part) {
+                let demands = ConnectionDemands(head)
+                if demands.expectsContinue { sendContinue(demands, context) }
             }
             context.fireChannelRead(part)
         }
@@ -258,10 +231,8 @@ extension ConnectionHandler {
         let now = NIODeadline.now()
         noteTakenBytes(context, at: now)
         guard phases.isEvictable(at: now) else {
-            if let kept = phases.keptRate(at: now) {
+            if let kept = phases.keptRate(at: now) ?? (phases.isReadingBody ? now : nil) {
                 entry?.transfer(until: kept + phases.transfer.stall)
-            } else if phases.isReadingBody {
-                entry?.transfer(until: now + phases.transfer.stall)
             } else {
                 entry?.becomeBusy()
             }
@@ -280,9 +251,7 @@ extension ConnectionHandler {
     private func noteTakenBytes(_ context: ChannelHandlerContext, at now: NIODeadline) {
         guard phases.isAnswering else { return }
         let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        let taken = max(answerBytes.taken, answerBytes.written - waiting)
-        phases.answerWent(taken - answerBytes.taken, isAll: waiting == 0, at: now)
-        answerBytes.taken = taken
+        phases.answerWent(answer.took(allBut: waiting), isAll: waiting == 0, at: now)
     }
 }
 
@@ -298,7 +267,7 @@ extension ConnectionHandler {
         case .head(let head) where head.status.kind != .informational:
             context.write(wrapOutboundOut(.head(beginResponse(head))), promise: promise)
         case .body(let buffer):
-            answerBytes.written += buffer.readableBytes
+            answer.wrote(buffer.readableBytes)
             context.write(data, promise: promise)
         case .end:
             let taken = promise ?? context.eventLoop.makePromise()
@@ -318,7 +287,7 @@ extension ConnectionHandler {
     /// The head to send: with `Connection: close` if this response is the last.
     private func beginResponse(_ head: HTTPResponse) -> HTTPResponse {
         let now = NIODeadline.now()
-        if !phases.isAnswering { answerBytes = (written: 0, taken: 0) }
+        if !phases.isAnswering { answer = AnswerProgress() }
         entry?.transfer(until: now + phases.transfer.stall)
         // The event that quiesces this connection may still be on its way.
         if table.isStopping, !phases.isQuiescing { phases.quiesce(at: now) }
@@ -413,7 +382,10 @@ extension ConnectionHandler {
         noteTakenBytes(context, at: now)
         switch phases.verdict(at: now, limits) {
         case .wait(let until):
-            arm(until, context)
+            timer.arm(until, on: context.eventLoop) {
+                self.timer.expire()
+                self.check(context)
+            }
         case .refuse(let phase):
             if let phase { count(.timedOut(phase)) }
             refuse(phase.map(Problem.tooSlow) ?? .stopping(), context)
@@ -425,60 +397,4 @@ extension ConnectionHandler {
             context.close(promise: nil)
         }
     }
-
-    private func arm(_ due: NIODeadline, _ context: ChannelHandlerContext) {
-        if let timer {
-            guard due < timer.due else { return }
-            timer.task.cancel()
-        }
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
-            self.timer = nil
-            self.check(context)
-        }
-        timer = (task, due)
-    }
-}
-
-/// The connection ended before the body of its request.
-struct BodyAbandoned: Error {}
-
-extension HTTPFields {
-    fileprivate var closesConnection: Bool {
-        guard let value = self[.connection] else { return false }
-        return value == "close" || value.lowercased().split(separator: ",").contains { $0.trimmed == "close" }
-    }
-
-    /// Whether the declared body is small enough to wait for its rest once the request is answered.
-    fileprivate var declaresSmallBody: Bool {
-        guard let length = self[.contentLength].flatMap({ Int($0) }) else { return false }
-        return length <= 64 << 10
-    }
-
-    fileprivate var expectsContinue: Bool {
-        guard let value = self[.expect] else { return false }
-        return value.lowercased() == "100-continue"
-    }
-}
-
-/// Reports received bytes to the connection's handler before they are parsed, and drops those it discards.
-final class ReceivedBytesHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-
-    private let connection: ConnectionHandler
-
-    init(_ connection: ConnectionHandler) {
-        self.connection = connection
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        connection.receive(unwrapInboundIn(data)) { context.fireChannelRead(data) }
-    }
-}
-
-/// The limits of a request's head.
-enum RequestHeadLimits {
-    /// Names and values of all fields together, and the request's target.
-    static let bytes = 64 << 10
-    static let fields = 200
 }

@@ -90,8 +90,15 @@ struct HTTPListening: Sendable {
         _ services: Listener.Services
     ) -> EventLoopFuture<HTTP1Channel.Value> {
         let (answers, loop) = (answers, channel.eventLoop)
-        let connection = ConnectionHandler(channel, table, live, served, headers: headers) { answers.count($0) }
-        connection.unknownMethod = { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) }
+        let connection = ConnectionHandler(
+            channel,
+            table,
+            live,
+            served,
+            headers: headers,
+            count: { answers.count($0) },
+            unknownMethod: { [served] target in served.unmatched(target.prefix { $0 != "?" }, services) }
+        )
         do {
             try table.identifyPeer(of: channel)
             try security.prepare(channel)

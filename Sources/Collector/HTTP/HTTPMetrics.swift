@@ -45,7 +45,7 @@ struct HTTPMetrics: Sendable {
         requests.with(route, String(status)).add()
     }
 
-    func count(_ event: ConnectionHandler.Event) {
+    func count(_ event: ConnectionEvent) {
         switch event {
         case .refused(let problem): count(route: nil, status: problem.status.code)
         case .timedOut(let phase): timeouts[phase].add()
@@ -53,6 +53,18 @@ struct HTTPMetrics: Sendable {
         case .shed: shed.add()
         }
     }
+}
+
+/// What a connection's handler does by itself.
+enum ConnectionEvent: Sendable {
+    /// It answered in place of the service.
+    case refused(Problem)
+    /// The client missed a deadline.
+    case timedOut(ConnectionPhases.Phase)
+    /// The client stalled while others waited.
+    case evicted(ConnectionPhases.Transfer)
+    /// No place became free for the request.
+    case shed
 }
 
 extension ConnectionMetrics {

@@ -141,6 +141,13 @@ struct UnknownMethodLine {
     }
 }
 
+/// The limits of a request's head.
+enum RequestHeadLimits {
+    /// Names and values of all fields together, and the request's target.
+    static let bytes = 64 << 10
+    static let fields = 200
+}
+
 extension Problem {
     init(_ fault: RequestHeadFault) {
         switch fault {

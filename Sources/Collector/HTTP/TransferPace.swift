@@ -54,3 +54,19 @@ struct TransferPace: Hashable, Sendable {
         pausedSince.map { paidUntil + (now - $0) } ?? paidUntil
     }
 }
+
+/// How much of the responses since the connection was answered last the client, or at least the system, has taken.
+struct AnswerProgress {
+    private var written = 0
+    private var taken = 0
+
+    /// Notes bytes of a response that were written.
+    mutating func wrote(_ bytes: Int) { written += bytes }
+
+    /// Notes that all was taken but the bytes that wait; returns how many more these are than last time.
+    mutating func took(allBut waiting: Int) -> Int {
+        let before = taken
+        taken = max(taken, written - waiting)
+        return taken - before
+    }
+}

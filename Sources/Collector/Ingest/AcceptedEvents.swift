@@ -7,13 +7,23 @@ internal import TelemetryEvents
 struct AcceptedEvents {
     private let batch: EventBatch
     private let identities: [UInt64]
+    /// The events as an earlier version took them; nil where it took none that this one takes in another way.
+    private let earlier: EventBatch?
     private var kept: [UInt8]?
     private(set) var count: Int
     private(set) var duplicates = 0
 
-    init(_ decoded: DecodedEvents) {
+    /// - Parameter earlier: the same events as an earlier version took them; nil if in the same way.
+    init(_ decoded: DecodedEvents, earlier: DecodedEvents? = nil) {
         batch = decoded.events
         identities = decoded.identities
+        let hasReplacedIds = decoded.altered[.scheduleId] > 0 || decoded.altered[.eventId] > 0
+        self.earlier =
+            if let earlier, earlier.events.count == decoded.events.count {
+                earlier.events
+            } else {
+                hasReplacedIds ? decoded.events : nil
+            }
         count = batch.count
     }
 
@@ -30,8 +40,9 @@ struct AcceptedEvents {
     /// Drops events that are known or occur twice in the group.
     mutating func deduplicate(with fold: inout LifecycleFold) {
         guard count > 0 else { return }
+        let looksBack = earlier != nil && fold.remembersEarlierIdentities
         for (index, identity) in identities.enumerated() {
-            if fold.propose(identity) {
+            if fold.propose(identity), !(looksBack && isKnownEarlier(index, fold)) {
                 kept?.append(contentsOf: batch.bytes[batch.record(at: index)])
             } else {
                 if kept == nil { kept = Array(batch.bytes[..<batch.record(at: index).lowerBound]) }
@@ -39,5 +50,15 @@ struct AcceptedEvents {
                 count -= 1
             }
         }
+    }
+
+    /// Whether an earlier version accepted an event and remembered it under another identity.
+    private func isKnownEarlier(_ index: Int, _ fold: LifecycleFold) -> Bool {
+        guard let earlier, index < earlier.count else { return false }
+        let bytes = earlier.bytes
+        let record = bytes.span.extracting(earlier.record(at: index))
+        var cursor = EventCursor()
+        guard let event = try? cursor.next(in: record) else { return false }
+        return fold.isKnownEarlier(event, in: record)
     }
 }

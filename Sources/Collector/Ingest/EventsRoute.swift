@@ -20,6 +20,8 @@ struct EventsRoute: Sendable {
     let budget: ByteBudget
     let security: RequestSecurity
     let anonymous: AnonymousDevice
+    /// Whether the ledger may know events of senders by the identities of an earlier version.
+    let looksBack: Bool
     let now: @Sendable () -> Int64
 
     private var configuration: ServeConfiguration { live.current }
@@ -33,7 +35,7 @@ struct EventsRoute: Sendable {
         let body = try await collect(request, lease)
         guard body.readableBytes > 0 else { throw Problem.emptyBody }
         try admit()
-        let (decoded, batch) =
+        let (decoded, batch, earlier) =
             if LargeBodies.isLarge(body.readableBytes, isCompressed: isCompressed) {
                 try await LargeBodies.run {
                     try decode(body, isCompressed: isCompressed, format, lease, request)
@@ -46,7 +48,9 @@ struct EventsRoute: Sendable {
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         let outcome: IngestOutcome
         do throws(Problem) {
-            outcome = try await submit(.events(decoded, origin: EventOrigin(.http, format), batch: batch))
+            outcome = try await submit(
+                .events(decoded, origin: EventOrigin(.http, format), batch: batch, earlier: earlier)
+            )
         } catch {
             if let charge { security.giveBack(charge) }
             throw error
@@ -105,14 +109,23 @@ struct EventsRoute: Sendable {
         _ format: EventFormat,
         _ lease: ByteBudget.Lease,
         _ request: Request
-    ) throws(Problem) -> (DecodedEvents, BatchIdentity?) {
+    ) throws(Problem) -> (DecodedEvents, BatchIdentity?, earlier: DecodedEvents?) {
         let sender = try Sender(request, key)
-        guard isCompressed else {
-            let bytes = body.readableBytesUInt8Span
-            return (decode(bytes, format, sender), try batchIdentity(request, bytes))
-        }
+        guard isCompressed else { return try decode(body.readableBytesUInt8Span, format, sender, request) }
         let plain = try decompress(body, lease)
-        return (decode(plain.span, format, sender), try batchIdentity(request, plain.span))
+        return try decode(plain.span, format, sender, request)
+    }
+
+    private func decode(
+        _ bytes: Span<UInt8>,
+        _ format: EventFormat,
+        _ sender: Sender,
+        _ request: Request
+    ) throws(Problem) -> (DecodedEvents, BatchIdentity?, earlier: DecodedEvents?) {
+        let batch = try batchIdentity(request, bytes)
+        let decoded = decode(bytes, format, sender)
+        guard looksBack, format != .log, sender.owner != nil else { return (decoded, batch, nil) }
+        return (decoded, batch, decodeJSON(bytes, format, sender.namesOfEarlierVersions(key), of: nil))
     }
 
     private func decompress(_ body: ByteBuffer, _ lease: ByteBudget.Lease) throws(Problem) -> [UInt8] {
@@ -130,15 +143,23 @@ struct EventsRoute: Sendable {
     }
 
     private func decode(_ bytes: Span<UInt8>, _ format: EventFormat, _ sender: Sender) -> DecodedEvents {
-        let receivedAt = Timestamp(microseconds: now())
-        guard format != .log else { return decodeLines(bytes, receivedAt, sender) }
-        return JSONEventDecoder.decode(
+        guard format != .log else { return decodeLines(bytes, Timestamp(microseconds: now()), sender) }
+        return decodeJSON(bytes, format, key, of: sender.owner)
+    }
+
+    private func decodeJSON(
+        _ bytes: Span<UInt8>,
+        _ format: EventFormat,
+        _ pseudonyms: any Pseudonymising,
+        of owner: Pseudonym?
+    ) -> DecodedEvents {
+        JSONEventDecoder.decode(
             bytes,
             framing: format == .ndjson ? .lines : .document,
-            receivedAt: receivedAt,
-            pseudonyms: key,
+            receivedAt: Timestamp(microseconds: now()),
+            pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: sender.installation ?? sender.source
+            installation: owner
         )
     }
 
@@ -192,21 +213,43 @@ private struct Sender {
     var installation: Pseudonym?
     /// Of `X-Source-Id`: they come from this file or stream, which is a device of its own.
     var source: Pseudonym?
+    /// What `send` appends to the devices that the lines of a source name.
+    private let suffix: [UInt8]
+
+    /// Whose events those are that name no installation.
+    var owner: Pseudonym? { installation ?? source }
 
     init(_ request: Request, _ key: InstallationKey) throws(Problem) {
-        installation = try Self.id(in: "X-Installation-Id", request, key)
-        source = try Self.id(in: "X-Source-Id", request, key).map { Pseudonym(deviceOf: $0) }
+        installation = try Self.id(in: "X-Installation-Id", request).map { key.pseudonym(of: $0.span) }
+        let source = try Self.id(in: "X-Source-Id", request)
+        suffix = source.map { [UInt8(ascii: "@")] + $0.prefix(16) } ?? []
+        self.source = source.map { Pseudonym(deviceOf: key.pseudonym(of: $0.span)) }
     }
 
-    private static func id(
-        in header: String,
-        _ request: Request,
-        _ key: InstallationKey
-    ) throws(Problem) -> Pseudonym? {
+    /// The names of devices as `send` told them before sources were devices of their own.
+    func namesOfEarlierVersions(_ key: InstallationKey) -> any Pseudonymising {
+        UnsuffixedNames(key: key, suffix: suffix)
+    }
+
+    private static func id(in header: String, _ request: Request) throws(Problem) -> [UInt8]? {
         guard let name = HTTPField.Name(header), let value = request.headers[name] else { return nil }
         let id = Array(value.trimmed.utf8)
         guard (1...longestId).contains(id.count) else { throw .unusableId(header: header, longest: longestId) }
-        return key.pseudonym(of: id.span)
+        return id
+    }
+}
+
+/// Takes the source from the names of devices before they become pseudonyms.
+private struct UnsuffixedNames: Pseudonymising {
+    let key: InstallationKey
+    let suffix: [UInt8]
+
+    func pseudonym(of bytes: Span<UInt8>) -> Pseudonym {
+        let end = bytes.count - suffix.count
+        guard end > 0, suffix.indices.allSatisfy({ bytes[end + $0] == suffix[$0] }) else {
+            return key.pseudonym(of: bytes)
+        }
+        return key.pseudonym(of: bytes.extracting(0..<end))
     }
 }
 

@@ -81,7 +81,7 @@ struct IngestProcessor: CommitProcessor {
 
     static func cost(of submission: Submission) -> Int {
         switch submission {
-        case .events(let decoded, _, _): cost(of: decoded)
+        case .events(let decoded, _, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
         case .tick, .limits: 64
         }
@@ -96,10 +96,17 @@ struct IngestProcessor: CommitProcessor {
         case .tick: tickBatch(receivedAt)
         case .limits(let halvings):
             .append(LimitsRow.batch(halvings: halvings, receivedAt: receivedAt), Preparation(duplicates: 0))
-        case .events(let decoded, let origin, let batch):
-            eventsBatch(decoded, origin, IngestReceipt(decoded.lines), batch, receivedAt)
+        case .events(let decoded, let origin, let batch, let earlier):
+            eventsBatch(
+                decoded,
+                origin,
+                IngestReceipt(decoded.lines),
+                batch,
+                AcceptedEvents(decoded, earlier: earlier),
+                receivedAt
+            )
         case .reading(let decoded, let origin, let lines, let position):
-            eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, receivedAt)
+            eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, AcceptedEvents(decoded), receivedAt)
         }
     }
 
@@ -121,13 +128,14 @@ struct IngestProcessor: CommitProcessor {
         _ origin: EventOrigin,
         _ receipt: IngestReceipt,
         _ batch: BatchIdentity?,
+        _ accepted: AcceptedEvents,
         _ receivedAt: Int64
     ) -> CommitDecision<Preparation, Outcome> {
         var receipt = receipt
         receipt.unknownFields = UInt64(decoded.unknownFields)
         receipt.altered = decoded.altered
         receipt.rejected = decoded.rejectedByReason
-        var accepted = AcceptedEvents(decoded)
+        var accepted = accepted
         if let batch {
             if projection.fold.propose(batch.key) {
                 _ = projection.fold.propose(batch.keyAndBody)

@@ -5,8 +5,9 @@ internal import TelemetryEvents
 
 /// What is handed to the ledger's writer.
 enum IngestSubmission: Sendable {
-    /// Events that were decoded, with what was refused beside them.
-    case events(DecodedEvents, origin: EventOrigin, batch: BatchIdentity?)
+    /// Events that were decoded, with what was refused beside them; `earlier` as an earlier version took the same events,
+    /// where it took them in another way.
+    case events(DecodedEvents, origin: EventOrigin, batch: BatchIdentity?, earlier: DecodedEvents? = nil)
     /// Events of a source that is read continuously, with all lines since its last submission and where it is now.
     case reading(DecodedEvents, origin: EventOrigin, lines: LogLineCounts, position: SourcePosition?)
     /// Time that passed without events, so that what closes by the clock closes at a place in the ledger.

@@ -3,9 +3,11 @@
 internal import EventLedger
 internal import HTTPTypes
 internal import Hummingbird
+internal import LedgerState
 internal import Logging
 internal import MetricsRegistry
 internal import NIOCore
+internal import PrefetchLifecycle
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -47,6 +49,7 @@ struct HTTPService: Service {
                 budget: ByteBudget(),
                 security: access,
                 anonymous: anonymous,
+                looksBack: room.projection.fold.remembersEarlierIdentities,
                 now: LedgerClock.system.now
             ),
             metrics: MetricsRoute(

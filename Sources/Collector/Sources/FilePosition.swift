@@ -31,6 +31,13 @@ struct FilePosition: Hashable, Sendable {
     /// The latest generations that were read to their end.
     var finished: [Finished] = []
 
+    /// Moves to the beginning of the file, whose content is not known.
+    mutating func startOver() {
+        offset = 0
+        fingerprint = 0
+        isInsideLongLine = false
+    }
+
     mutating func finish(_ identity: FileIdentity, at end: UInt64) {
         finished.removeAll { $0.identity == identity }
         if finished.count >= Self.maximumFinished { finished.removeFirst() }

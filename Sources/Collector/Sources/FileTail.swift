@@ -18,15 +18,9 @@ struct FileTail: Sendable {
         case neighbours
     }
 
-    /// The calls that can fail.
-    private enum Call: Sendable {
-        case look, open, read
-    }
-
     private static let maximumReadBytes = 1 << 20
     /// How long the end of a file is still polled after the next file has lines.
     private static let lingerMicroseconds: Int64 = 1_000_000
-    private static let retryPauseMicroseconds: Int64 = 1_000_000
     private static let maximumOpenFiles = 64
 
     private let path: String
@@ -38,7 +32,7 @@ struct FileTail: Sendable {
     private var files = OpenGenerations()
     private var late = LateGenerations()
     private var neighbours = Neighbours()
-    private var notices: [Notice] = []
+    private var notices = FileNotices()
     private var current: PathObservation = .absent
     private var now: Int64 = 0
 
@@ -53,10 +47,7 @@ struct FileTail: Sendable {
     private var hasSearchedWithoutPath = false
     private var targets: [Target] = []
     private var ready: [Chunk] = []
-    private var retryAt = Int64.min
-    private var problem: (problem: FileProblem, call: Call)?
-    /// The file at the path whose rotation was already noticed.
-    private var noticedRotation: FileIdentity?
+    private var failure = FileFailure()
 
     /// - Parameters:
     ///   - path: The absolute path to follow.
@@ -76,10 +67,7 @@ struct FileTail: Sendable {
     /// The files that the owner must keep open.
     var openIdentities: Set<FileIdentity> { Set(files.identities + late.identities) }
 
-    mutating func takeNotices() -> [Notice] {
-        defer { notices = [] }
-        return notices
-    }
+    mutating func takeNotices() -> [Notice] { notices.take() }
 
     /// The next request to the owner.
     mutating func next() -> Request {
@@ -131,12 +119,12 @@ struct FileTail: Sendable {
             if last.identity == status.identity {
                 if status.size < last.size, files.count == 1, reading.offset == 0, search == nil { search = .truncated }
                 files.setLastSize(status.size)
-            } else if search == nil, now >= retryAt, files.count < Self.maximumOpenFiles {
+            } else if search == nil, failure.mayRetry(at: now), files.count < Self.maximumOpenFiles {
                 search = .rotated
             }
             return
         }
-        guard now >= retryAt else { return }
+        guard failure.mayRetry(at: now) else { return }
         guard let position else {
             targets = [Target(path: path, identity: status.identity)]
             return
@@ -184,7 +172,7 @@ struct FileTail: Sendable {
             }
         }
         succeeded(.open)
-        retryAt = .min
+        failure.retryAtOnce()
         let file = Generation(identity: status.identity, size: status.size, modified: status.modified)
         if let resumed = target.resumed {
             isBetweenFiles = false
@@ -245,18 +233,12 @@ struct FileTail: Sendable {
         isAtEnd = true
     }
 
-    private mutating func refuse(_ problem: FileProblem, _ call: Call) {
-        retryAt = now + Self.retryPauseMicroseconds
-        if self.problem?.problem != problem { notices.append(.refused(problem)) }
-        self.problem = (problem, call)
+    private mutating func refuse(_ problem: FileProblem, _ call: FileFailure.Call) {
+        if failure.note(problem, of: call, now: now) { notices.append(.refused(problem)) }
     }
 
-    /// Ends the problem of a call that works again.
-    private mutating func succeeded(_ call: Call) {
-        guard let problem, problem.call == call else { return }
-        self.problem = nil
-        retryAt = .min
-        notices.append(.readable)
+    private mutating func succeeded(_ call: FileFailure.Call) {
+        if failure.end(of: call) { notices.append(.readable) }
     }
 
     /// Records the siblings while no rotation is in progress, and notices generations that have grown unread.
@@ -278,7 +260,7 @@ struct FileTail: Sendable {
 
     private mutating func begin(_ offset: UInt64, _ mark: ContentMark) {
         guard let file = files.first else { return }
-        noticedRotation = nil
+        notices.beginFile()
         if let rest = late.remove(file.identity) { deliver(rest) }
         let isNewFile = offset == 0
         reading = GenerationReading(
@@ -294,12 +276,8 @@ struct FileTail: Sendable {
             ?? FilePosition(path: path, identity: file.identity, offset: 0, modified: file.modified)
         next.path = path
         next.identity = file.identity
-        next.offset = offset
         next.modified = file.modified
-        if isNewFile {
-            next.fingerprint = 0
-            next.isInsideLongLine = false
-        }
+        if isNewFile { next.startOver() } else { next.offset = offset }
         position = next
         if isFirst { deliver([]) }
     }
@@ -343,21 +321,12 @@ struct FileTail: Sendable {
         deliver(rest.lines)
     }
 
-    /// Notices a rotation once, although it is found again while the new file cannot be opened.
-    private mutating func noticeOnce(_ notice: Notice) {
-        if let pathIdentity {
-            guard noticedRotation != pathIdentity else { return }
-            noticedRotation = pathIdentity
-        }
-        notices.append(notice)
-    }
-
     private var pathIdentity: FileIdentity? {
         if case .file(let status) = current { status.identity } else { nil }
     }
 
     private mutating func afterRotation(_ plan: RotationPlan, _ position: FilePosition, since time: Int64) {
-        noticeOnce(.rotated)
+        notices.appendOnce(.rotated, of: pathIdentity)
         if files.count == 1, case .file(let status) = current, status.size >= reading.offset,
             plan.isCopy(status.identity, of: position)
         {
@@ -404,9 +373,7 @@ struct FileTail: Sendable {
             // If no line of the file was taken, the oldest generation now is the copy, with the line that was held.
             if position.offset == 0, targets.contains(where: { $0.path != path }) { lines = [] }
             self.position?.identity = file.identity
-            self.position?.offset = 0
-            self.position?.fingerprint = 0
-            self.position?.isInsideLongLine = false
+            self.position?.startOver()
             if !lines.isEmpty { deliver(lines) }
         }
     }
@@ -416,10 +383,10 @@ struct FileTail: Sendable {
         targets = []
         guard let rest = plan.original(of: position) ?? plan.copy(of: position) else {
             guard case .file = current else { return }
-            noticeOnce(.lostRest)
+            notices.appendOnce(.lostRest, of: pathIdentity)
             return followOn(after: position.modified, plan, position)
         }
-        noticeOnce(rest.status.identity == position.identity ? .rotated : .truncated)
+        notices.appendOnce(rest.status.identity == position.identity ? .rotated : .truncated, of: pathIdentity)
         targets = [Target(path: rest.path, identity: rest.status.identity, resumed: position)]
         if rest.status.identity == pathIdentity { return }
         followOn(after: rest.status.modified, plan, position)

@@ -6,52 +6,33 @@ internal import SystemPrimitives
 final class DeliveryDriver {
     /// The maximum number of entries read back before more are sent.
     private static let entriesPerTurn = 4_096
-    /// The maximum number of entries taken from the source at once.
-    private static let entriesPerRead = 1_024
-    /// The bounds of the pause between two polls of the journal while an entry is expected, in nanoseconds: journald
-    /// announces entries up to 250 ms late, but they are readable at once.
-    private static let firstPollPause: UInt64 = 1_000_000
-    private static let longestPollPause: UInt64 = 50_000_000
-    /// How many polls for markers pass before the journal is reopened.
-    private static let pollsPerReopening = 10
     /// How long nothing is read back before the journal is reopened, in nanoseconds: libsystemd does not notice a directory
     /// that appears after it opened the journal, such as that in /run to which journald turns while it cannot write to /var.
     private static let reopeningPause: UInt64 = 250_000_000
-    /// How many sends in a row may find the queue full although poll(2) reported the socket writable.
-    private static let maximumBlockedSends = 3
 
     private let configuration: JournalDeliveryConfiguration
-    private let source: any JournalSource
     private let control: DeliveryControl
     private let onConfirmed: @Sendable (UInt64) -> Void
     private let onCompared: @Sendable (JournalComparison) throws -> StreamNames?
-    private let markers: DeliveryMarkers
+    private var markers: DeliveryMarkers
     private var view: DeliveryView
 
     private var session: DeliverySession
     private var checkpoint: JournalCheckpoint
     private var checkpointTime: UInt64 = 0
-    private var buffer: JournalEntryBuffer
-    private var nextEntry = 0
-    private var socket: JournalSocket?
+    private var outgoing: OutgoingEntries
+    private var socket = DeliverySocket()
     private var reader: JournalReader?
-    /// The cursor of the last marker; every entry of this writer follows it.
-    private var markerCursor: String?
-    private var pollPause = DeliveryDriver.firstPollPause
-    private var nextPollTime: UInt64 = 0
-    private var polls = 0
+    private var polls = JournalPolls()
     /// When the journal is reopened if nothing was read back by then.
     private var nextReopeningTime: UInt64 = 0
     private var journalChanged = false
-    /// Sends in a row that found the queue full although poll(2) reported the socket writable.
-    private var blockedSends = 0
     /// Whether the reader has read an entry of the stream.
     private var hasRead = false
     private var readsSinceOpening = 0
     /// When an entry was last unconfirmed.
     private var lastActivity: UInt64 = 0
     private var reportedPosition: UInt64
-    private var connections: UInt64 = 0
     private var lastError: String?
 
     init(
@@ -65,7 +46,6 @@ final class DeliveryDriver {
         var random = SystemRandomNumberGenerator()
         self.configuration = configuration
         self.checkpoint = checkpoint
-        self.source = source
         self.control = control
         self.onCompared = onCompared
         self.onConfirmed = onConfirmed
@@ -78,7 +58,7 @@ final class DeliveryDriver {
             given: configuration.given,
             seed: random.next()
         )
-        buffer = JournalEntryBuffer(configuration, configuration.streams)
+        outgoing = OutgoingEntries(source, JournalEntryBuffer(configuration, configuration.streams))
     }
 
     /// Runs until the writer is asked to stop.
@@ -127,7 +107,7 @@ final class DeliveryDriver {
 
     private func publish() {
         var statistics = session.snapshot
-        statistics.reconnects = connections > 0 ? connections - 1 : 0
+        statistics.reconnects = max(socket.connections, 1) - 1
         statistics.lastError = lastError
         if session.confirmed > reportedPosition {
             reportedPosition = session.confirmed
@@ -140,19 +120,14 @@ final class DeliveryDriver {
 
     /// Connects a new socket and reopens the journal.
     private func connect() {
-        socket = nil
+        socket.close()
         reader = nil
-        markerCursor = nil
+        markers.forget()
         hasRead = false
-        nextPollTime = 0
-        polls = 0
-        blockedSends = 0
-        pollPause = Self.firstPollPause
-        buffer.removeAll()
-        nextEntry = 0
+        polls = JournalPolls()
+        outgoing.removeAll()
         do {
-            socket = try JournalSocket(path: configuration.socketPath)
-            connections += 1
+            try socket.open(path: configuration.socketPath)
         } catch {
             lastError = "\(error)"
             session.connectionFailed(now: SystemClock.monotonicNanoseconds())
@@ -171,12 +146,10 @@ final class DeliveryDriver {
 
     private func sendMarkers(_ datagram: MarkerDatagram) {
         do {
-            switch socket?.send(try markers.datagram(datagram, attempt: session.attempt)) {
+            switch socket.send(try markers.datagram(datagram, attempt: session.attempt)) {
             case .sent:
-                blockedSends = 0
                 session.markersSent(now: SystemClock.monotonicNanoseconds())
             case .wouldBlock:
-                blockedSends += 1
                 session.markersBlocked()
             case .absent(let error), .tooLarge(let error):
                 fail(JournalSocketError.connect(path: configuration.socketPath, error))
@@ -190,41 +163,33 @@ final class DeliveryDriver {
 
     /// Polls for the last marker, or waits for the time of the next poll.
     private func pollForMarkers(until: UInt64) {
-        guard SystemClock.monotonicNanoseconds() >= nextPollTime else {
-            return wait(until: min(until, nextPollTime), forWritable: false)
+        guard SystemClock.monotonicNanoseconds() >= polls.nextTime else {
+            return wait(until: min(until, polls.nextTime), forWritable: false)
         }
         do {
-            // libsystemd notices new files, but not the new directory of a namespace.
-            polls += 1
-            if polls.isMultiple(of: Self.pollsPerReopening) { try reader?.reopen() }
-            var places = try readMarkers()
+            if polls.begin() { try reader?.reopen() }
+            var places = try markers.read(reader)
             if places.contains(DeliveryMarkers.lastPlace), !places.contains(2) {
                 try reader?.reopen()
-                places = try readMarkers()
+                places = try markers.read(reader)
             }
             guard places.contains(DeliveryMarkers.lastPlace) else {
-                nextPollTime = SystemClock.monotonicNanoseconds() + pollPause
-                pollPause = min(pollPause * 2, Self.longestPollPause)
-                if nextPollTime >= until { lastError = DeliveryMarkers.unanswered(in: configuration.location) }
+                polls.missed(now: SystemClock.monotonicNanoseconds())
+                if polls.nextTime >= until { lastError = DeliveryMarkers.unanswered(in: configuration.location) }
                 return
             }
-            pollPause = Self.firstPollPause
+            polls.found()
             session.markersFound(provesBatching: places.contains(2))
         } catch {
             fail(error)
         }
     }
 
-    private func readMarkers() throws(JournalReaderError) -> Set<UInt64> {
-        guard let reader else { return [] }
-        let (places, lastCursor) = try markers.read(reader)
-        if let lastCursor { markerCursor = lastCursor }
-        return places
-    }
-
     /// Finds out which entries above the confirmed position the journal holds.
     private func scan() {
-        guard let reader, let markerCursor else { return session.failed(now: SystemClock.monotonicNanoseconds()) }
+        guard let reader, let markerCursor = markers.lastCursor else {
+            return session.failed(now: SystemClock.monotonicNanoseconds())
+        }
         let scan = JournalScan(
             view: view,
             limit: configuration.scanLimit,
@@ -236,7 +201,7 @@ final class DeliveryDriver {
             guard let comparison = try scan.run(reader, into: &session) else { return }
             if let streams = try onCompared(comparison), streams != view.streams {
                 view.streams = streams
-                buffer = JournalEntryBuffer(configuration, streams)
+                outgoing.encode(with: JournalEntryBuffer(configuration, streams))
             }
             try reader.reopen()
             try reader.setMatches(view.entries)
@@ -286,7 +251,7 @@ final class DeliveryDriver {
             readsSinceOpening += entries
             try releaseMemory(of: reader)
             try findDirectories(reader, hasRead: entries > 0, now: now)
-            if session.confirmed > before { pollPause = Self.firstPollPause }
+            if session.confirmed > before { polls.found() }
             takeCheckpoint(now: now, interval: configuration.cursorInterval.clampedNanoseconds)
         } catch {
             fail(error)
@@ -343,46 +308,39 @@ final class DeliveryDriver {
 
     /// Sends entries of the source until the window, the source or journald's queue is exhausted.
     private func deliver(_ entries: Int) {
-        guard nextEntry < buffer.count || fill(entries) else { return }
+        guard !outgoing.isSent || fill(entries) else { return }
         if !session.hasUnconfirmed { nextReopeningTime = SystemClock.monotonicNanoseconds() + Self.reopeningPause }
-        while let range = session.nextDatagram(in: buffer, from: &nextEntry) {
+        while let range = outgoing.nextDatagram(of: &session) {
             guard send(range) else { return }
-            nextEntry = range.upperBound
+            outgoing.sent(range)
         }
     }
 
     private func fill(_ entries: Int) -> Bool {
-        buffer.removeAll()
-        nextEntry = 0
         do {
-            try source.read(after: session.handled, limit: min(entries, Self.entriesPerRead), into: &buffer)
+            let hasEntries = try outgoing.fill(after: session.handled, limit: entries)
+            if !hasEntries { session.sourceDrained() }
+            return hasEntries
         } catch {
             lastError = "the source of entries can't be read: \(error)"
             session.sourceFailed(now: SystemClock.monotonicNanoseconds())
-            buffer.removeAll()
             return false
         }
-        if buffer.isEmpty { session.sourceDrained() }
-        return !buffer.isEmpty
     }
 
     private func send(_ range: Range<Int>) -> Bool {
-        let bytes = buffer.byteRange(of: range)
-        switch unsafe socket?.send(buffer.bytes.span.bytes.extracting(bytes)) {
+        let bytes = outgoing.buffer.byteRange(of: range)
+        switch unsafe socket.send(outgoing.buffer.bytes.span.bytes.extracting(bytes)) {
         case .sent:
-            blockedSends = 0
-            let sequences = buffer.sequence(at: range.lowerBound)...buffer.sequence(at: range.upperBound - 1)
-            session.sent(sequences, bytes: bytes.count, now: SystemClock.monotonicNanoseconds())
+            session.sent(outgoing.sequences(of: range), bytes: bytes.count, now: SystemClock.monotonicNanoseconds())
             return true
         case .wouldBlock:
-            blockedSends += 1
             session.blocked()
         case .absent(let error):
             fail(JournalSocketError.connect(path: configuration.socketPath, error))
         case .tooLarge(let error):
-            let sequence = buffer.sequence(at: range.lowerBound)
             lastError =
-                "entry \(sequence) of \(bytes.count) bytes can be sent neither as a datagram nor as a file: \(error)"
+                "entry \(outgoing.sequences(of: range).lowerBound) of \(bytes.count) bytes can be sent neither as a datagram nor as a file: \(error)"
             session.failed(now: SystemClock.monotonicNanoseconds())
         case nil:
             session.failed(now: SystemClock.monotonicNanoseconds())
@@ -396,11 +354,10 @@ final class DeliveryDriver {
     ///
     /// - Parameter until: The monotonic time in nanoseconds when to stop waiting; nil for no limit.
     private func wait(until: UInt64?, forWritable: Bool) {
-        // A socket that poll(2) reports writable and that is not is retried after a pause, so that the loop never spins.
-        let polledSocket = forWritable && blockedSends < Self.maximumBlockedSends ? socket?.descriptor ?? -1 : -1
+        let polledSocket = forWritable ? socket.polledDescriptor : -1
         let now = SystemClock.monotonicNanoseconds()
         var limit = until
-        if forWritable, polledSocket < 0 { limit = min(limit ?? .max, now + Self.longestPollPause) }
+        if forWritable, polledSocket < 0 { limit = min(limit ?? .max, now + JournalPolls.longestPause) }
         let milliseconds = limit.map { $0 <= now ? 0 : Int32(min(($0 - now + 999_999) / 1_000_000, 60_000)) } ?? -1
         let events = control.wakeDescriptor.wait(
             readable: watchedDescriptor,
@@ -420,8 +377,7 @@ final class DeliveryDriver {
         let now = SystemClock.monotonicNanoseconds()
         var limit = until
         if session.hasUnconfirmed {
-            limit = min(limit ?? .max, now + pollPause)
-            pollPause = min(pollPause * 2, Self.longestPollPause)
+            limit = min(limit ?? .max, now + polls.takePause())
         } else if isCheckpointDue {
             limit = min(limit ?? .max, checkpointTime + configuration.cursorInterval.clampedNanoseconds)
         } else if mayCloseReader {

@@ -20,6 +20,8 @@ struct DeliveryMarkers: Sendable {
 
     private let identifier: String
     private let instance: String
+    /// The cursor of the last marker; every entry of this writer follows it.
+    private(set) var lastCursor: String?
 
     init(identifier: String, random: inout some RandomNumberGenerator) {
         self.identifier = Self.identifier(of: identifier)
@@ -66,12 +68,13 @@ struct DeliveryMarkers: Sendable {
 
     /// Reads the selected markers from the head, because the index finds them in whichever file they are.
     ///
-    /// - Returns: The places of the stored markers, and the cursor of the last one.
-    func read(_ reader: JournalReader) throws(JournalReaderError) -> (places: Set<UInt64>, lastCursor: String?) {
+    /// - Parameter reader: Nil where the journal is not open.
+    /// - Returns: The places of the stored markers.
+    mutating func read(_ reader: JournalReader?) throws(JournalReaderError) -> Set<UInt64> {
+        guard let reader else { return [] }
         try reader.process()
         try reader.seekToHead()
         var places: Set<UInt64> = []
-        var lastCursor: String?
         var entries = 0
         while entries < 16, try reader.next() {
             entries += 1
@@ -79,8 +82,11 @@ struct DeliveryMarkers: Sendable {
             places.insert(place)
             if place == Self.lastPlace { lastCursor = try reader.cursor() }
         }
-        return (places, lastCursor)
+        return places
     }
+
+    /// Forgets what was read of an earlier synchronisation.
+    mutating func forget() { lastCursor = nil }
 
     /// The value that ``isLast(_:id:)`` compares with.
     func id(attempt: UInt64) -> [UInt8] { Array(id(attempt).utf8) }

@@ -41,17 +41,32 @@ struct RememberedIdentities: Sendable {
         return false
     }
 
+    /// Whether identities of an older version are not forgotten yet.
+    var remembersEarlierIdentities: Bool {
+        guard let lastWithoutReasons, let first = generations.first else { return false }
+        return first.number <= lastWithoutReasons
+    }
+
     /// Whether an older version remembered an event with this identity, whose failure may have had any reason.
     ///
     /// O(1), and nothing to do once those generations are forgotten.
     func containsWithoutReason(_ identity: UInt64) -> Bool {
-        guard let lastWithoutReasons, let first = generations.first, first.number <= lastWithoutReasons else {
-            return false
-        }
-        return IdentityKey.identitiesWithoutReason(identity).contains { known in
-            generations.contains { $0.number <= lastWithoutReasons && $0.contains(known) }
-        }
+        remembersEarlierIdentities
+            && IdentityKey.identitiesWithoutReason(identity).contains { isInEarlierGeneration($0) }
     }
+
+    /// Whether an older version remembered an event with this identity, or without its reason.
+    func containsEarlier(_ identity: UInt64) -> Bool {
+        remembersEarlierIdentities && (isInEarlierGeneration(identity) || containsWithoutReason(identity))
+    }
+
+    private func isInEarlierGeneration(_ identity: UInt64) -> Bool {
+        guard let lastWithoutReasons else { return false }
+        return generations.contains { $0.number <= lastWithoutReasons && $0.contains(identity) }
+    }
+
+    /// Notes that all identities so far may be those of an earlier version.
+    mutating func keepEarlierIdentities() { lastWithoutReasons = generations.last?.number }
 
     /// Remembers an identity; `advance(to:)` must have opened a generation.
     mutating func insert(_ identity: UInt64) {

@@ -59,6 +59,20 @@ public struct IdentityKey: Sendable {
         }
     }
 
+    /// The hashes that an earlier version gave an event whose ids it had replaced by pseudonyms before it hashed them; nil
+    /// for an event whose ids are as they were sent.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
+    public func hashesOfPseudonyms(
+        of event: borrowing Event,
+        in bytes: Span<UInt8>
+    ) -> (identity: UInt64, schedule: UInt64?)? {
+        guard event.presence.contains(.originals) else { return nil }
+        let schedule = scheduleHash(of: event, in: bytes)
+        let identity = identity(of: event, in: bytes, after: schedule) ^ Self.reasonMask(of: event)
+        return (identity, event.scheduleId.isEmpty ? nil : schedule.finalized())
+    }
+
     /// The hash of two words, such as an installation and a time.
     public func hash(_ first: UInt64, _ second: UInt64) -> UInt64 {
         var hash = KeyedHash(self)

@@ -203,8 +203,8 @@ extension OneAtATime {
         func linesLimitSilent() async throws {
             let running = try running(connections: 3)
             let speaking = try running.client()
-            await speaking.send(OneAtATime.LinesServiceTests.lines(0..<1))
-            await speaking.expectDurable(1)
+            try await speaking.sendAll(OneAtATime.LinesServiceTests.lines(0..<1))
+            try await speaking.waitUntilDurable(1)
             let first = try running.client()
             await waitUntil("it is in") { open(running) == 2 }
             let second = try running.client()
@@ -212,13 +212,13 @@ extension OneAtATime {
             #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 0)
 
             let third = try running.client()
-            await third.send(OneAtATime.LinesServiceTests.lines(1..<2))
-            await third.expectDurable(1)
-            await first.expectEnd()
+            try await third.sendAll(OneAtATime.LinesServiceTests.lines(1..<2))
+            try await third.waitUntilDurable(1)
+            try await first.waitUntilClosed()
             #expect(first.answers == [])
             #expect(speaking.receive() && second.receive(), "the others stay")
-            await speaking.send(OneAtATime.LinesServiceTests.lines(2..<3))
-            await speaking.expectDurable(2)
+            try await speaking.sendAll(OneAtATime.LinesServiceTests.lines(2..<3))
+            try await speaking.waitUntilDurable(2)
             #expect(evicted(running) == 1)
             #expect(running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 1)
             try await running.end()
@@ -230,12 +230,12 @@ extension OneAtATime {
         func linesLimitHalf() async throws {
             let running = try running(connections: 1)
             let client = try running.client()
-            await client.send(OneAtATime.LinesServiceTests.lines(0..<5) + #"{"event":"prefetch_sche"#)
-            await client.expectDurable(5)
+            try await client.sendAll(OneAtATime.LinesServiceTests.lines(0..<5) + #"{"event":"prefetch_sche"#)
+            try await client.waitUntilDurable(5)
             let other = try running.client()
-            await other.send(OneAtATime.LinesServiceTests.lines(5..<6))
-            await other.expectDurable(1)
-            await client.expectEnd()
+            try await other.sendAll(OneAtATime.LinesServiceTests.lines(5..<6))
+            try await other.waitUntilDurable(1)
+            try await client.waitUntilClosed()
             #expect(client.answers.allSatisfy { $0.hasPrefix("ok ") } && client.durable == 5)
             #expect(running.pipeline.page.scheduled == 6)
             #expect(running.pipeline.page.rejected == 0)
@@ -253,17 +253,17 @@ extension OneAtATime {
             await waitUntil("the writer is held") { gate.isReached }
             let busy = [try running.client(), try running.client()]
             for (index, client) in busy.enumerated() {
-                await client.send(OneAtATime.LinesServiceTests.lines(index..<index + 1))
+                try await client.sendAll(OneAtATime.LinesServiceTests.lines(index..<index + 1))
             }
             await waitUntil("their lines wait") { running.pipeline.writer.statistics.waitingSubmissions == 2 }
             let waiting = try running.client()
-            await waiting.send(OneAtATime.LinesServiceTests.lines(2..<3))
+            try await waiting.sendAll(OneAtATime.LinesServiceTests.lines(2..<3))
             await waitUntil("it waits") { running.pipeline.page["dnp_telemetry_lines_connections_waited_total"] == 1 }
             #expect(running.pipeline.writer.statistics.waitingSubmissions == 2)
             gate.open()
             _ = await holding.value
-            for client in busy { await client.expectDurable(1) }
-            await waiting.expectDurable(1)
+            for client in busy { try await client.waitUntilDurable(1) }
+            try await waiting.waitUntilDurable(1)
             #expect(evicted(running) == 1, "one of them, once it was silent")
             try await running.end()
         }
@@ -275,8 +275,8 @@ extension OneAtATime {
             let running = try running(connections: 20)
             let silent = try (0..<300).map { _ in try running.client() }
             let client = try running.client()
-            await client.send(OneAtATime.LinesServiceTests.lines(0..<100))
-            await client.expectDurable(100)
+            try await client.sendAll(OneAtATime.LinesServiceTests.lines(0..<100))
+            try await client.waitUntilDurable(100)
             #expect(try #require(open(running)) <= 20)
             await waitUntil("most have made room") { silent.count { !$0.receive() } >= 280 }
             try await running.end()
@@ -322,8 +322,8 @@ extension OneAtATime {
                 most = waiting
             }
             let other = try running.client()
-            await other.send(OneAtATime.LinesServiceTests.lines(0..<1))
-            await other.expectDurable(1)
+            try await other.sendAll(OneAtATime.LinesServiceTests.lines(0..<1))
+            try await other.waitUntilDurable(1)
             #expect(evicted(running) == 1)
             try await running.end()
         }

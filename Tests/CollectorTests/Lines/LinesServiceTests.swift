@@ -107,16 +107,16 @@ extension OneAtATime {
         func oneLine() async throws {
             let running = try running()
             let client = try running.client()
-            await client.send(Self.lines(0..<1))
-            await client.expectDurable(1)
+            try await client.sendAll(Self.lines(0..<1))
+            try await client.waitUntilDurable(1)
             #expect(running.pipeline.page.scheduled == 1)
-            await client.send(Self.lines(1..<3) + Self.lines(0..<1) + "foreign\n")
-            await client.expectDurable(5)
+            try await client.sendAll(Self.lines(1..<3) + Self.lines(0..<1) + "foreign\n")
+            try await client.waitUntilDurable(5)
             #expect(running.pipeline.page.scheduled == 3)
             #expect(running.pipeline.page.duplicates == 1)
             #expect(running.pipeline.page[#"dnp_telemetry_events_received_total{source="socket",format="log"}"#] == 4)
             client.finish()
-            await client.expectEnd()
+            try await client.waitUntilClosed()
             try await running.end()
         }
 
@@ -135,7 +135,7 @@ extension OneAtATime {
                 return true
             }
             await waitUntil("all is counted") { running.pipeline.page.scheduled == 50_000 }
-            await client.expectDurable(50_000)
+            try await client.waitUntilDurable(50_000)
             #expect(running.pipeline.writer.statistics.commits < 5_000)
             let counts = client.answers.compactMap { Int($0.dropFirst(3)) }
             #expect(counts == counts.sorted())
@@ -148,13 +148,13 @@ extension OneAtATime {
             let client = try running.client()
             var random = SplitMix64(8)
             let noise = (0..<300_000).map { _ in UInt8.random(in: 0...255, using: &random) }
-            await client.send(noise + [0x0A])
+            try await client.sendAll(noise + [0x0A])
             let count = noise.filter { $0 == 0x0A }.count + 1
-            await client.expectDurable(count)
+            try await client.waitUntilDurable(count)
             let old = #"{"event":"prefetch_scheduled","scheduleId":"a","timestamp":"2019-01-01T00:00:00Z"}"#
             let long = #"{"event":"prefetch_scheduled","reason":""# + String(repeating: "x", count: 1 << 20) + "\"}"
-            await client.send(Self.lines(0..<1) + old + "\n" + long + "\n" + Self.lines(1..<2))
-            await client.expectDurable(count + 4)
+            try await client.sendAll(Self.lines(0..<1) + old + "\n" + long + "\n" + Self.lines(1..<2))
+            try await client.waitUntilDurable(count + 4)
             let ofNoise = client.rejected.prefix { Int($0.split(separator: " ")[1]) ?? 0 <= count }
             #expect(
                 client.rejected.dropFirst(ofNoise.count) == [
@@ -172,11 +172,11 @@ extension OneAtATime {
             let running = try running()
             let client = try running.client()
             let events = (0..<4).map { EventText.scheduled("cycle-\($0)") }
-            await client.send(
+            try await client.sendAll(
                 "[\(events[0]),\(events[1])]\n{\"events\":[\(events[2])]}\n{\"event\":\"prefetch_sch\n"
                     + "{\"scheduleId\":\"a\"}\n\(events[3])\nforeign {}\n"
             )
-            await client.expectDurable(6)
+            try await client.waitUntilDurable(6)
             #expect(
                 client.rejected.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
                     == ["rejected 3 truncated", "rejected 4 missing_field"]
@@ -192,9 +192,9 @@ extension OneAtATime {
         func halfClose() async throws {
             let running = try running()
             let client = try running.client()
-            await client.send(Self.lines(0..<2) + EventText.scheduled("last"))
+            try await client.sendAll(Self.lines(0..<2) + EventText.scheduled("last"))
             client.finish()
-            await client.expectEnd()
+            try await client.waitUntilClosed()
             #expect(client.durable == 3)
             #expect(running.pipeline.page.scheduled == 3)
             try await running.end()
@@ -205,7 +205,9 @@ extension OneAtATime {
             let running = try running()
             for round in 0..<20 {
                 let client = try running.client()
-                await client.send(Self.lines(round * 100..<(round + 1) * 100) + #"{"event":"prefetch_scheduled","#)
+                try await client.sendAll(
+                    Self.lines(round * 100..<(round + 1) * 100) + #"{"event":"prefetch_scheduled","#
+                )
                 client.close()
             }
             await waitUntil("the whole lines are counted") { running.pipeline.page.scheduled == 2_000 }
@@ -223,9 +225,9 @@ extension OneAtATime {
                 let clients = try (0..<20).map { _ in try running.client() }
                 for (index, client) in clients.enumerated() {
                     let first = (round * 20 + index) * 10
-                    await client.send(Self.lines(first..<first + 10))
+                    try await client.sendAll(Self.lines(first..<first + 10))
                 }
-                for client in clients { await client.expectDurable(10) }
+                for client in clients { try await client.waitUntilDurable(10) }
                 #expect(running.pipeline.page["dnp_telemetry_lines_open_connections"] ?? 0 <= 20)
                 for client in clients { client.close() }
             }
@@ -241,8 +243,8 @@ extension OneAtATime {
             #expect(places == [.unix(path: running.path), .unix(path: running.path + "-2")])
             #expect(running.addresses.allSatisfy { $0.services == .lines })
             let client = try LinesClient(path: running.path + "-2")
-            await client.send(Self.lines(0..<1))
-            await client.expectDurable(1)
+            try await client.sendAll(Self.lines(0..<1))
+            try await client.waitUntilDurable(1)
             try await running.end()
         }
 
@@ -255,12 +257,12 @@ extension OneAtATime {
             let other = Listener.Endpoint.address(host: "127.0.0.1", port: 0)
             let running = try Running(directory, try Pipeline(in: directory), others: [other])
             let client = try running.client()
-            await client.send(Self.lines(0..<10))
-            await client.expectDurable(10)
+            try await client.sendAll(Self.lines(0..<10))
+            try await client.waitUntilDurable(10)
             shutdown(running.descriptors[2], CInt(SHUT_RDWR))
             let failure = try await running.failure()
             #expect("\(failure)" == "the listener 127.0.0.1:0 was closed by the system; start the service again")
-            await client.expectEnd()
+            try await client.waitUntilClosed()
             #expect(!FileManager.default.fileExists(atPath: running.path))
         }
 
@@ -276,8 +278,8 @@ extension OneAtATime {
                 return running.pipeline.page["dnp_telemetry_lines_stalled_total"] == 1
             }
             let other = try running.client()
-            await other.send(Self.lines(0..<1))
-            await other.expectDurable(1)
+            try await other.sendAll(Self.lines(0..<1))
+            try await other.waitUntilDurable(1)
             try await running.end()
         }
 
@@ -285,8 +287,8 @@ extension OneAtATime {
         func linesServiceSilence() async throws {
             let running = try running()
             let client = try running.client()
-            await client.send("[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n")
-            await client.expectDurable(1)
+            try await client.sendAll("[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n")
+            try await client.waitUntilDurable(1)
             #expect(running.pipeline.page["dnp_prefetch_executed_total"] == 1)
             try await running.end()
         }
@@ -303,7 +305,7 @@ extension OneAtATime {
             try await running.end()
             var durable = 0
             for client in clients {
-                await client.expectEnd()
+                try await client.waitUntilClosed()
                 durable += client.durable
             }
             #expect(!FileManager.default.fileExists(atPath: running.path))
@@ -318,8 +320,8 @@ extension OneAtATime {
             let sockets = try TemporaryDirectory()
             let running = try Running(sockets, try Pipeline(in: disk.directory))
             let client = try running.client()
-            await client.send(Self.lines(0..<10))
-            await client.expectDurable(10)
+            try await client.sendAll(Self.lines(0..<10))
+            try await client.waitUntilDurable(10)
             let filler = disk.directory.file("filler")
             try Files.write([UInt8](repeating: 1, count: 420_000), to: filler)
             let bytes = Array(Self.lines(10..<6_000).utf8)
@@ -332,8 +334,8 @@ extension OneAtATime {
             #expect(client.durable == running.pipeline.page.scheduled)
             try FileManager.default.removeItem(atPath: filler)
             try Program.run("/bin/mount", ["-o", "remount,size=16m", disk.directory.path])
-            await client.send(Array(rest))
-            await client.expectDurable(6_000)
+            try await client.sendAll(Array(rest))
+            try await client.waitUntilDurable(6_000)
             #expect(running.pipeline.page.scheduled == 6_000)
             try await running.end()
         }

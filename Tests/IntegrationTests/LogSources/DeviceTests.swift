@@ -5,33 +5,8 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// The logs of three phones with the same schedule ids and times, and no id of an installation.
-enum Phones {
-    static let names = ["happy-stamped", "network-failure", "auth-failure"]
-    static let paths = names.map { Sample.path("logs/\($0).log") }
-    static let totals = LifecycleTotals(
-        scheduled: 3,
-        executed: 3,
-        success: 1,
-        failure: ["NETWORK": 1, "AUTH": 1, "SYSTEM": 0],
-        used: 1
-    )
-
-    static func log(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
-}
-
 @Suite("whose lines they are")
 struct DeviceTests {
-    private func expectThree(_ service: Service) async throws {
-        let client = await service.client
-        try await eventually("three phones are counted", every: .milliseconds(50)) {
-            try await client.metrics().lifecycle == Phones.totals.series
-        }
-        let page = try await client.metrics()
-        #expect(page.value("dnp_prefetch_open_cycles") == 3)
-        #expect(page.ingestBalance == 0)
-    }
-
     @Test("posted logs of three phones are three devices", arguments: ["X-Installation-Id", "X-Source-Id"])
     func postedPhones(header: String) async throws {
         try await withService { service in
@@ -44,7 +19,7 @@ struct DeviceTests {
                 )
                 #expect(answer.status == 200)
             }
-            try await expectThree(service)
+            try await Phones.expectThree(service)
         }
     }
 
@@ -89,26 +64,13 @@ struct DeviceTests {
             let socket = "\(directory)/lines.sock"
             try await withService(options: ["--listen", "unix:\(socket) serve=lines"]) { service in
                 for (name, path) in zip(Phones.names, Phones.paths) {
-                    let client = try LinesClient(path: socket)
                     let lines = Array("installation \(name)\n".utf8) + (try Phones.log(path))
-                    #expect(client.offer(lines[...]) == lines.count)
-                    client.finish()
-                    let count = lines.count { $0 == UInt8(ascii: "\n") }
-                    try await eventually("all lines are durable", every: .milliseconds(20)) {
-                        _ = client.receive()
-                        return client.durable == count
-                    }
-                    #expect(client.rejected == [])
+                    #expect(try await LinesClient.sent(lines, to: socket).rejected == [])
                 }
-                try await expectThree(service)
-                let client = try LinesClient(path: socket)
-                #expect(client.offer(Array("installation \nhello\n".utf8)[...]) > 0)
-                try await eventually("the empty id is rejected", every: .milliseconds(20)) {
-                    _ = client.receive()
-                    return client.durable == 2
-                }
-                #expect(client.rejected.count == 1)
-                #expect(client.rejected[0].hasPrefix("rejected 1 missing_field installationId"), "\(client.rejected)")
+                try await Phones.expectThree(service)
+                let rejected = try await LinesClient.sent(Array("installation \nhello\n".utf8), to: socket).rejected
+                #expect(rejected.count == 1)
+                #expect(rejected.first?.hasPrefix("rejected 1 missing_field installationId") == true, "\(rejected)")
             }
         }
     }
@@ -135,7 +97,7 @@ struct DeviceTests {
                     try handle.write(contentsOf: Data(log[(log.count / 2)...]))
                     try handle.close()
                 }
-                try await expectThree(service)
+                try await Phones.expectThree(service)
             }
         }
     }
@@ -148,7 +110,7 @@ struct DeviceTests {
                 let command = try await Command.telemetry("send", path, "--to", url)
                 #expect(command.status == .code(0))
             }
-            try await expectThree(service)
+            try await Phones.expectThree(service)
         }
     }
 

@@ -119,14 +119,9 @@ struct LineSocketTests {
             try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
                 let log = Array(try Data(contentsOf: URL(fileURLWithPath: sample.path)))
                 let client = try LinesClient(path: path)
-                var rest = log[...]
-                try await eventually("all is sent") {
-                    client.receive()
-                    rest = rest.dropFirst(client.offer(rest))
-                    return rest.isEmpty
-                }
+                try await client.sendAll(log)
                 client.finish()
-                try await eventually("the service has answered and closed") { !client.receive() }
+                try await client.waitUntilClosed()
                 #expect(client.durable == log.split(separator: 0x0A, omittingEmptySubsequences: false).count - 1)
                 let page = try await service.client.metrics()
                 #expect(page.lifecycle == LifecycleTotals(sample.expected.counters).series)
@@ -149,12 +144,8 @@ struct LineSocketTests {
             let path = "\(directory)/lines.sock"
             try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
                 let client = try LinesClient(path: path)
-                var rest = Array(lines.map { $0 + "\n" }.joined().utf8)[...]
-                try await eventually("all is sent and answered") {
-                    client.receive()
-                    rest = rest.dropFirst(client.offer(rest))
-                    return client.durable == lines.count
-                }
+                try await client.sendAll(lines.map { $0 + "\n" }.joined())
+                try await client.waitUntilDurable(lines.count)
                 #expect(
                     client.rejected.map { $0.split(separator: " ").prefix(3).joined(separator: " ") } == [
                         "rejected 3 not_an_object", "rejected 4 truncated", "rejected 5 missing_field",
@@ -234,17 +225,11 @@ struct HandedOverLinesTests {
                 try await send(batch, over: client)
                 #expect(client.receive() && client.answers == [])
                 try FileManager.default.removeItem(atPath: hold)
-                try await eventually("all is answered") {
-                    client.receive()
-                    return client.durable == batch.count
-                }
+                try await client.waitUntilDurable(batch.count)
                 totals += batch.totals
                 let again = try LinesClient(path: path)
                 try await send(batch, over: again)
-                try await eventually("all is answered again") {
-                    again.receive()
-                    return again.durable == batch.count
-                }
+                try await again.waitUntilDurable(batch.count)
             }
             let page = try await service.client.metrics()
             #expect(page.lifecycle == totals.series)
@@ -260,10 +245,7 @@ struct HandedOverLinesTests {
             let batch = EventFactory(prefix: "broken").cycles(0..<20)
             let client = try LinesClient(path: path)
             try await send(batch, over: client)
-            try await eventually("all is answered") {
-                client.receive()
-                return client.durable == batch.count
-            }
+            try await client.waitUntilDurable(batch.count)
             try Data().write(to: URL(fileURLWithPath: "\(directory)/break-http"))
             let status = try await awaited("the service ends") { await service.exitStatus }
             #expect(status == .code(1))

@@ -55,15 +55,8 @@ struct SeveralDevicesTests {
             let socket = "\(directory)/lines.sock"
             try await withService(options: ["--listen", "unix:\(socket) serve=lines"]) { service in
                 for names in [["happy-stamped", "network-failure"], ["auth-failure"]] {
-                    let client = try LinesClient(path: socket)
                     let lines = try names.flatMap { try Phones.log(Sample.path("logs/\($0).log")) }
-                    #expect(client.offer(lines[...]) == lines.count)
-                    client.finish()
-                    let count = lines.count { $0 == UInt8(ascii: "\n") }
-                    try await eventually("all lines are durable", every: .milliseconds(20)) {
-                        _ = client.receive()
-                        return client.durable == count
-                    }
+                    let client = try await LinesClient.sent(lines, to: socket)
                     #expect(client.rejected == [])
                     let notes = client.answers.filter { $0.hasPrefix("note ") }
                     #expect(
@@ -150,17 +143,6 @@ struct JournalDeviceTests {
         }
     }
 
-    private func expectThree(_ service: Service) async throws {
-        let client = await service.client
-        try await eventually("three phones are counted", within: .seconds(30), every: .milliseconds(50)) {
-            try await client.metrics().lifecycle == Phones.totals.series
-        }
-        let page = try await client.metrics()
-        #expect(page.value("dnp_prefetch_open_cycles") == 3)
-        #expect(page.ingestBalance == 0)
-        #expect(await !service.log.contains("several devices"))
-    }
-
     @Test("three phones that three programs log to one journal are three devices", .timeLimit(.minutes(2)))
     func programs() async throws {
         try await TestJournald.with { journal in
@@ -168,7 +150,7 @@ struct JournalDeviceTests {
                 let matches = ["--follow-journal", "_TRANSPORT=journal"]
                 try await withService(options: matches, in: journal.namespace) { service in
                     try await log(journal, directory) { ["SYSLOG_IDENTIFIER=phone-\($0)"] }
-                    try await expectThree(service)
+                    try await Phones.expectThree(service)
                 }
             }
         }
@@ -186,7 +168,7 @@ struct JournalDeviceTests {
                 ]
                 try await withService(options: options, in: journal.namespace) { service in
                     try await log(journal, directory) { ["SYSLOG_IDENTIFIER=relay", "CONTAINER_NAME=phone-\($0)"] }
-                    try await expectThree(service)
+                    try await Phones.expectThree(service)
                 }
             }
         }

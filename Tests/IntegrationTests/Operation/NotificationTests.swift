@@ -47,12 +47,7 @@ struct NotificationTests {
             let path = "\(directory)/lines.sock"
             try await withService(options: ["--listen", "unix:\(path) serve=lines"], under: manager) { service in
                 try await eventually("READY comes") { manager.values("READY") == ["1"] }
-                let client = try LinesClient(path: path)
-                #expect(client.offer(Array("foreign\n".utf8)[...]) == 8)
-                try await eventually("it is answered") {
-                    client.receive()
-                    return client.durable == 1
-                }
+                _ = try await LinesClient.sent(Array("foreign\n".utf8), to: path)
                 #expect(await service.screen["lines"] == "unix:\(path)")
             }
         }

@@ -188,14 +188,9 @@ struct SecretTests {
             let quoted = try Self.quoted(secret.text)
             return Self.lines(secret.text) + [Self.event(1, #""eventId":\#(quoted)"#)]
         }
-        var rest = Array((text.joined(separator: "\n") + "\n").utf8)[...]
-        try await eventually("the line socket takes all lines", every: .milliseconds(2)) {
-            rest = rest.dropFirst(client.offer(rest.prefix(16_384)))
-            client.receive()
-            return rest.isEmpty
-        }
+        try await client.sendAll(text.joined(separator: "\n") + "\n")
         client.finish()
-        try await eventually("the line socket has answered", every: .milliseconds(5)) { !client.receive() }
+        try await client.waitUntilClosed()
         return client.answers.joined(separator: "\n")
     }
 
