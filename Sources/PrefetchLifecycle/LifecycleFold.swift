@@ -219,9 +219,9 @@ extension LifecycleFold {
             if change.isNewPass { takeNearer(to: slot, terms, in: group) }
             let half = isReceiver ? cycles[slot].half : nil
             if let half { terms.waiting = installations.waiting(half, of: installation) }
+            let waiting = waitingStages(like: event, at: slot, terms)
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
-            let isWaiting = isWaiting(event, at: slot)
             if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 evict(slot)
                 slot = open(address, base: event.timestamp)
@@ -235,7 +235,7 @@ extension LifecycleFold {
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
             increments &+= groups.increments(of: group) &- start
-            note(event, increments, at: slot, wasWaiting: isWaiting)
+            note(event, increments, at: slot, waiting: waiting, terms)
             updateInstallation(installation, with: event, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {
                 updateTask(of: slot)
@@ -331,7 +331,7 @@ extension LifecycleFold {
 
     /// Notes what a cycle known by one name has counted.
     private mutating func countHalf(_ half: CycleHalf, at slot: Int) {
-        let stages = cycles.counted(at: slot).stages
+        let stages = cycles.counted(at: slot).stages.union(cycles[slot].flags.countedStages)
         guard !stages.isEmpty else { return }
         installations.update(cycles[slot].installation) { $0.halves.count(stages, of: half) }
         groups[0].evictedInstallations = installations.evicted
@@ -359,9 +359,8 @@ extension LifecycleFold {
         let before = groups.tally(of: group)
         let terms = closingTerms
         let joined = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
-        if let joined {
-            reconcile(groups.tally(of: group) - before, byStageAt: joined, in: group)
-        }
+        guard let (joined, waited) = joined else { return nil }
+        reconcile(groups.tally(of: group) - before, byStageAt: joined, waited, in: group)
         return joined
     }
 

@@ -52,7 +52,7 @@ extension CycleTable {
             insertion = long.insert(arrived, limit: limit)
             guard insertion != .full else { return false }
         }
-        cycle.record(event)
+        cycle.record(event, waiting: terms.waiting)
         if insertion == .inserted { long.count(cycle, terms.waiting, into: &totals) }
         if !terms.waiting.contains(.used) { cycle.countUse(&long.counted, into: &totals) }
         if terms.countsByArrival { cycle.countOneTimeStages(long.counted, since: before, into: &totals) }
@@ -92,7 +92,7 @@ extension CycleTable {
     }
 
     private func has(_ stage: Fact.Stage, at slot: Int) -> Bool {
-        withFacts(at: slot) { facts in facts.indices.contains { Fact(rawValue: facts[$0]).stage == stage } }
+        withFacts(at: slot) { $0.has(stage) }
     }
 
     /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.
@@ -142,28 +142,23 @@ extension CycleTable {
         }
     }
 
-    /// The latest time that a stage of a cycle was told with; that of its latest event where only others show the stage.
-    func lastTime(of stage: LifecycleStage, at slot: Int) -> Timestamp {
+    /// When a stage of a cycle was told: the first and the last time. Where only others imply it, the time of those; that of
+    /// the latest event where nothing shows it.
+    func times(of stage: LifecycleStage, at slot: Int) -> ClosedRange<Timestamp> {
         let cycle = self[slot]
-        if stage == .used, let used = cycle.used.time(base: cycle.base) { return used }
+        if stage == .used, let used = cycle.used.time(base: cycle.base) { return used...used }
         let told = withFacts(at: slot) { facts in
-            var last: Timestamp?
+            var told: ClosedRange<Timestamp>?
+            var implied: ClosedRange<Timestamp>?
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
-                let isTold =
-                    switch stage {
-                    case .scheduled: fact.stage == .scheduled
-                    case .executed: fact.stage == .executed
-                    case .success: fact.stage == .success
-                    case .failure:
-                        fact.stage == .failure || (fact.stage == .completed && fact.detail.contains(.unsuccessful))
-                    default: false
-                    }
-                if isTold { last = fact.time(base: cycle.base) }
+                let time = fact.time(base: cycle.base)
+                if fact.tells(stage) { told = (told?.lowerBound ?? time)...time }
+                if fact.implies(stage) { implied = (implied?.lowerBound ?? time)...time }
             }
-            return last
+            return told ?? implied
         }
-        return told ?? lastTime(at: slot)
+        return told ?? lastTime(at: slot)...lastTime(at: slot)
     }
 
     /// The time of the failure of the latest attempt before a time, which may have waited for its reason; nil without one.
@@ -180,6 +175,26 @@ extension CycleTable {
                 }
             }
             return failed
+        }
+    }
+
+    /// How many stages like that of an event a cycle knows and has not counted, because they may be those of another half.
+    func waitingStages(like kind: EventKind, at slot: Int) -> Int {
+        let cycle = self[slot]
+        let counted = counted(at: slot)
+        return withFacts(at: slot) { facts in
+            let told = StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
+            return switch kind {
+            case .prefetchScheduled: told.scheduled - Int(counted.scheduled)
+            case .prefetchExecuted: told.executed - Int(counted.executed)
+            case .prefetchSuccess: told.success - Int(counted.success)
+            case .prefetchFailure, .prefetchExpired: told.failureTotal - counted.failureTotal
+            case .prefetchMissed: told.missed - Int(counted.missed)
+            case .prefetchUsedForNotification: told.used - Int(counted.used)
+            case .contentMissing: !cycle.flags.contains(.contentMissing) && facts.has(.contentMissing) ? 1 : 0
+            case .notificationDrift: !cycle.flags.contains(.drifted) && facts.has(.drifted) ? 1 : 0
+            default: 0
+            }
         }
     }
 
@@ -203,14 +218,15 @@ extension CycleTable {
 
     /// Joins two halves of one cycle: the union of their facts, the sum of their counts.
     ///
-    /// - Returns: the slot of the joined cycle; nil, with nothing changed, when they are too far apart or too long.
+    /// - Returns: the slot of the joined cycle, and when the half that waited was told of its stages; nil, with nothing
+    ///   changed, when they are too far apart or too long.
     mutating func join(
         _ slot: Int,
         with other: Int,
         limit: Int,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
-    ) -> Int? {
+    ) -> (slot: Int, waited: StageTimes)? {
         let base = self[slot].base
         let taken = self[other]
         let facts = withFacts(at: other) { facts in facts.indices.map { Fact(rawValue: facts[$0]) } }
@@ -222,6 +238,8 @@ extension CycleTable {
         let counted = [slot, other].map { self.counted(at: $0) }
         let kept = [(slot, counted[0]), (other, counted[1])].map { OneTimeStages(self[$0.0], used: $0.1.used) }
         let dropped = droppedRetries(at: slot) &+ droppedRetries(at: other)
+        var waited = StageTimes()
+        for half in [slot, other] { note(&waited, at: half) }
         let joined = slot == count - 1 ? other : slot
         remove(other)
         learn(due: due, at: joined)
@@ -255,7 +273,17 @@ extension CycleTable {
             updateLongCycle(joined, long)
         }
         countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
-        return joined
+        return (joined, waited)
+    }
+
+    /// Notes when a cycle was told of the stages that it has not counted.
+    private func note(_ waited: inout StageTimes, at slot: Int) {
+        let cycle = self[slot]
+        let counted = counted(at: slot)
+        let told = withFacts(at: slot) { StageCounts($0, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false) }
+        for place in 0..<StageTally.count where told[place] > counted[place] {
+            waited[place] = times(of: StageTally.stage(place), at: slot).upperBound
+        }
     }
 
     /// Adds a fact as one that arrives after those that its cycle has.
@@ -287,7 +315,9 @@ extension CycleTable {
     ) {
         var sum = CountedStages()
         for stages in counted { sum.add(stages) }
-        let cycle = self[slot]
+        var cycle = self[slot]
+        withFacts(at: slot) { cycle.flagToldStages($0) }
+        update(slot) { $0.flags = cycle.flags }
         let dropped = Int(droppedRetries(at: slot))
         let counts = withFacts(at: slot) { facts in
             StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false, droppedRetries: dropped)
@@ -414,6 +444,36 @@ extension CycleTable {
             cycle.flags.insert(.isLong)
         }
         updateLongCycle(slot, long)
+    }
+}
+
+extension Span<UInt64> {
+    /// Whether one of these facts is of a stage.
+    fileprivate func has(_ stage: Fact.Stage) -> Bool {
+        for index in indices where Fact(rawValue: self[index]).stage == stage { return true }
+        return false
+    }
+}
+
+extension Fact {
+    fileprivate func tells(_ other: LifecycleStage) -> Bool {
+        switch other {
+        case .scheduled: stage == .scheduled
+        case .executed: stage == .executed
+        case .success: stage == .success
+        case .failure: stage == .failure || (stage == .completed && detail.contains(.unsuccessful))
+        default: false
+        }
+    }
+
+    /// Whether it is a summary that asserts a stage, or a completion that may resolve a failure that was retried.
+    fileprivate func implies(_ other: LifecycleStage) -> Bool {
+        switch (stage, other) {
+        case (.summary, .success): detail.contains(.fetched)
+        case (.summary, .used): detail.contains(.usedCached)
+        case (.completed, .success): !detail.contains(.unsuccessful)
+        default: false
+        }
     }
 }
 

@@ -207,22 +207,25 @@ extension Fact {
         event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
     }
 
-    /// Whether it names a reason that may count for its attempt.
-    var namesReason: Bool {
-        guard detail.contains(.reasonKnown) else { return false }
+    /// Whether it arrived after the failure of its attempt had been counted, for another reason or without its retry.
+    var hasArrivedLater: Bool { !detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) }
+
+    /// Whether it names a reason that may count for its attempt, or announces a retry, which takes a failure back that has
+    /// not been counted.
+    var mayChangeFailure: Bool {
         switch stage {
-        case .failure: return true
-        case .completed: return detail.contains(.unsuccessful)
-        default: return false
+        case .failure: !detail.isDisjoint(with: [.reasonKnown, .willRetry])
+        case .completed: detail.isSuperset(of: [.reasonKnown, .unsuccessful])
+        default: false
         }
     }
 
-    /// The fact as it is kept when it arrives: marked where its attempt had already counted a failure with another reason,
+    /// The fact as it is kept when it arrives: marked where its attempt had already counted a failure that it would change,
     /// since that one stands.
     ///
     /// - Parameter facts: the facts of its cycle so far.
     func arriving(after facts: Span<UInt64>) -> Fact {
-        guard namesReason else { return self }
+        guard mayChangeFailure else { return self }
         var attempt = Attempt()
         var executions = 0
         var hasEnded = false
@@ -237,9 +240,8 @@ extension Fact {
                 attempt.add(fact)
             }
         }
-        guard let counted = attempt.failure(hasEnded: hasEnded, isClosing: false), counted != reason else {
-            return self
-        }
+        guard let counted = attempt.failure(hasEnded: hasEnded, isClosing: false) else { return self }
+        guard counted != reason || detail.contains(.willRetry) else { return self }
         let mark: Detail = attempt.namesReason ? .arrivedLater : .arrivedAfterUnknown
         return Fact(rawValue: rawValue | UInt64(mark.rawValue))
     }

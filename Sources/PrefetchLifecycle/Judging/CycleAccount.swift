@@ -171,10 +171,12 @@ struct CycleAccount {
         if let lastExecuted, let endOfAttempt, endOfAttempt >= lastExecuted, !attempt.isTimed {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
-        if let reason {
-            if failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
+        if let reason, failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
+        // A failure that was counted before its retry arrived is counted, and its attempt succeeded all the same.
+        let hasSucceeded = attempt.isRetriedWithSuccess || attempt.hasSuccess && !attempt.contradictsItself
+        if reason != nil, !hasSucceeded {
             endsInFailure = true
-        } else if attempt.hasSuccess || attempt.isRetriedWithSuccess {
+        } else if hasSucceeded || attempt.hasSuccess {
             endsInFailure = false
         }
     }

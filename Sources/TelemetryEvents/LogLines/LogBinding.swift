@@ -63,6 +63,11 @@ struct LogBinding {
         }
         if hasChanged { cycleIndex = mergeTwin(cycleIndex, device) }
         streams[stream][phase] = devices[device].cycles[cycleIndex].serial
+        if phase != .delivery || message.form.kind == .notificationDelivered {
+            streams[stream].isBackInDelivered = false
+        } else if idHash != 0 || due != nil {
+            streams[stream].isBackInDelivered = devices[device].cycles[cycleIndex].isDelivered
+        }
         if phase == .summary || phase == .delivery {
             streams[stream].phase = .delivery
         } else {

@@ -159,7 +159,7 @@ extension [UInt8] {
         appendVarint(UInt64(stream.scheduling))
         appendVarint(UInt64(stream.execution))
         appendVarint(UInt64(stream.delivery))
-        append(stream.phase.rawValue)
+        append(stream.phase.rawValue | (stream.isBackInDelivered ? LogStream.backInDelivered : 0))
         append(optional: stream.last)
         append(optional: stream.anchor)
         appendVarint(stream.usedAt)
@@ -438,13 +438,22 @@ extension RecordReader {
         stream.scheduling = try serial(bytes)
         stream.execution = try serial(bytes)
         stream.delivery = try serial(bytes)
-        guard let phase = LogRule.Phase(rawValue: try byte(bytes)) else { throw error("an unknown phase") }
+        let told = try byte(bytes)
+        guard let phase = LogRule.Phase(rawValue: told & ~LogStream.backInDelivered) else {
+            throw error("an unknown phase")
+        }
         stream.phase = phase
+        stream.isBackInDelivered = told & LogStream.backInDelivered != 0
         stream.last = try optionalTime(bytes)
         stream.anchor = try optionalTime(bytes)
         stream.usedAt = try varint(bytes)
         return stream
     }
+}
+
+extension LogStream {
+    /// The bit beside its phase that says that its last lines came back to a delivered cycle.
+    fileprivate static let backInDelivered: UInt8 = 1 << 7
 }
 
 extension LogMessage {
