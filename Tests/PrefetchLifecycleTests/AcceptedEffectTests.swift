@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -149,7 +150,7 @@ struct AcceptedEffectTests {
         arguments: 0..<24
     )
     func effectsAddUp(seed: UInt64) throws {
-        var random = SplitMix64(state: seed + 7_000)
+        var random = SplitMix64(seed: seed + 7_000)
         let history = History(seed: seed).events
         var limits = LifecycleLimits()
         if seed % 3 == 0 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -34,7 +35,7 @@ struct ReadingTests {
 
     /// All orders of up to five events; some of more.
     static func orders(_ events: [TestEvent]) -> [[TestEvent]] {
-        var random = SplitMix64(state: 11)
+        var random = SplitMix64(seed: 11)
         guard events.count <= 5 else {
             return [events, events.reversed()] + (0..<50).map { _ in events.shuffled(using: &random) }
         }
@@ -456,7 +457,7 @@ struct ReadingTests {
 
     @Test("a thousand failures of one attempt with one reason are one failure, and evict no cycle")
     func thousandFailuresAreOne() throws {
-        var random = SplitMix64(state: 21)
+        var random = SplitMix64(seed: 21)
         let failures = (0..<1_000).map { TestEvent(.prefetchFailure, 61 + Double($0)).reason(.network) }
         for order in [failures, failures.reversed(), failures.shuffled(using: &random)] {
             var fold = LifecycleFold.keeping()
