@@ -92,6 +92,16 @@ struct AcceptedEffectTests {
             ],
             effects: [.counted, .repeatedStage, .counted, .repeatedStage, .counted, .repeatedStage]
         ),
+        Row(
+            name: "stages that wait because another cycle without both names has counted such",
+            events: [
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchExecuted, 61, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 62, id: nil, due: 900), TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
+                TestEvent(.contentMissing, 900), TestEvent(.contentMissing, 901, id: nil, due: 900),
+                TestEvent(.contentMissing, 902, id: nil, due: 900),
+            ],
+            effects: [.counted, .counted, .counted, .repeatedStage, .counted, .counted, .repeatedStage]
+        ),
     ]
 
     @Test("every accepted event has one effect that tells whether a counter grew for it", arguments: rows)

@@ -71,11 +71,7 @@ extension LifecycleFold {
             for place in 0..<last where lowered[place] > 0 {
                 times[place] = cycles.times(of: StageTally.stage(place), at: slot).lowerBound
             }
-            let taken = installations.update(cycle.installation) { $0.takeBack(lowered, toldAt: times) }
-            for place in 0..<StageTally.count {
-                groups[group].recovered[Int(StageTally.stage(place).rawValue)] += taken.lost[place]
-            }
-            lowered = taken.back
+            lowered = installations.update(cycle.installation) { $0.takeBack(lowered, toldAt: times) }
         }
         for place in 0..<StageTally.count where lowered[place] > 0 {
             groups.lower(StageTally.counter(place), by: lowered[place], first: group)
@@ -141,27 +137,23 @@ extension Installation {
     /// Takes back counts that nobody has seen yet; those that a snapshot had recovered are recovered again.
     ///
     /// - Parameter times: when the stages were told that are taken back.
-    /// - Returns: what the totals have of them, without what was lost as the last snapshot shows now.
-    fileprivate mutating func takeBack(
-        _ tally: StageTally,
-        toldAt times: StageTimes
-    ) -> (back: StageTally, lost: StageTally) {
-        var (back, lost) = (StageTally(), StageTally())
+    /// - Returns: what the totals have of them, without what the last snapshot shows to be lost now.
+    fileprivate mutating func takeBack(_ tally: StageTally, toldAt times: StageTimes) -> StageTally {
+        var taken = StageTally()
         for place in 0..<StageTally.count where tally[place] > 0 {
             // What the client told beyond its events is counted, too, and stays.
             let recovered = client.isEmpty ? 0 : UInt64(client[0].recovered[place])
             let own = UInt64(counted[place]) - min(UInt64(counted[place]), recovered)
-            back[place] = min(tally[place], own)
+            taken[place] = min(tally[place], own)
             if let time = times[place], let baseline = client.first {
                 let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))[place]
-                let rest = Int64(counted[place]) - Int64(clamping: later) - Int64(clamping: back[place])
-                lost[place] = min(back[place], baseline.shortfall(of: place, ifCounted: rest, toldAt: time))
-                back[place] -= lost[place]
+                let rest = Int64(counted[place]) - Int64(clamping: later) - Int64(clamping: taken[place])
+                taken[place] -= min(taken[place], baseline.shortfall(of: place, ifCounted: rest, toldAt: time))
             }
-            counted[place] -= UInt32(clamping: back[place])
-            if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - back[place]) }
+            counted[place] -= UInt32(clamping: taken[place])
+            if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }
         }
-        return (back, lost)
+        return taken
     }
 
     /// Compares a snapshot with what is counted.

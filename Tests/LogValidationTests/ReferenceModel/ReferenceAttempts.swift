@@ -67,11 +67,14 @@ extension ReferenceModel {
         let retries = Set(retried.map(\.event.time)).count
 
         result.failureTimes = Set(tellers.map(\.event.time))
-        result.reasons = reasons(of: tellers, final: final + echoes + unsuccessful)
+        result.reasons = reasons(of: tellers, final: final + echoes + unsuccessful, waits: !retried.isEmpty)
         let hasDistinctEcho = Set((retried + echoes).compactMap { knownReason($0.event) }).count > 1
         // Counted when it arrived, before what it repeats.
         let hasEarlyEcho =
-            reading == .service && echoes.contains { echo in retried.allSatisfy { $0.place > echo.place } }
+            reading == .service
+            && echoes.contains { echo in
+                retried.allSatisfy { $0.place > echo.place || $0.event.time > echo.event.time }
+            }
         let isEchoCounted = hasDistinctEcho || hasEarlyEcho
 
         if let success = successes.first {
@@ -124,18 +127,19 @@ extension ReferenceModel {
     }
 
     /// The reasons that a failure told by some events may count under.
-    private func reasons(of tellers: [Arrived], final: [Arrived]) -> Set<String> {
+    ///
+    /// - Parameter waits: whether it may be retried, so that its reason may be decided when all is known.
+    private func reasons(of tellers: [Arrived], final: [Arrived], waits: Bool) -> Set<String> {
         let known = tellers.filter { knownReason($0.event) != nil }
         guard !known.isEmpty else { return ["OTHER"] }
         // A failure that will be retried names the reason of the attempt, or only its own.
         var reasons: Set<String> = []
         for candidates in [known, known.filter { told in final.contains { $0.place == told.place } }] {
-            let first =
-                switch reading {
-                case .validate: candidates.map(\.event.time).min()
-                case .service: candidates.map(\.place).min()
-                }
-            for told in candidates where (reading == .validate ? told.event.time : told.place) == first {
+            let earliest = candidates.map(\.event.time).min()
+            let first = candidates.map(\.place).min()
+            for told in candidates {
+                let isEarliest = told.event.time == earliest && (reading == .validate || waits)
+                guard isEarliest || reading == .service && told.place == first else { continue }
                 if let reason = knownReason(told.event) { reasons.insert(reason) }
             }
         }
