@@ -220,29 +220,35 @@ extension Fact {
         }
     }
 
-    /// The fact as it is kept when it arrives: marked where its attempt had already counted a failure that it would change,
-    /// since that one stands.
+    /// The fact as it is kept when it arrives: marked where it would change what its attempt has already counted as its
+    /// failure, since that stands.
     ///
     /// - Parameter facts: the facts of its cycle so far.
     func arriving(after facts: Span<UInt64>) -> Fact {
         guard mayChangeFailure else { return self }
-        var attempt = Attempt()
+        var (before, after) = (Attempt(), Attempt())
         var executions = 0
-        var hasEnded = false
+        var (isAdded, hasEnded) = (false, false)
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
+            if !isAdded, self < fact {
+                after.add(self)
+                isAdded = true
+            }
             if fact.stage == .executed {
                 hasEnded = fact.value > value && executions > 0
                 if hasEnded { break }
-                if executions > 0 { attempt = Attempt() }
+                if executions > 0 { (before, after) = (Attempt(), Attempt()) }
                 executions += 1
             } else {
-                attempt.add(fact)
+                before.add(fact)
+                after.add(fact)
             }
         }
-        guard let counted = attempt.failure(hasEnded: hasEnded, isClosing: false) else { return self }
-        guard counted != reason || detail.contains(.willRetry) else { return self }
-        let mark: Detail = attempt.namesReason ? .arrivedLater : .arrivedAfterUnknown
+        guard let counted = before.failure(hasEnded: hasEnded, isClosing: false) else { return self }
+        if !isAdded { after.add(self) }
+        guard after.failure(hasEnded: hasEnded, isClosing: false) != counted else { return self }
+        let mark: Detail = before.namesReason ? .arrivedLater : .arrivedAfterUnknown
         return Fact(rawValue: rawValue | UInt64(mark.rawValue))
     }
 }
