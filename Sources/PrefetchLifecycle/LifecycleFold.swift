@@ -335,8 +335,8 @@ extension LifecycleFold {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
         let terms = closingTerms
-        let joined = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
-        guard let (joined, waited) = joined else { return nil }
+        guard let (joined, waited) = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
+        else { return nil }
         reconcile(groups.tally(of: group) - before, byStageAt: joined, waited, in: group)
         return joined
     }
