@@ -85,7 +85,8 @@ struct ReadingLinesTests {
         for end in ["Task expired", "Fetch failed: error=SQLITE_FULL, willRetry=false"] {
             let judgement = try judged(
                 Self.scheduled + [
-                    "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
+                    "11:56:00Z \(Self.executed)",
+                    "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
                     "11:56:03Z [DNP-FETCH] JWT expired, authentication failed", "11:56:30Z [DNP-FETCH] \(end)",
                 ]
             )

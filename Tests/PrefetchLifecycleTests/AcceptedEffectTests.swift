@@ -96,7 +96,8 @@ struct AcceptedEffectTests {
             name: "stages that wait because another cycle without both names has counted such",
             events: [
                 TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchExecuted, 61, id: nil, due: 900),
-                TestEvent(.prefetchExecuted, 62, id: nil, due: 900), TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
                 TestEvent(.contentMissing, 900), TestEvent(.contentMissing, 901, id: nil, due: 900),
                 TestEvent(.contentMissing, 902, id: nil, due: 900),
             ],

@@ -40,7 +40,8 @@ struct CycleNameTests {
         let passes = [0.0, 1, 2].flatMap { number -> [TestEvent] in
             let due = number * day + 900
             return [
-                Reading.scheduled(due - 1_000, "a", due: due).begins(due - 300), TestEvent(.prefetchExecuted, due - 290),
+                Reading.scheduled(due - 1_000, "a", due: due).begins(due - 300),
+                TestEvent(.prefetchExecuted, due - 290),
                 TestEvent(.prefetchSuccess, due - 280), TestEvent(.prefetchUsedForNotification, due + 1),
             ]
         }
@@ -84,7 +85,8 @@ struct CycleNameTests {
             TestEvent(.notificationDelivered, 900, due: 900),
         ]
         let late = [
-            TestEvent(.prefetchUsedForNotification, 930), TestEvent(.prefetchUsedForNotification, 931, id: nil, due: 900),
+            TestEvent(.prefetchUsedForNotification, 930),
+            TestEvent(.prefetchUsedForNotification, 931, id: nil, due: 900),
             TestEvent(.contentMissing, 932, id: nil, due: 900), TestEvent(.prefetchExecuted, 610, due: 900),
         ]
         let result = try Reading.result(cycle + late)

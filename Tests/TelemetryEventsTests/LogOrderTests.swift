@@ -129,7 +129,8 @@ struct LogOrderTests {
         #expect(used == ["b \(Self.day)T12:03:00Z"])
         let again = "\(Self.day)T12:00:20Z [DNP-FETCH] Using cached content for notification at \(Self.day)T12:00:00Z\n"
         let nextDay = "2025-11-16T12:00:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)\n"
-        let handler = "2025-11-16T11:55:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
+        let handler =
+            "2025-11-16T11:55:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
         let log = Self.scheduled + Self.executed + Self.delivered + Self.next + again + handler + nextDay
         #expect(try schedules(of: "prefetch_used_for_notification", in: log) == [first, second])
     }

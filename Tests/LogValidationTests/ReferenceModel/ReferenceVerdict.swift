@@ -73,7 +73,8 @@ extension ReferenceModel {
         // What is older than the scheduling was fetched in an earlier cycle.
         let isOlder = used.contains { use in use.age.map { use.time - $0 < first } ?? false }
         let usedWithoutSuccess: Ruling = used.isEmpty || judged.hasSuccess ? .no : isOlder ? .arguable : .yes
-        let lacksEnd = isExecuted ? judged.attempts.map { self.lacksEnd($0, judged) }.reduce(Ruling.no) { $0 || $1 } : .no
+        let lacksEnd =
+            isExecuted ? judged.attempts.map { self.lacksEnd($0, judged) }.reduce(Ruling.no) { $0 || $1 } : .no
         return [
             ("executed_without_scheduled", Ruling(isExecuted && !pass.contains("prefetch_scheduled"))),
             ("success_without_executed", Ruling(!isExecuted && pass.contains("prefetch_success"))),
