@@ -89,7 +89,7 @@ struct FailureReadingTests {
             TestEvent(.prefetchFailure, 2).reason(.auth).timed(),
             TestEvent(.prefetchSuccess, 4),
         ])
-        #expect(told.file == [Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])])
+        #expect(told.file == [Reading.Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])])
     }
 
     @Test("an unsuccessful completion behind a failure that is retried with success is a retry")
@@ -99,7 +99,7 @@ struct FailureReadingTests {
             TestEvent(.prefetchFailure, 1).reason(.network).retried(),
             TestEvent(.prefetchCompleted, 2).unsuccessful().reason(.system), TestEvent(.prefetchSuccess, 8),
         ])
-        #expect(told.file == [Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])])
+        #expect(told.file == [Reading.Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])])
     }
 
     @Test("a line behind a failure that is retried tells the same failure, whatever reason it names")
@@ -110,7 +110,7 @@ struct FailureReadingTests {
             TestEvent(.prefetchFailure, 5).reason(.auth),
         ]
         #expect(try Reading.results(told).file.map(\.reasons) == [[.network]])
-        let success = Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])
+        let success = Reading.Told(stages: [1, 1, 1, 0, 0, 0, 0, 0], retries: 1, broken: [], reasons: [nil])
         #expect(try Reading.results(told + [TestEvent(.prefetchSuccess, 9)]).file == [success])
     }
 

@@ -12,7 +12,7 @@ extension ReferenceModel {
         if Set(snapshots.map { $0.telemetry?.keys.sorted() }).count > 1 {
             expectation.leaveOpen("snapshots tell of different counters")
         }
-        let isSettled = stream.isInOrder && stream.events.allSatisfy { isSettled($0.event) }
+        let isSettled = stream.isInOrder && stream.events.allSatisfy { self.isSettled($0.event) }
         let reasons = Self.reasons.compactMap { Self.counters["failure \($0)"] }
         let lostFailures = snapshots.map { told in reasons.reduce(0) { $0 + (told.telemetry?[$1] ?? 0) } }.max() ?? 0
         for stage in ["scheduled", "executed", "success", "used", "failure"] + Self.reasons.map({ "failure \($0)" }) {
