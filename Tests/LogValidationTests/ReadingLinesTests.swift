@@ -95,6 +95,15 @@ struct ReadingLinesTests {
         }
     }
 
+    @Test("a log's submission that is told again without its earliest begin has the lead of its first line")
+    func submissionToldAgain() throws {
+        let told = Self.scheduled.map { $0.replacing("11:40:00Z", with: "11:54:00Z") }
+        let again = told.map { $0.replacing("11:54:00Z", with: "11:54:02Z") }
+        let silent = "11:54:02Z [DNP-FETCH] BGAppRefreshTask scheduled"
+        #expect(try broken(judged(told + [again[0], silent])) == [])
+        #expect(try broken(judged(told + again)) == [])
+    }
+
     @Test("a log's late lines of a delivery make no cycle of their own, which nothing had fetched for")
     func lateLinesOfADelivery() throws {
         let judgement = try judged(

@@ -207,6 +207,33 @@ struct FailureReadingTests {
             #expect(told.reasons == counted)
         }
     }
+
+    @Test("a failure that was counted stands also where a late execution gives it an attempt of its own")
+    func countedFailureStandsInItsAttempt() throws {
+        let events = [
+            TestEvent(.prefetchExecuted, 100, id: nil, due: 900),
+            TestEvent(.prefetchFailure, 106, id: nil, due: 900).reason(.system),
+            TestEvent(.prefetchFailure, 102).reason(.network).retried(), TestEvent(.prefetchFailure, 13),
+            TestEvent(.prefetchExecuted, 0, due: 900),
+        ]
+        for order in Reading.orders(events) {
+            var fold = LifecycleFold.keeping()
+            for event in order { try fold.accept([event]) }
+            #expect(Reading.told(&fold).reasons == [.other])
+            #expect(fold.totals.failureOther == 1 && fold.totals.stages[3...6].reduce(0, +) == 2)
+        }
+    }
+
+    @Test("a completion behind a success names no other reason than the lines of the failure before")
+    func completionBehindASuccessNamesNoOtherReason() throws {
+        let told = try Reading.results([
+            TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 2).retried(),
+            TestEvent(.prefetchFailure, 3).reason(.auth), TestEvent(.prefetchSuccess, 9),
+            TestEvent(.prefetchCompleted, 20).unsuccessful().reason(.network),
+        ])
+        #expect(told.file.map(\.reasons) == [[.auth]])
+        #expect(told.service.allSatisfy { $0.broken == told.file[0].broken })
+    }
 }
 
 extension TestEvent {

@@ -143,4 +143,11 @@ struct ReadingTests {
         try fold.accept(cached + used)
         #expect(!Reading.told(&fold).broken.contains(.contentHashMismatch))
     }
+
+    @Test("a submission that is told again has the lead with which it was told first")
+    func leadIsThatOfTheFirstTelling() throws {
+        let told = [Reading.scheduled(0, "a").begins(60), Reading.scheduled(20, "a").begins(60)]
+        #expect(try Reading.result(told).broken == [])
+        #expect(try Reading.result(told + [Reading.scheduled(30, "a").begins(89)]).broken == [.leadBelowMinimum])
+    }
 }

@@ -18,7 +18,9 @@ extension Cycle {
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
             let isMarked = terms.countsByArrival && fact.mayChangeFailure
-            insertion = insert(isMarked ? withFacts { fact.arriving(after: $0) } : fact)
+            insertion = insert(
+                isMarked ? withFacts { fact.arriving(after: $0, isWaiting: terms.waiting.contains(.failure)) } : fact
+            )
             guard insertion != .full else { return .full }
         }
         record(event, waiting: terms.waiting)

@@ -52,7 +52,9 @@ extension CycleTable {
         if let fact = Fact(event, base: cycle.base),
             fact.addsInformation(to: long.facts.span, isUsed: cycle.used.isKnown)
         {
-            let arrived = terms.countsByArrival ? fact.arriving(after: long.facts.span) : fact
+            let arrived =
+                terms.countsByArrival
+                ? fact.arriving(after: long.facts.span, isWaiting: terms.waiting.contains(.failure)) : fact
             insertion = long.insert(arrived, limit: limit)
             guard insertion != .full else { return false }
         }

@@ -76,7 +76,7 @@ extension CycleTable {
 
     /// Adds a fact as one that arrives after those that its cycle has.
     private mutating func addArriving(_ fact: Fact, at slot: Int, limit: Int) {
-        add(withFacts(at: slot) { fact.arriving(after: $0) }, at: slot, limit: limit)
+        add(withFacts(at: slot) { fact.arriving(after: $0, isWaiting: false) }, at: slot, limit: limit)
     }
 
     /// Counts what waited because the cycle was known by one name alone.

@@ -56,6 +56,8 @@ struct Fact: Comparable, Sendable {
         static let arrivedLater = Detail(rawValue: 1 << 10)
         /// It arrived after the failure of its attempt had been counted without a reason.
         static let arrivedAfterUnknown = Detail(rawValue: 1 << 11)
+        /// The failure of its attempt was counted for its reason when it arrived.
+        static let counted = Detail(rawValue: 1 << 12)
         /// A failure that no retry was announced for. The highest bit, so that of one moment the announced retry comes
         /// first, whose failure such a line may tell again.
         static let final = Detail(rawValue: 1 << 15)
@@ -220,11 +222,13 @@ extension Fact {
         }
     }
 
-    /// The fact as it is kept when it arrives: marked where it would change what its attempt has already counted as its
-    /// failure, since that stands.
+    /// The fact as it is kept when it arrives: marked where it made its attempt count a failure for its reason, which
+    /// stands then, and where it would change a failure that was counted for none.
     ///
-    /// - Parameter facts: the facts of its cycle so far.
-    func arriving(after facts: Span<UInt64>) -> Fact {
+    /// - Parameters:
+    ///   - facts: the facts of its cycle so far.
+    ///   - isWaiting: whether its cycle counts no failures yet, because another half of it may have.
+    func arriving(after facts: Span<UInt64>, isWaiting: Bool) -> Fact {
         guard mayChangeFailure else { return self }
         var (before, after) = (Attempt(), Attempt())
         var executions = 0
@@ -245,10 +249,14 @@ extension Fact {
                 after.add(fact)
             }
         }
-        guard let counted = before.failure(hasEnded: hasEnded, isClosing: false) else { return self }
         if !isAdded { after.add(self) }
-        guard after.failure(hasEnded: hasEnded, isClosing: false) != counted else { return self }
-        let mark: Detail = before.namesReason ? .arrivedLater : .arrivedAfterUnknown
-        return Fact(rawValue: rawValue | UInt64(mark.rawValue))
+        let failure = after.failure(hasEnded: hasEnded, isClosing: false)
+        guard let counted = before.failure(hasEnded: hasEnded, isClosing: false) else {
+            return failure != nil && failure == reason && !isWaiting ? marked(.counted) : self
+        }
+        guard failure != counted else { return self }
+        return marked(before.namesReason ? .arrivedLater : .arrivedAfterUnknown)
     }
+
+    private func marked(_ mark: Detail) -> Fact { Fact(rawValue: rawValue | UInt64(mark.rawValue)) }
 }

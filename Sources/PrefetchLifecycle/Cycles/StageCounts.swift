@@ -176,6 +176,8 @@ struct Attempt {
     private var isResolved = false
     /// Whether its last completion says nothing of a failure.
     private var isCompletedPlainly = false
+    /// The reason that was counted when it arrived.
+    private var countedReason: FailureReason?
     /// The reason of the first final failure or unsuccessful completion that names one.
     private var finalReason: FailureReason?
     /// The same of those that arrived when another reason, or none, was counted already.
@@ -192,7 +194,7 @@ struct Attempt {
     private var namedReasons: UInt8 = 0
 
     /// Whether a failure names the reason that counts.
-    var namesReason: Bool { finalReason != nil || isCompletedForOther }
+    var namesReason: Bool { countedReason != nil || finalReason != nil || isCompletedForOther }
 
     /// Adds a fact; ignores what says nothing about the result.
     @inline(__always)
@@ -212,6 +214,7 @@ struct Attempt {
 
     private mutating func addFailure(_ fact: Fact) {
         isTimed = isTimed || fact.isTimed
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
         if fact.detail.contains(.willRetry) {
             retries += 1
             if fact.hasArrivedLater { hasLaterRetry = true } else { hasRetriedFailure = true }
@@ -228,7 +231,6 @@ struct Attempt {
         if !isFinal, hasRetriedFailure, !hasFinalFailure { return restate(fact) }
         hasFinalFailure = true
         hasExpired = hasExpired || fact.detail.contains(.expired)
-        finalReason = finalReason ?? restatedReason
         take(fact)
     }
 
@@ -245,7 +247,7 @@ struct Attempt {
             return
         }
         if !fact.hasArrivedLater {
-            finalReason = finalReason ?? reason
+            finalReason = finalReason ?? restatedReason ?? reason
         } else {
             laterReason = laterReason ?? reason
             if fact.detail.contains(.arrivedAfterUnknown) { isCountedAsUnknown = true }
@@ -258,6 +260,7 @@ struct Attempt {
         isCompleted = true
         isCompletedPlainly = !fact.detail.contains(.unsuccessful)
         guard !isCompletedPlainly else { return }
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
         if retries == 0 || hasFailedForGood || hasSuccess { isUnsuccessfulForGood = true }
         if hasRetriedFailure, !hasFinalFailure, !hasSuccess { return restate(fact) }
         isUnsuccessful = true
@@ -289,7 +292,7 @@ struct Attempt {
     /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one. A
     /// failure for good has its own reason, or that of a line before it that did not announce the retry itself.
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
-        if let finalReason { return finalReason }
+        if let reason = countedReason ?? finalReason { return reason }
         if isCompletedForOther { return .other }
         if let laterReason { return isCountedAsUnknown && hasUnknownResult ? .other : laterReason }
         if hasFinalFailure {

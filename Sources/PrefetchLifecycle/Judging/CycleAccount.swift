@@ -82,7 +82,9 @@ struct CycleAccount {
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
                 submit(begin: fact.begin.begin(at: time, window: window, due: cycle.due) ?? window, at: time)
-                if let factLead = fact.begin.lead(at: time) { lead = min(lead ?? factLead, factLead) }
+                if let factLead = fact.begin.lead(at: time), facts.isFirst(index) {
+                    lead = min(lead ?? factLead, factLead)
+                }
             case .executed:
                 guard fact.value != executedAt else { continue }
                 executedAt = fact.value
@@ -185,6 +187,18 @@ struct CycleAccount {
 extension Timestamp {
     /// The end of the window in which a task that may begin at this time should be executed.
     var endOfWindow: Timestamp { Timestamp(microseconds: microseconds + LifecycleRules.startWindowMicroseconds) }
+}
+
+extension Span<UInt64> {
+    /// Whether a submission is told for the first time; told again, its lead is not another one.
+    fileprivate func isFirst(_ place: Int) -> Bool {
+        let key = Fact(rawValue: self[place]).begin.key
+        for index in 0..<place {
+            let fact = Fact(rawValue: self[index])
+            if fact.stage == .scheduled, fact.begin.isKnown, fact.begin.key == key { return false }
+        }
+        return true
+    }
 }
 
 extension Fact {

@@ -16,7 +16,8 @@ extension LogBinding {
         _ context: Int?,
         _ device: Int,
         _ stream: Int,
-        _ time: Timestamp?
+        _ time: Timestamp?,
+        mayOpen: Bool
     ) -> Int? {
         switch phase {
         case .plugin: return nil
@@ -37,7 +38,8 @@ extension LogBinding {
                 return context
             }
             let next = nearest(device, time) { !$0.isDelivered }
-            if let context, isOfDelivery(context, ratherThan: next, device, time) { return context }
+            // What would open no cycle is a line that was read before.
+            if mayOpen, let context, isOfDelivery(context, ratherThan: next, device, time) { return context }
             return next ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
     }

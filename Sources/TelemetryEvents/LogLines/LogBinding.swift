@@ -47,7 +47,7 @@ struct LogBinding {
         } else if let due {
             found = cycleDue(due, phase, context, device, stream)
         } else {
-            found = cycleInOrder(message, phase, context, device, stream, time)
+            found = cycleInOrder(message, phase, context, device, stream, time, mayOpen: mayOpen)
         }
         let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
         guard var cycleIndex = found ?? opened else { return nil }

@@ -108,9 +108,13 @@ extension ReferenceModel {
         return order(left.event) < order(right.event)
     }
 
-    /// Whether a line arrived before each retry was announced that it tells again, so that it has been counted.
+    /// Whether a line arrived before each retry was announced that it tells again, so that it has been counted; also where
+    /// that was told under another name of the cycle.
     private func isBeforeItsRetry(_ line: Arrived, _ retried: [Arrived]) -> Bool {
-        retried.allSatisfy { $0.place > line.place || $0.event.time > line.event.time }
+        retried.allSatisfy { told in
+            told.place > line.place || told.event.time > line.event.time || told.event.id != line.event.id
+                || told.event.due != line.event.due
+        }
     }
 
     /// The reasons that a failure may count under: the first one that is told, of all lines or of those that announce no

@@ -79,20 +79,20 @@ extension ReferenceModel {
     /// How many stages count as implied by a summary, which a success of several attempts leaves open.
     func impliedStages(of judged: JudgedPass) -> (success: ClosedRange<Int>, used: ClosedRange<Int>) {
         let used = implied(by: judged.usedCached, unless: "prefetch_used_for_notification", judged.pass)
+        let events = judged.pass.events.map(\.event)
+        // Under one name it may wait to be counted until the stage itself is told.
+        if events.contains(where: { $0.id == nil || $0.due == nil }) {
+            return (0...(judged.fetched.isEmpty ? 0 : 1), 0...(judged.usedCached.isEmpty ? 0 : 1))
+        }
         if judged.results.contains(where: \.isRecovered) { return (0...1, used) }
         let success = implied(by: judged.fetched, unless: "prefetch_success", judged.pass)
-        let names = Set(judged.pass.events.map { CycleName(id: $0.event.id, due: $0.event.due) })
-        let isOpen = judged.attempts.count > 1 || names.count > 1
-        return (isOpen ? 0...success.upperBound : success, used)
+        return (judged.attempts.count > 1 ? 0...success.upperBound : success, used)
     }
 
     /// Whether a summary told of a stage before the stage itself was told.
     private func implied(by summaries: [Arrived], unless kind: String, _ pass: Pass) -> ClosedRange<Int> {
         guard let summary = summaries.map(\.place).min() else { return 0...0 }
         guard pass.contains(kind) else { return 1...1 }
-        let names = Set(pass.events.map { CycleName(id: $0.event.id, due: $0.event.due) })
-        let isFirst = pass.events.allSatisfy { $0.event.kind != kind || $0.place > summary }
-        // Told under another name of the cycle it may not be known yet that the stage was seen.
-        return names.count > 1 ? 0...1 : isFirst ? 1...1 : 0...0
+        return pass.events.allSatisfy { $0.event.kind != kind || $0.place > summary } ? 1...1 : 0...0
     }
 }

@@ -33,6 +33,9 @@ struct Pass {
 
     func contains(_ kind: String) -> Bool { events.contains { $0.event.kind == kind } }
 
+    /// Whether some tellings of its submissions name an earliest begin, and others none.
+    var isToldInTwoForms: Bool { Set(events("prefetch_scheduled").map { $0.begin == nil }).count == 2 }
+
     /// The submissions of its task by their time: each other earliest begin is another one, and a form that names no
     /// earliest begin is none where another form does.
     var submissions: [ToldEvent] {

@@ -17,10 +17,12 @@ extension ReferenceModel {
 
     private func isWaiting(_ task: ToldEvent, of other: Pass, at submission: ToldEvent, of pass: Pass) -> Ruling {
         let time = submission.time
-        guard task.time <= time else { return .no }
+        guard task.time <= time else { return [pass, other].contains(where: \.isToldInTwoForms) ? .arguable : .no }
         let executed = other.events("prefetch_executed").first { $0.time >= task.time }?.time
         if let executed, executed <= time { return .no }
         guard other.name.due != nil, pass.name.due != nil, task.time < time else { return .arguable }
+        // Told in two forms, the later of which names the earliest begin, it was submitted with the earlier one.
+        if [pass, other].contains(where: \.isToldInTwoForms) { return .arguable }
         // After its notification nothing may be left of a task.
         let ends = ["notification_delivered", "prefetch_used_for_notification", "prefetch_missed", "content_missing"]
         return other.events.contains { ends.contains($0.event.kind) && $0.event.time <= time } ? .arguable : .yes
@@ -51,9 +53,8 @@ extension ReferenceModel {
 
     func shortLead(_ pass: Pass) -> Ruling {
         var ruling = Ruling.no
-        for told in pass.events("prefetch_scheduled") {
-            guard let begin = told.begin, begin < told.time + rules.minimumLead else { continue }
-            ruling = ruling || (pass.submissions.contains(told) ? .yes : .arguable)
+        for told in pass.submissions {
+            if let begin = told.begin, begin < told.time + rules.minimumLead { ruling = .yes }
         }
         return ruling
     }
