@@ -144,10 +144,10 @@ extension CycleTable {
         for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
         update(slot) { $0.record(moved, from: giver, terms) }
 
-        // What the giver's facts no longer give was counted for what has moved.
+        // What the giver's facts no longer give, at its close at the latest, was counted for what has moved.
         let (isUsed, dropped) = (self[other].used.isKnown, Int(droppedRetries(at: other)))
         let left = withFacts(at: other) { facts in
-            StageCounts(facts, giver.flags, isUsed: isUsed, isClosing: false, droppedRetries: dropped)
+            StageCounts(facts, giver.flags, isUsed: isUsed, isClosing: true, droppedRetries: dropped)
         }
         let (remaining, surplus) = counted[0].split(leaving: left)
         let after = OneTimeStages(self[other], used: remaining.used)

@@ -56,6 +56,22 @@ extension CycleTable {
         return told ?? lastTime(at: slot)...lastTime(at: slot)
     }
 
+    /// The last different times at which a stage of a cycle was told, as many as are asked for.
+    func lastTimes(of stage: LifecycleStage, at slot: Int, count: Int) -> [Timestamp] {
+        let base = self[slot].base
+        var told = withFacts(at: slot) { facts in
+            var told: [Timestamp] = []
+            for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
+                let time = Fact(rawValue: facts[index]).time(base: base)
+                if told.last != time { told.append(time) }
+            }
+            return told
+        }
+        let last = times(of: stage, at: slot).upperBound
+        while told.count < count { told.append(last) }
+        return Array(told.suffix(count))
+    }
+
     /// The time of the failure of the latest attempt before a time, which may have waited for its reason; nil without one.
     func pendingFailure(at slot: Int, before end: Timestamp) -> Timestamp? {
         let base = self[slot].base

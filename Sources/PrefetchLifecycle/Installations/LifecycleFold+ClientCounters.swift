@@ -51,9 +51,16 @@ extension LifecycleFold {
         guard !counted.isZero else { return }
         for place in 0..<StageTally.count where counted[place] > 0 {
             var one = StageTally()
-            one[place] = counted[place]
-            let time = waited[place] ?? cycles.times(of: StageTally.stage(place), at: slot).upperBound
-            reconcile(one, of: cycles[slot].installation, at: time, in: group)
+            guard counted[place] > 1, waited[place] == nil else {
+                one[place] = counted[place]
+                let time = waited[place] ?? cycles.times(of: StageTally.stage(place), at: slot).upperBound
+                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+                continue
+            }
+            one[place] = 1
+            for time in cycles.lastTimes(of: StageTally.stage(place), at: slot, count: Int(counted[place])) {
+                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+            }
         }
     }
 

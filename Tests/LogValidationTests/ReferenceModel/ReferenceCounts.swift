@@ -73,7 +73,9 @@ extension ReferenceModel {
             let used = pass.events("prefetch_used_for_notification") + judged.usedCached.map(\.event)
             units.append(CountedUnit(stage: "used", times: Set(used.map(\.time))))
         }
-        return units
+        guard reading == .service, pass.isOneOfMany else { return units }
+        // Before the passes of one id are told apart, what one of them is told by its time and by the id may count twice.
+        return units.map { CountedUnit(stage: $0.stage, times: $0.times, range: $0.range.lowerBound...2) }
     }
 
     /// How many stages count as implied by a summary, which a success of several attempts leaves open.

@@ -26,6 +26,8 @@ struct Stream {
 struct Pass {
     var name: CycleName
     var events: [Arrived]
+    /// Whether other passes have its id, and events named it by the id alone or by its time alone.
+    var isOneOfMany = false
 
     func events(_ kind: String) -> [ToldEvent] {
         events.map(\.event).filter { $0.kind == kind }.sorted { $0.time < $1.time }
@@ -91,6 +93,12 @@ extension ReferenceModel {
             }
             passes[name, default: Pass(name: name, events: [])].events.append(told)
         }
-        return passes.values.sorted { $0.name < $1.name }
+        return passes.values.map { pass in
+            var pass = pass
+            let hasOthers = pass.name.id.map { (dues[$0]?.count ?? 0) > 1 } ?? false
+            pass.isOneOfMany = hasOthers && pass.events.contains { $0.event.id == nil || $0.event.due == nil }
+            return pass
+        }
+        .sorted { $0.name < $1.name }
     }
 }

@@ -16,7 +16,12 @@ extension ReferenceModel {
         let reasons = Self.reasons.compactMap { Self.counters["failure \($0)"] }
         let lostFailures = snapshots.map { told in reasons.reduce(0) { $0 + (told.telemetry?[$1] ?? 0) } }.max() ?? 0
         for stage in ["scheduled", "executed", "success", "used", "failure"] + Self.reasons.map({ "failure \($0)" }) {
-            let counted = units.filter { $0.stage == stage }
+            var counted = units.filter { $0.stage == stage }
+            if !stream.isInOrder, stage == "success" {
+                // Which of two results was counted before the execution between them arrived is not known.
+                let all = counted.reduce(into: Set<Int>()) { $0.formUnion($1.times) }
+                for place in counted.indices where counted.count > 1 { counted[place].times = all }
+            }
             let told = snapshots.compactMap { snapshot in
                 Self.counters[stage].flatMap { snapshot.telemetry?[$0] }.map { (time: snapshot.time, count: $0) }
             }

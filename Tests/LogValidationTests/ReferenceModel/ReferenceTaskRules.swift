@@ -23,6 +23,7 @@ extension ReferenceModel {
         guard other.name.due != nil, pass.name.due != nil, task.time < time else { return .arguable }
         // Told in two forms, the later of which names the earliest begin, it was submitted with the earlier one.
         if [pass, other].contains(where: \.isToldInTwoForms) { return .arguable }
+        if let due = other.name.due, due <= time { return .arguable }
         // After its notification nothing may be left of a task.
         let ends = ["notification_delivered", "prefetch_used_for_notification", "prefetch_missed", "content_missing"]
         return other.events.contains { ends.contains($0.event.kind) && $0.event.time <= time } ? .arguable : .yes
@@ -71,6 +72,8 @@ extension ReferenceModel {
     func missedWindow(_ judged: JudgedPass, _ stream: Stream) -> Ruling {
         let pass = judged.pass
         if pass.contains("prefetch_missed") { return .yes }
+        // Which of its tellings the execution followed depends on the begin that the other form does not name.
+        if pass.isToldInTwoForms { return .arguable }
         let submissions = pass.submissions.filter { $0.begin != nil }
         let executions = judged.attempts.compactMap(\.executed)
         var ruling = Ruling.no

@@ -44,14 +44,18 @@ extension ReferenceModel {
             if !judged.hasSuccess, judged.failures.contains(where: { $0.failure.lowerBound > 0 }) { return outcomes }
         }
         let early: Set = ["prefetch_scheduled", "notification_scheduled", "prefetch_missed"]
-        let isEarly = pass.events.allSatisfy { early.contains($0.event.kind) }
+        // A summary that asserts nothing may be taken for nothing.
+        let silent = pass.events.filter {
+            $0.event.kind == "prefetch_cycle_complete" && $0.event.fetched != true && $0.event.usedCached != true
+        }
+        let isEarly = pass.events.count { early.contains($0.event.kind) } + silent.count == pass.events.count
         let wasRun = pass.events.contains { $0.event.kind.hasPrefix("prefetch_") && !early.contains($0.event.kind) }
         let window = pass.submissions.compactMap(\.begin).max().map { $0 + rules.startWindow }
         if isEarly, pass.contains("prefetch_scheduled") {
             let isReported = pass.contains("prefetch_missed")
             let gone = window.map { isOver($0, stream) } ?? pass.name.due.map { isOver($0, stream) } ?? .arguable
             if isReported || gone != .no { outcomes.insert("missed") }
-            if !isReported && gone == .yes { return outcomes }
+            if !isReported && gone == .yes && silent.isEmpty { return outcomes }
         } else if pass.contains("prefetch_scheduled"), !wasRun {
             // Delivered with neither content nor an execution.
             outcomes.insert("missed")

@@ -101,11 +101,16 @@ extension StoryLines {
     /// cannot tell of it.
     static func canTell(_ history: [ToldEvent]) -> Bool {
         var known: Set<CycleName> = []
+        var delivered: Set<CycleName> = []
         for event in history.sorted(by: { $0.time < $1.time }) where !ReferenceModel.unbound.contains(event.kind) {
             guard event.id != nil, event.due != nil else { return false }
             if event.kind == "prefetch_completed", event.fetched == nil { return false }
-            let isNew = known.insert(CycleName(id: event.id, due: event.due)).inserted
-            if isNew, !naming.contains(event.kind) { return false }
+            let name = CycleName(id: event.id, due: event.due)
+            let isNew = known.insert(name).inserted
+            // A line with an id alone is taken for the first pass of it that has not been delivered.
+            let others = known.contains { $0.id == event.id && $0.due != event.due && !delivered.contains($0) }
+            if isNew && !naming.contains(event.kind) || others { return false }
+            if event.kind == "notification_delivered" { delivered.insert(name) }
         }
         return true
     }
@@ -127,7 +132,7 @@ extension StoryLines {
             let times = pass.events.map(\.event.time)
             guard let first = times.min(), let last = times.max(), first > end, isInPhases(pass) else { continue }
             let named = pass.events.map { $0.event.with { ($0.id, $0.due) = (pass.name.id, pass.name.due) } }
-            guard naming.contains(named.min { $0.time < $1.time }?.kind ?? "") else { continue }
+            guard canTell(told + named) else { continue }
             end = last
             told += named
         }
