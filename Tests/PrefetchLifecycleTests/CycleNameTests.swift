@@ -77,6 +77,21 @@ struct CycleNameTests {
         #expect(apart.takeClosedCycles().allSatisfy { $0.broken == [.driftExceeded] })
     }
 
+    @Test("a summary by the id alone is that of the nearest pass, also where an earlier one is known first")
+    func summaryBelongsToTheNearestPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchSuccess, 610, due: 900),
+            TestEvent(.prefetchCycleComplete, day + 916).summing(used: false),
+            TestEvent(.notificationScheduled, day, due: day + 900),
+        ]
+        for order in Reading.orders(told) {
+            var fold = LifecycleFold.keeping()
+            for event in order { try fold.accept([event]) }
+            #expect(Reading.told(&fold).stages[2] == 2)
+        }
+    }
+
     @Test("a use that is told again after the delivery, by any name of its cycle, belongs to the delivered cycle")
     func useToldAfterTheDelivery() throws {
         let cycle = [

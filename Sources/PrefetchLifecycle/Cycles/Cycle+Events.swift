@@ -39,7 +39,13 @@ extension Cycle {
     /// Whether a fact adds to the known ones; a summary that asserts only what was seen does not.
     private func addsInformation(_ fact: Fact) -> Bool {
         guard fact.stage == .summary else { return true }
-        return withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+        return mayBeOfAnotherPass(fact) || withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+    }
+
+    /// Whether a summary without a notification time is so far from that of its cycle that it may be of another pass.
+    func mayBeOfAnotherPass(_ summary: Fact) -> Bool {
+        guard summary.isUndated, summary.stage == .summary, let due else { return false }
+        return (summary.time(base: base).microseconds &- due.microseconds).magnitude > CycleTable.ownMicroseconds
     }
 
     /// Records what a cycle keeps once rather than as a fact.

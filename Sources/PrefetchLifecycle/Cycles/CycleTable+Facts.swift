@@ -5,7 +5,7 @@ import TelemetryEvents
 extension CycleTable {
     /// Within this distance of its notification time an event without one belongs to a pass, whatever other passes of the
     /// schedule are told later.
-    private static let ownMicroseconds: Int64 = 6 * 3_600 * 1_000_000
+    static let ownMicroseconds: UInt64 = 6 * 3_600 * 1_000_000
 
     /// Applies an event to its cycle and counts it.
     ///
@@ -50,7 +50,8 @@ extension CycleTable {
         let before = OneTimeStages(cycle, used: long.counted.used)
         var insertion = Cycle.Insertion.known
         if let fact = Fact(event, base: cycle.base),
-            fact.addsInformation(to: long.facts.span, isUsed: cycle.used.isKnown)
+            cycle.mayBeOfAnotherPass(fact)
+                || fact.addsInformation(to: long.facts.span, isUsed: cycle.used.isKnown)
         {
             let arrived =
                 terms.countsByArrival
@@ -101,7 +102,7 @@ extension CycleTable {
     private func mayBelongElsewhere(_ event: borrowing Event, _ slot: Int) -> Bool {
         guard event.scheduledFor == nil else { return false }
         guard let due = self[slot].due else { return true }
-        return (event.timestamp.microseconds &- due.microseconds).magnitude > UInt64(Self.ownMicroseconds)
+        return (event.timestamp.microseconds &- due.microseconds).magnitude > Self.ownMicroseconds
     }
 
     /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.

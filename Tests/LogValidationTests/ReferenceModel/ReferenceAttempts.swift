@@ -120,7 +120,8 @@ extension ReferenceModel {
     /// The reasons that a failure may count under: the first one that is told, of all lines or of those that announce no
     /// retry.
     ///
-    /// In the service the first is the one that arrived first, or of what waits for a retry the earlier one.
+    /// In the service the first is the one that arrived first, or the earlier one of those that arrived before it was clear
+    /// that they count; behind an announced retry any of them may have been.
     private func reasons(of told: Failures) -> Set<String> {
         var reasons: Set<String> = []
         for lines in [told.all, told.restating + told.final + told.unsuccessful] {
@@ -128,8 +129,8 @@ extension ReferenceModel {
             let earliest = known.map(\.event.time).min()
             let first = known.map(\.place).min()
             for line in known {
-                let isEarliest = line.event.time == earliest && (reading == .validate || !told.retried.isEmpty)
-                guard isEarliest || reading == .service && line.place == first else { continue }
+                let isFirst = reading == .service && (line.place == first || !told.retried.isEmpty)
+                guard line.event.time == earliest || isFirst else { continue }
                 if let reason = knownReason(line.event) { reasons.insert(reason) }
             }
         }

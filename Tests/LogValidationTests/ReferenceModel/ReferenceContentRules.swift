@@ -62,7 +62,7 @@ extension ReferenceModel {
             }
         }
         // The age of a use is kept by the pass that was known when it arrived.
-        if pass.isOneOfMany, ruling != .no || readings.contains(true) { return .arguable }
+        if pass.isToldApartLate, ruling != .no || readings.contains(true) { return .arguable }
         // Several uses of one cycle are told of one notification.
         if readings.contains(true) { return readings.contains(false) ? .arguable : ruling == .no ? .yes : .arguable }
         return ruling

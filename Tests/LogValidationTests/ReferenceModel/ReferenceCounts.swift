@@ -33,6 +33,14 @@ extension ReferenceModel {
         if !fetched.isEmpty, let last = attempts.last, !results.dropLast().contains(where: \.hasSucceeded) {
             results[results.count - 1] = result(of: last, isSummedUp: true)
         }
+        // What was counted before the execution arrived that separates two attempts stands.
+        if pass.hasLateExecution || pass.isToldApartLate {
+            expectation.mayExchangeReasons = true
+            for place in results.indices where !results[place].failureTimes.isEmpty {
+                results[place].failure = 0...1
+                results[place].reasons = Set(Self.reasons)
+            }
+        }
         return JudgedPass(
             pass: pass,
             attempts: attempts,
@@ -55,7 +63,7 @@ extension ReferenceModel {
         }
         for (attempt, result) in zip(judged.attempts, judged.results) {
             if result.hasSucceeded {
-                let told = attempt.events.map(\.event).filter { $0.kind == "prefetch_success" || $0.fetched == true }
+                let told = attempt.events.map(\.event).filter(tellsSuccess)
                 let times = result.failureTimes.union(told.map(\.time))
                 units.append(CountedUnit(stage: "success", times: times))
             }
@@ -73,9 +81,15 @@ extension ReferenceModel {
             let used = pass.events("prefetch_used_for_notification") + judged.usedCached.map(\.event)
             units.append(CountedUnit(stage: "used", times: Set(used.map(\.time))))
         }
-        guard reading == .service, pass.isOneOfMany else { return units }
+        guard pass.isToldApartLate else { return units }
         // Before the passes of one id are told apart, what one of them is told by its time and by the id may count twice.
-        return units.map { CountedUnit(stage: $0.stage, times: $0.times, range: $0.range.lowerBound...2) }
+        return units.map { CountedUnit(stage: $0.stage, times: $0.times, range: 0...2) }
+    }
+
+    /// Whether an event tells of a success, or may where a retry was announced.
+    private func tellsSuccess(_ event: ToldEvent) -> Bool {
+        if event.kind == "prefetch_completed", event.fetched == nil { return true }
+        return event.kind == "prefetch_success" || event.fetched == true
     }
 
     /// How many stages count as implied by a summary, which a success of several attempts leaves open.

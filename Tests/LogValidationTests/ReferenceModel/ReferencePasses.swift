@@ -26,8 +26,10 @@ struct Stream {
 struct Pass {
     var name: CycleName
     var events: [Arrived]
-    /// Whether other passes have its id, and events named it by the id alone or by its time alone.
-    var isOneOfMany = false
+    /// Whether other passes have its id, and events that arrived in another order named it by one name alone.
+    var isToldApartLate = false
+    /// Whether an execution arrived in the service behind results of the attempts that it separates.
+    var hasLateExecution = false
 
     func events(_ kind: String) -> [ToldEvent] {
         events.map(\.event).filter { $0.kind == kind }.sorted { $0.time < $1.time }
@@ -93,12 +95,33 @@ extension ReferenceModel {
             }
             passes[name, default: Pass(name: name, events: [])].events.append(told)
         }
-        return passes.values.map { pass in
+        return passes.values.filter(Self.opens).map { pass in
             var pass = pass
             let hasOthers = pass.name.id.map { (dues[$0]?.count ?? 0) > 1 } ?? false
-            pass.isOneOfMany = hasOthers && pass.events.contains { $0.event.id == nil || $0.event.due == nil }
+            let isCounted = reading == .service || stream.events.contains { $0.event.kind == "telemetry_snapshot" }
+            let hasOneName = pass.events.contains { $0.event.id == nil || $0.event.due == nil }
+            pass.isToldApartLate = hasOthers && hasOneName && isCounted && !stream.isInOrder
+            pass.hasLateExecution = reading == .service && hasLateExecution(pass)
             return pass
         }
         .sorted { $0.name < $1.name }
+    }
+
+    /// Whether a pass is a cycle: of what opens none it needs both names.
+    private static func opens(_ pass: Pass) -> Bool {
+        pass.events.contains { told in
+            !["notification_scheduled", "prefetch_started"].contains(told.event.kind)
+                || told.event.id != nil && told.event.due != nil
+        }
+    }
+
+    private func hasLateExecution(_ pass: Pass) -> Bool {
+        let executions = pass.events.filter { $0.event.kind == "prefetch_executed" }
+        guard Set(executions.map(\.event.time)).count > 1, let last = executions.map(\.place).max() else {
+            return false
+        }
+        let results: Set = ["prefetch_success", "prefetch_failure", "prefetch_expired", "prefetch_completed"]
+        return pass.events.contains { $0.place < last && results.contains($0.event.kind) }
+            && !zip(pass.events, pass.events.dropFirst()).allSatisfy { $0.event.time <= $1.event.time }
     }
 }

@@ -8,7 +8,10 @@ extension ReferenceModel {
         for submission in pass.submissions {
             for other in passes where other.name != pass.name {
                 for waiting in other.submissions {
-                    ruling = ruling || isWaiting(waiting, of: other, at: submission, of: pass)
+                    let own = isWaiting(waiting, of: other, at: submission, of: pass)
+                    // Submitted anew it may be the same task as before.
+                    let isFirst = submission == pass.submissions.first && waiting == other.submissions.first
+                    ruling = ruling || (own == .no || isFirst ? own : .arguable)
                 }
             }
         }

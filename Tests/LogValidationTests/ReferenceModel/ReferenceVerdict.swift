@@ -44,9 +44,10 @@ extension ReferenceModel {
             if !judged.hasSuccess, judged.failures.contains(where: { $0.failure.lowerBound > 0 }) { return outcomes }
         }
         let early: Set = ["prefetch_scheduled", "notification_scheduled", "prefetch_missed"]
-        // A summary that asserts nothing may be taken for nothing.
+        // A summary that asserts nothing may be taken for nothing, and so may a fetch of which only the start was told.
         let silent = pass.events.filter {
             $0.event.kind == "prefetch_cycle_complete" && $0.event.fetched != true && $0.event.usedCached != true
+                || $0.event.kind == "prefetch_started"
         }
         let isEarly = pass.events.count { early.contains($0.event.kind) } + silent.count == pass.events.count
         let wasRun = pass.events.contains { $0.event.kind.hasPrefix("prefetch_") && !early.contains($0.event.kind) }

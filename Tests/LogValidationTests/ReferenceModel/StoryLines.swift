@@ -110,6 +110,9 @@ extension StoryLines {
             // A line with an id alone is taken for the first pass of it that has not been delivered.
             let others = known.contains { $0.id == event.id && $0.due != event.due && !delivered.contains($0) }
             if isNew && !naming.contains(event.kind) || others { return false }
+            // So is a summary for the one that was delivered last.
+            let isFirst = !known.contains { $0.id == event.id && $0.due != event.due }
+            if event.kind == "prefetch_cycle_complete", !isFirst, !delivered.contains(name) { return false }
             if event.kind == "notification_delivered" { delivered.insert(name) }
         }
         return true
