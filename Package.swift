@@ -176,7 +176,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PrefetchLifecycleTests",
-            dependencies: ["PrefetchLifecycle", "TelemetryEvents"],
+            dependencies: ["PrefetchLifecycle", "TelemetryEvents", "TestSupport"],
             swiftSettings: tests
         ),
         .testTarget(

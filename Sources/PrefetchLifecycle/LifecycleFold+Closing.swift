@@ -60,7 +60,9 @@ extension LifecycleFold {
     public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
         let known = timeOfTick(at: now)
         return due(at: seconds(known)).compactMap { slot in
-            guard let evaluation = evaluation(of: slot, known: known), evaluation.broken != 0 else { return nil }
+            guard let evaluation = evaluation(of: closing(slot), slot, known: known), evaluation.broken != 0 else {
+                return nil
+            }
             return ClosedCycle(evaluation)
         }
     }
@@ -75,17 +77,23 @@ extension LifecycleFold {
     /// The verdict on a cycle that closes now; nil for a reopened one, which has its verdict.
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
-    private func evaluation(of slot: Int, known: Timestamp?) -> CycleEvaluation? {
-        let cycle = cycles[slot]
+    private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation? {
         guard !cycle.flags.contains(.isReopened) else { return nil }
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
         return cycles.withFacts(at: slot) { CycleEvaluation(cycle, $0, installation: installation, known: now) }
     }
 
+    /// A cycle as it closes: with the stages of which none waits any more.
+    private func closing(_ slot: Int) -> Cycle {
+        var cycle = cycles[slot]
+        if isReceiver { cycles.withFacts(at: slot) { cycle.flagToldStages($0) } }
+        return cycle
+    }
+
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
-        let cycle = cycles[slot]
+        let cycle = closing(slot)
         if isReceiver, let half = cycle.half, installations.find(cycle.installation) != nil {
             installations.update(cycle.installation) { $0.halves.close(half) }
         }
@@ -93,7 +101,7 @@ extension LifecycleFold {
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
         let counts = cycles.closingCounts(at: slot)
-        let kept = isReceiver ? OneTimeStages(cycle, used: counted.used) : OneTimeStages()
+        let kept = isReceiver ? OneTimeStages(cycles[slot], used: counted.used) : OneTimeStages()
         counted.count(counts, into: &groups[group])
         cycle.countUse(&counted, into: &groups[group])
         let last = cycles.lastTime(at: slot)
@@ -105,7 +113,7 @@ extension LifecycleFold {
         cycle.countAtClosing(counted, into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
         remember(closed: cycle, until: last)
-        let evaluation = evaluation(of: slot, known: known)
+        let evaluation = evaluation(of: cycle, slot, known: known)
         observe(tally, evaluation, atEndOf: cycle)
         guard let evaluation else { return }
         groups[group].add(evaluation)

@@ -2,29 +2,6 @@
 
 public import TelemetryEvents
 
-/// How much state the fold keeps and for how long (docs/lifecycle.md, docs/reliability.md).
-public struct LifecycleLimits: Sendable {
-    /// The shortest time an identity is remembered, in microseconds: seven days.
-    public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
-    /// The most identities remembered, at up to 12 bytes each.
-    public var identities = 20_000_000
-    /// The most cycles open at once, at 84 bytes each plus about 10 bytes of indexes.
-    public var openCycles = 2_000_000
-    /// How long a cycle stays open after its delivery or its summary: 15 minutes, so that late events still join it.
-    public var closingGraceSeconds: Int64 = 15 * 60
-    /// How long a cycle without a delivery or a summary stays open after its notification time: 24 hours.
-    public var openAfterNotificationSeconds: Int64 = 24 * 3_600
-    /// The most facts kept of one cycle; capped at 255.
-    public var factsPerCycle = 255
-    /// The most open cycles of one schedule, each with its own notification time.
-    public var cyclesPerSchedule = 32
-    /// The most installations remembered for the rules across cycles, at about 240 bytes each.
-    public var installations = 500_000
-
-    /// The documented defaults.
-    public init() {}
-}
-
 /// Turns accepted events and the ledger's clock into counts and judged cycles.
 ///
 /// The fold is pure: the same batches in the same order give the same totals and the same checkpoint, whether they come
@@ -221,9 +198,9 @@ extension LifecycleFold {
             if change.isNewPass { takeNearer(to: slot, terms, in: group) }
             let half = isReceiver ? cycles[slot].half : nil
             if let half { terms.waiting = installations.waiting(half, of: installation) }
+            let waiting = waitingStages(like: event, at: slot, terms)
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
-            let isWaiting = isWaiting(event, at: slot)
             if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 evict(slot)
                 slot = open(address, base: event.timestamp)
@@ -237,7 +214,7 @@ extension LifecycleFold {
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
             increments &+= groups.increments(of: group) &- start
-            note(event, increments, at: slot, wasWaiting: isWaiting)
+            note(event, increments, at: slot, waiting: waiting, terms)
             updateInstallation(installation, with: event, due: cycles[slot].due)
             if event.kind == .prefetchScheduled {
                 updateTask(of: slot)
@@ -333,7 +310,7 @@ extension LifecycleFold {
 
     /// Notes what a cycle known by one name has counted.
     private mutating func countHalf(_ half: CycleHalf, at slot: Int) {
-        let stages = cycles.counted(at: slot).stages
+        let stages = cycles.counted(at: slot).stages.union(cycles[slot].flags.countedStages)
         guard !stages.isEmpty else { return }
         installations.update(cycles[slot].installation) { $0.halves.count(stages, of: half) }
         groups[0].evictedInstallations = installations.evicted
@@ -360,10 +337,9 @@ extension LifecycleFold {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
         let terms = closingTerms
-        let joined = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
-        if let joined {
-            reconcile(groups.tally(of: group) - before, byStageAt: joined, in: group)
-        }
+        guard let (joined, waited) = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
+        else { return nil }
+        reconcile(groups.tally(of: group) - before, byStageAt: joined, waited, in: group)
         return joined
     }
 

@@ -80,6 +80,47 @@ struct ReadingLinesTests {
         #expect(judgement.cycles.map(\.closed.failureReason) == [.network])
     }
 
+    @Test("a log's line behind a failure that will be retried tells the reason for which the task then fails for good")
+    func reasonBehindARetry() throws {
+        for end in ["Task expired", "Fetch failed: error=SQLITE_FULL, willRetry=false"] {
+            let judgement = try judged(
+                Self.scheduled + [
+                    "11:56:00Z \(Self.executed)",
+                    "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
+                    "11:56:03Z [DNP-FETCH] JWT expired, authentication failed", "11:56:30Z [DNP-FETCH] \(end)",
+                ]
+            )
+            #expect(failures(judgement) == [.auth])
+            #expect(judgement.cycles.map(\.closed.failureReason) == [.auth])
+        }
+    }
+
+    @Test("a log's submission that is told again without its earliest begin has the lead of its first line")
+    func submissionToldAgain() throws {
+        let told = Self.scheduled.map { $0.replacing("11:40:00Z", with: "11:54:00Z") }
+        let again = told.map { $0.replacing("11:54:00Z", with: "11:54:02Z") }
+        let silent = "11:54:02Z [DNP-FETCH] BGAppRefreshTask scheduled"
+        #expect(try broken(judged(told + [again[0], silent])) == [])
+        #expect(try broken(judged(told + again)) == [])
+    }
+
+    @Test("a log's late lines of a delivery make no cycle of their own, which nothing had fetched for")
+    func lateLinesOfADelivery() throws {
+        let judgement = try judged(
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch success (status=200)",
+                "12:00:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T12:00:00Z",
+                "12:00:00Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef",
+                "12:00:01Z [DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+                "12:00:05Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T12:00:00Z",
+                "12:00:05Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef",
+            ]
+        )
+        #expect(judgement.cycles.count == 1)
+        #expect(broken(judgement) == [])
+        #expect(judgement.totals.used == 1)
+    }
+
     @Test("a log's failure stage and failureReason are those of its first failed attempt")
     func firstFailedAttempt() throws {
         let judgement = try judged(

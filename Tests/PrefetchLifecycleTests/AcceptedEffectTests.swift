@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -91,6 +92,17 @@ struct AcceptedEffectTests {
             ],
             effects: [.counted, .repeatedStage, .counted, .repeatedStage, .counted, .repeatedStage]
         ),
+        Row(
+            name: "stages that wait because another cycle without both names has counted such",
+            events: [
+                TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchExecuted, 61, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
+                TestEvent(.prefetchExecuted, 62, id: nil, due: 900),
+                TestEvent(.contentMissing, 900), TestEvent(.contentMissing, 901, id: nil, due: 900),
+                TestEvent(.contentMissing, 902, id: nil, due: 900),
+            ],
+            effects: [.counted, .counted, .counted, .repeatedStage, .counted, .counted, .repeatedStage]
+        ),
     ]
 
     @Test("every accepted event has one effect that tells whether a counter grew for it", arguments: rows)
@@ -149,7 +161,7 @@ struct AcceptedEffectTests {
         arguments: 0..<24
     )
     func effectsAddUp(seed: UInt64) throws {
-        var random = SplitMix64(state: seed + 7_000)
+        var random = SplitMix64(seed: seed + 7_000)
         let history = History(seed: seed).events
         var limits = LifecycleLimits()
         if seed % 3 == 0 {

@@ -2,6 +2,7 @@
 
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @Suite("Checkpoints of the fold")
@@ -83,7 +84,7 @@ struct SnapshotTests {
             limits.identities = 64
             limits.cyclesPerSchedule = 2
         }
-        var random = SplitMix64(state: seed + 4_000)
+        var random = SplitMix64(seed: seed + 4_000)
         var live = LifecycleFold.keeping(limits: limits)
         var store = CheckpointStore()
         var time = 0.0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -39,7 +40,7 @@ struct ClientHistoryTests {
     )
     func totalsMatchTheLastSnapshotAndLaterEvents(setting: Setting) throws {
         let history = ClientHistory(seed: setting.seed, namesReasons: setting.namesReasons)
-        var random = SplitMix64(state: setting.seed + 5_000)
+        var random = SplitMix64(seed: setting.seed + 5_000)
         for _ in 0..<10 {
             var later: [TestEvent] = []
             var batches: [[TestEvent]] = []
@@ -73,7 +74,7 @@ struct ClientHistoryTests {
     func clientHistoryNeverCountsMoreThanHappened(setting: Setting) throws {
         let history = ClientHistory(seed: setting.seed, namesReasons: setting.namesReasons)
         let truth = Self.counts(history.truths[history.truths.count - 1], namesReasons: false)
-        var random = SplitMix64(state: setting.seed + 6_000)
+        var random = SplitMix64(seed: setting.seed + 6_000)
         for _ in 0..<10 {
             let told = history.steps.map(\.told).filter { _ in Int.random(in: 0..<3, using: &random) > 0 }
             var fold = try Self.folded(told.shuffled(using: &random).map { [$0] }, &random)
@@ -129,7 +130,7 @@ struct ClientHistory {
     private(set) var truths: [[UInt64]] = []
 
     init(seed: UInt64, namesReasons: Bool) {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         var truth = [UInt64](repeating: 0, count: StageTally.count)
         for second in 0..<Int.random(in: 5...40, using: &random) {
             let time = Double(second)

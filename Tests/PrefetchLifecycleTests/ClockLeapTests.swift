@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -59,7 +60,7 @@ struct ClockLeapTests {
 
     @Test("the verdicts told for a tick that sets the clock back are those that it closes", arguments: 0..<10)
     func verdictsAgree(seed: UInt64) throws {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         var fold = LifecycleFold.keeping()
         var store = CheckpointStore()
         for _ in 0..<60 {

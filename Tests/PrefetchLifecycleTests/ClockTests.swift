@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -60,7 +61,7 @@ struct ClockTests {
         arguments: rows
     )
     func skewIsCorrectedAgainstAgreedTimes(row: Row) throws {
-        var random = SplitMix64(state: 11)
+        var random = SplitMix64(seed: 11)
         for _ in 0..<6 {
             var fold = LifecycleFold.keeping()
             try fold.apply(Self.events(row).shuffled(using: &random))

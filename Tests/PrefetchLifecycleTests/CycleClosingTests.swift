@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -9,7 +10,7 @@ import Testing
 struct ClosingVerdictTests {
     @Test("the announced violations are those that the tick finds, and announcing changes nothing", arguments: 0..<8)
     func announcedViolationsAreThoseOfTheTick(seed: UInt64) throws {
-        var random = SplitMix64(state: seed + 4_000)
+        var random = SplitMix64(seed: seed + 4_000)
         var limits = LifecycleLimits()
         if seed % 2 == 0 {
             limits.openCycles = 5
@@ -109,7 +110,7 @@ struct BoundedTickTests {
 
     @Test("a cycle is due exactly from its closing second on", arguments: 0..<10)
     func cycleIsDueAtItsClosingSecond(seed: UInt64) throws {
-        var random = SplitMix64(state: seed + 5_000)
+        var random = SplitMix64(seed: seed + 5_000)
         var fold = LifecycleFold.keeping()
         var time = 0.0
         for _ in 0..<80 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -9,7 +10,7 @@ import Testing
 struct DeduplicationTests {
     @Test("the identity table agrees with a set at no more than 12 bytes an identity")
     func identityTableAgreesWithASet() {
-        var random = SplitMix64(state: 7)
+        var random = SplitMix64(seed: 7)
         var table = IdentityTable()
         var set: Set<UInt64> = []
         for step in 0..<200_000 {
@@ -30,7 +31,7 @@ struct DeduplicationTests {
     @Test("duplicates take no memory in the identity table")
     func duplicatesTakeNoMemory() {
         var table = IdentityTable()
-        var random = SplitMix64(state: 9)
+        var random = SplitMix64(seed: 9)
         for _ in 0..<2_000 {
             let hash = random.next()
             let isNew = table.insert(hash)

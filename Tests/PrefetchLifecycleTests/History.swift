@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 
 /// Random events of some installations and of every kind, as correct senders report them:
 ///
@@ -13,7 +14,7 @@ struct History {
     private(set) var events: [TestEvent] = []
 
     init(seed: UInt64) {
-        random = SplitMix64(state: seed)
+        random = SplitMix64(seed: seed)
         for installation in 0..<UInt64.random(in: 1...3, using: &random) { add(installation) }
     }
 

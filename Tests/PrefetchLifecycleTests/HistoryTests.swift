@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
@@ -51,7 +52,7 @@ struct HistoryTests {
     @Test("random histories give the same totals in any order and batching, with any event repeated", arguments: 0..<32)
     func totalsAreTheSameInAnyOrder(seed: UInt64) throws {
         let history = History(seed: seed).events
-        var random = SplitMix64(state: seed + 1_000)
+        var random = SplitMix64(seed: seed + 1_000)
         var fold = LifecycleFold.keeping()
         try fold.accept(history)
         fold.finish()
@@ -77,7 +78,7 @@ struct HistoryTests {
     @Test("random histories give the same stages and verdicts without deduplication", arguments: 0..<30)
     func verdictsAreTheSameWithoutDeduplication(seed: UInt64) throws {
         let history = History(seed: seed).events
-        var random = SplitMix64(state: seed + 4_000)
+        var random = SplitMix64(seed: seed + 4_000)
         var fold = LifecycleFold.keeping(deduplicates: false)
         try fold.apply(history)
         fold.finish()
@@ -95,7 +96,7 @@ struct HistoryTests {
 
     @Test("random histories continue from a checkpoint like those that never stopped", arguments: 0..<10)
     func historyContinuesFromACheckpoint(seed: UInt64) throws {
-        var random = SplitMix64(state: seed + 2_000)
+        var random = SplitMix64(seed: seed + 2_000)
         var live = LifecycleFold.keeping()
         var store = CheckpointStore()
         for (index, event) in History(seed: seed).events.shuffled(using: &random).enumerated() {
@@ -130,7 +131,7 @@ struct HistoryTests {
             limits.identities = 64
             limits.cyclesPerSchedule = 2
         }
-        var random = SplitMix64(state: seed + 3_000)
+        var random = SplitMix64(seed: seed + 3_000)
         var live = LifecycleFold.keeping(limits: limits)
         var whole = live
         var store = CheckpointStore()

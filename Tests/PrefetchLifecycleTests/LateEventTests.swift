@@ -84,7 +84,7 @@ struct LateEventTests {
     @Test("recovered stages are not counted again when a summary asserts them")
     func recoveredStagesOfASummaryAreNotCountedAgain() throws {
         var fold = try Counters.Fold(
-            [TestEvent(.notificationDelivered, 901).of(1).reporting([.success: 1, .used: 1])],
+            [TestEvent(.notificationDelivered, 903).of(1).reporting([.success: 1, .used: 1])],
             [TestEvent(.prefetchCycleComplete, 902).summing().of(1)]
         ).fold
         #expect(fold.totals.stages == [0, 0, 1, 0, 0, 0, 0, 1])

@@ -2,6 +2,7 @@
 
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 @Suite("Outcomes")
@@ -92,7 +93,7 @@ struct OutcomeTests {
 
     @Test("the outcome of a cycle is the first case that holds", arguments: rows)
     func outcomeIsTheFirstThatHolds(row: Row) throws {
-        var random = SplitMix64(state: 9)
+        var random = SplitMix64(seed: 9)
         for _ in 0..<10 {
             var fold = LifecycleFold.keeping()
             try fold.apply(row.events.shuffled(using: &random))

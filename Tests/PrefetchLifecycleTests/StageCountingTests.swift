@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PrefetchLifecycle
+import TestSupport
 import Testing
 
 @Suite("Stages count once per attempt")
@@ -201,7 +202,7 @@ struct StageCountingTests {
         arguments: histories
     )
     func stagesCountOncePerAttemptInAnyOrder(history: History) throws {
-        var random = SplitMix64(state: 42)
+        var random = SplitMix64(seed: 42)
         for _ in 0..<50 {
             var fold = LifecycleFold()
             var rest = history.events.shuffled(using: &random)[...]

@@ -3,6 +3,7 @@
 import Foundation
 import PrefetchLifecycle
 import TelemetryEvents
+import TestSupport
 import Testing
 
 /// Every rule, violated and just not violated.
@@ -63,7 +64,7 @@ struct ViolationTests {
 
     @Test("violations are the same in any order of arrival", arguments: order + integrity + timing + AcrossCycles.rows)
     func violationsAreTheSameInAnyOrder(row: Row) throws {
-        var random = SplitMix64(state: 5)
+        var random = SplitMix64(seed: 5)
         for events in [row.broken, row.kept] {
             let expected = try LifecycleFold.judged(events).flatMap(\.broken).map(\.rawValue).sorted()
             for _ in 0..<30 {
@@ -238,7 +239,7 @@ struct ShownViolationTests {
 
     @Test("a single event shows what the verdict on its cycle finds", arguments: 0..<40)
     func shownViolationsAgreeWithTheVerdict(seed: UInt64) throws {
-        var random = SplitMix64(state: seed)
+        var random = SplitMix64(seed: seed)
         let rules: Set<ViolationKind> = [
             .expired, .missedWindow, .driftExceeded, .staleContentUsed, .leadBelowMinimum, .executedAfterNotification,
         ]

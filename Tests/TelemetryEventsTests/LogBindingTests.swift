@@ -273,6 +273,8 @@ struct LogBindingTests {
             2025-11-15T05:50:03Z [DNP-FETCH] Fetch failed (error=NetworkError, httpStatus=0, willRetry=false)
             2025-11-15T05:53:00Z [DNP-FETCH] No cached content, falling back to on-demand fetch
             2025-11-15T05:53:00Z [DNP-SCHEDULER] Notification scheduled/delivered
+            2025-11-15T06:20:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T05:53:00Z
+            2025-11-15T06:20:00Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef
             [ 11-15 05:53:01.000  4242: 4260 I/DNP-PLUGIN ]
             Prefetch cycle complete (id=a, fetched=false, usedCached=false)
 

@@ -88,6 +88,53 @@ struct LogOrderTests {
         #expect(reading.events.count == 8)
     }
 
+    @Test(
+        "a late or repeated line of a delivery belongs to the delivered cycle and opens none",
+        arguments: [
+            "12:00:05Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T12:00:00Z|"
+                + "12:00:05Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef",
+            "18:00:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T12:00:00Z|"
+                + "18:00:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)|"
+                + "18:00:01Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef",
+            "12:01:30Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)",
+            "12:04:00Z [DNP-FETCH] No cached content available, falling back to on-demand fetch",
+            "12:01:30Z [DNP-SCHEDULER] Notification scheduled/delivered",
+        ]
+    )
+    func lateLinesOfADelivery(late: String) throws {
+        let lines = late.split(separator: "|").map { "\(Self.day)T\($0)\n" }
+        let whole = Self.scheduled + Self.executed + Self.delivered
+        for before in [whole, whole + Self.next] {
+            let first = self.first
+            let told = try LogReading(before + lines.joined()).bound.filter { !$0.hasPrefix("prefetch_scheduled") }
+            #expect(told.allSatisfy { $0.hasSuffix(first) })
+            let pieces = (before + lines.joined()).split(separator: "\n").map { Array("\($0)\n".utf8) }
+            #expect(try LogReading(pieces).events.sorted() == LogReading(before + lines.joined()).events.sorted())
+        }
+    }
+
+    @Test("lines of the next delivery belong to the next cycle, however soon it is due")
+    func linesOfTheNextDelivery() throws {
+        let soon = """
+            \(Self.day)T12:00:10Z [DNP-FETCH] Scheduling prefetch for notification at \(Self.day)T12:03:00Z
+            \(Self.day)T12:00:10Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=\(Self.day)T12:02:00Z)
+            \(Self.day)T12:00:10Z [DNP-STORAGE] Persisted schedule to DB (id=b, type=DAILY, time=\(Self.day)T12:03:00Z)
+            \(Self.day)T12:03:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)
+
+            """
+        let used = try schedules(
+            of: "prefetch_used_for_notification",
+            in: Self.scheduled + Self.executed + Self.delivered + soon
+        )
+        #expect(used == ["b \(Self.day)T12:03:00Z"])
+        let again = "\(Self.day)T12:00:20Z [DNP-FETCH] Using cached content for notification at \(Self.day)T12:00:00Z\n"
+        let nextDay = "2025-11-16T12:00:00Z [DNP-FETCH] Found cached content (age=180s, source=prefetch)\n"
+        let handler =
+            "2025-11-16T11:55:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)\n"
+        let log = Self.scheduled + Self.executed + Self.delivered + Self.next + again + handler + nextDay
+        #expect(try schedules(of: "prefetch_used_for_notification", in: log) == [first, second])
+    }
+
     @Test("an execution the day after, of which nothing else is told, is not one of the day before")
     func executionTheDayAfter() throws {
         let log = Self.scheduled + Self.executed + Self.delivered

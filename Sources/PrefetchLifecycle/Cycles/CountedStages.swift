@@ -14,6 +14,8 @@ struct WaitingStages: OptionSet, Sendable {
     static let retries = WaitingStages(rawValue: 1 << 5)
     static let expired = WaitingStages(rawValue: 1 << 6)
     static let missed = WaitingStages(rawValue: 1 << 7)
+    static let fallback = WaitingStages(rawValue: 1 << 8)
+    static let drifted = WaitingStages(rawValue: 1 << 9)
 }
 
 /// How often each stage of a cycle has been counted; a counter never goes back.
@@ -53,6 +55,20 @@ struct CountedStages: Hashable, Sendable {
     }
 
     var hasFailures: Bool { failureTotal > 0 }
+
+    /// The count at an index of `StageTally`.
+    subscript(place: Int) -> Int {
+        switch place {
+        case 0: Int(scheduled)
+        case 1: Int(executed)
+        case 2: Int(success)
+        case 3: Int(used)
+        case 4: Int(failureNetwork)
+        case 5: Int(failureAuth)
+        case 6: Int(failureSystem)
+        default: Int(failureOther)
+        }
+    }
 
     /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
     ///
@@ -189,7 +205,7 @@ struct CountedStages: Hashable, Sendable {
         return UInt64(count) - UInt64(clamping: target)
     }
 
-    private var failureTotal: Int {
+    var failureTotal: Int {
         Int(failureNetwork) + Int(failureAuth) + Int(failureSystem) + Int(failureOther)
     }
 

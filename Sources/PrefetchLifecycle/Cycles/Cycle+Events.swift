@@ -17,11 +17,13 @@ extension Cycle {
         let before = OneTimeStages(self, used: counted.used)
         var insertion = Insertion.known
         if let fact = Fact(event, base: base), addsInformation(fact) {
-            let isMarked = terms.countsByArrival && fact.namesReason
-            insertion = insert(isMarked ? withFacts { fact.arriving(after: $0) } : fact)
+            let isMarked = terms.countsByArrival && fact.mayChangeFailure
+            insertion = insert(
+                isMarked ? withFacts { fact.arriving(after: $0, isWaiting: terms.waiting.contains(.failure)) } : fact
+            )
             guard insertion != .full else { return .full }
         }
-        record(event)
+        record(event, waiting: terms.waiting)
         if insertion == .inserted {
             withFacts { facts in
                 let counts = StageCounts(facts, flags, isUsed: used.isKnown, isClosing: false)
@@ -37,11 +39,19 @@ extension Cycle {
     /// Whether a fact adds to the known ones; a summary that asserts only what was seen does not.
     private func addsInformation(_ fact: Fact) -> Bool {
         guard fact.stage == .summary else { return true }
-        return withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+        return mayBeOfAnotherPass(fact) || withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+    }
+
+    /// Whether a summary without a notification time is so far from that of its cycle that it may be of another pass.
+    func mayBeOfAnotherPass(_ summary: Fact) -> Bool {
+        guard summary.isUndated, summary.stage == .summary, let due else { return false }
+        return (summary.time(base: base).microseconds &- due.microseconds).magnitude > CycleTable.ownMicroseconds
     }
 
     /// Records what a cycle keeps once rather than as a fact.
-    mutating func record(_ event: borrowing Event) {
+    ///
+    /// A fallback or a drift that waits is only a fact until `flagToldStages(_:)`; its flag says that it has been counted.
+    mutating func record(_ event: borrowing Event, waiting: WaitingStages) {
         switch event.kind {
         case .prefetchScheduled:
             if let begin = event.earliestBeginDate { window.include(begin, base: base) }
@@ -49,13 +59,25 @@ extension Cycle {
             used.include(event.timestamp, base: base)
             if event.isAgeCounted { flags.insert(.ageCounted) }
         case .notificationDelivered: delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
-        case .contentMissing, .contentCacheFailed: if event.reportsFallback { flags.insert(.contentMissing) }
-        case .notificationDrift: flags.insert(.drifted)
+        case .contentMissing, .contentCacheFailed:
+            if event.reportsFallback, !waiting.contains(.fallback) { flags.insert(.contentMissing) }
+        case .notificationDrift: if !waiting.contains(.drifted) { flags.insert(.drifted) }
         default: break
         }
         guard event.opensCycle else { return }
         if let told = event.ageAtDelivery { age = max(age ?? 0, told) }
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
+    }
+
+    /// Flags the stages that waited, once nothing waits any more.
+    mutating func flagToldStages(_ facts: Span<UInt64>) {
+        for index in facts.indices {
+            switch Fact(rawValue: facts[index]).stage {
+            case .contentMissing: flags.insert(.contentMissing)
+            case .drifted: flags.insert(.drifted)
+            default: continue
+            }
+        }
     }
 
     /// Whether its recorded times can be stored relative to another base.
@@ -128,6 +150,14 @@ extension Cycle {
 }
 
 extension Cycle.Flags {
+    /// The stages of which a flag says that they have been counted.
+    var countedStages: WaitingStages {
+        var stages: WaitingStages = []
+        if contains(.contentMissing) { stages.insert(.fallback) }
+        if contains(.drifted) { stages.insert(.drifted) }
+        return stages
+    }
+
     /// The flags that survive when two cycles are joined.
     fileprivate static let merged: Cycle.Flags = [
         .isEnding, .hasAssumedTimes, .contentMissing, .drifted, .contentMatches, .scheduleMatches, .ageKnown,

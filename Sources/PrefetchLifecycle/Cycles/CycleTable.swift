@@ -78,6 +78,53 @@ struct CycleTable: Sendable {
 }
 
 extension CycleTable {
+    /// What has been counted of a cycle.
+    func counted(at slot: Int) -> CountedStages {
+        self[slot].flags.contains(.isLong) ? longCycle(at: slot).counted : self[slot].counted
+    }
+
+    /// Moves the facts of a cycle into a `LongCycle`, unless they are in one.
+    mutating func lengthen(_ slot: Int) {
+        guard !self[slot].flags.contains(.isLong) else { return }
+        let long = LongCycle(facts: self[slot].factList, counted: self[slot].counted)
+        update(slot) { cycle in
+            cycle.removeFacts()
+            cycle.flags.insert(.isLong)
+        }
+        updateLongCycle(slot, long)
+    }
+
+    /// Adds a fact that no stage counts; drops it where the cycle is full.
+    mutating func add(_ fact: Fact, at slot: Int, limit: Int) {
+        if !self[slot].flags.contains(.isLong) {
+            guard update(slot, { $0.insert(fact) }) == .full else { return }
+            lengthen(slot)
+        }
+        var long = longCycle(at: slot)
+        _ = long.insert(fact, limit: limit)
+        updateLongCycle(slot, long)
+    }
+
+    /// Keeps these facts, in event order, instead of its own.
+    mutating func replaceFacts(at slot: Int, _ facts: [UInt64]) {
+        guard !self[slot].flags.contains(.isLong) else {
+            var long = longCycle(at: slot)
+            long.replaceFacts(facts)
+            return updateLongCycle(slot, long)
+        }
+        update(slot) { cycle in
+            cycle.removeFacts()
+            for fact in facts { _ = cycle.insert(Fact(rawValue: fact)) }
+        }
+    }
+
+    /// The retries among facts of a cycle that are no longer kept.
+    func droppedRetries(at slot: Int) -> UInt16 {
+        self[slot].flags.contains(.isLong) ? longCycle(at: slot).droppedRetries : 0
+    }
+}
+
+extension CycleTable {
     /// The first cycle with this schedule for which `matches` is true.
     func slot(schedule: UInt64, where matches: (Int) -> Bool) -> Int? {
         schedules.slot(schedule) { self[$0].schedule == schedule && matches($0) }

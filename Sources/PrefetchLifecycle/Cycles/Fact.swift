@@ -56,6 +56,8 @@ struct Fact: Comparable, Sendable {
         static let arrivedLater = Detail(rawValue: 1 << 10)
         /// It arrived after the failure of its attempt had been counted without a reason.
         static let arrivedAfterUnknown = Detail(rawValue: 1 << 11)
+        /// The failure of its attempt was counted for its reason when it arrived.
+        static let counted = Detail(rawValue: 1 << 12)
         /// A failure that no retry was announced for. The highest bit, so that of one moment the announced retry comes
         /// first, whose failure such a line may tell again.
         static let final = Detail(rawValue: 1 << 15)
@@ -207,207 +209,54 @@ extension Fact {
         event.reason.map { [.reasonKnown, Detail(rawValue: UInt16($0.rawValue))] } ?? []
     }
 
-    /// Whether it names a reason that may count for its attempt.
-    var namesReason: Bool {
-        guard detail.contains(.reasonKnown) else { return false }
+    /// Whether it arrived after the failure of its attempt had been counted, for another reason or without its retry.
+    var hasArrivedLater: Bool { !detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) }
+
+    /// Whether it names a reason that may count for its attempt, or announces a retry, which takes a failure back that has
+    /// not been counted.
+    var mayChangeFailure: Bool {
         switch stage {
-        case .failure: return true
-        case .completed: return detail.contains(.unsuccessful)
-        default: return false
+        case .failure: !detail.isDisjoint(with: [.reasonKnown, .willRetry])
+        case .completed: detail.isSuperset(of: [.reasonKnown, .unsuccessful])
+        default: false
         }
     }
 
-    /// The fact as it is kept when it arrives: marked where its attempt had already counted a failure with another reason,
-    /// since that one stands.
+    /// The fact as it is kept when it arrives: marked where it made its attempt count a failure for its reason, which
+    /// stands then, and where it would change a failure that was counted for none.
     ///
-    /// - Parameter facts: the facts of its cycle so far.
-    func arriving(after facts: Span<UInt64>) -> Fact {
-        guard namesReason else { return self }
-        var attempt = Attempt()
+    /// - Parameters:
+    ///   - facts: the facts of its cycle so far.
+    ///   - isWaiting: whether its cycle counts no failures yet, because another half of it may have.
+    func arriving(after facts: Span<UInt64>, isWaiting: Bool) -> Fact {
+        guard mayChangeFailure else { return self }
+        var (before, after) = (Attempt(), Attempt())
         var executions = 0
-        var hasEnded = false
+        var (isAdded, hasEnded) = (false, false)
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
+            if !isAdded, self < fact {
+                after.add(self)
+                isAdded = true
+            }
             if fact.stage == .executed {
                 hasEnded = fact.value > value && executions > 0
                 if hasEnded { break }
-                if executions > 0 { attempt = Attempt() }
+                if executions > 0 { (before, after) = (Attempt(), Attempt()) }
                 executions += 1
             } else {
-                attempt.add(fact)
+                before.add(fact)
+                after.add(fact)
             }
         }
-        guard let counted = attempt.failure(hasEnded: hasEnded, isClosing: false), counted != reason else {
-            return self
+        if !isAdded { after.add(self) }
+        let failure = after.failure(hasEnded: hasEnded, isClosing: false)
+        guard let counted = before.failure(hasEnded: hasEnded, isClosing: false) else {
+            return failure != nil && failure == reason && !isWaiting ? marked(.counted) : self
         }
-        let mark: Detail = attempt.namesReason ? .arrivedLater : .arrivedAfterUnknown
-        return Fact(rawValue: rawValue | UInt64(mark.rawValue))
-    }
-}
-
-/// The earliest begin of a submitted task in 16 bits: its second in a period of 2^14, four and a half hours, and how it
-/// lies to the time of the submission. Raw value 0 is an unknown one.
-///
-/// A begin near its submission is known to the second. Of a later one the period is known by what else the cycle tells.
-struct SubmittedBegin: Sendable {
-    private static let period: Int64 = 1 << 14
-    private static let near: UInt16 = 1 << 14
-    /// Near, and in a smaller fraction of its second than the submission.
-    private static let nearBorrowing: UInt16 = 2 << 14
-    private static let far: UInt16 = 3 << 14
-
-    let rawValue: UInt16
-
-    init(rawValue: UInt16) {
-        self.rawValue = rawValue
+        guard failure != counted else { return self }
+        return marked(before.namesReason ? .arrivedLater : .arrivedAfterUnknown)
     }
 
-    init(_ begin: Timestamp, at time: Timestamp) {
-        let submitted = time.wholeSeconds
-        var second = begin.wholeSeconds
-        var form = Self.far
-        if second - submitted < Self.period / 2 {
-            // What begins hours before its submission is only known as that.
-            second = max(second, submitted - Self.period / 2 + 1)
-            let isSmaller = begin.microseconds - second * 1_000_000 < time.microseconds - submitted * 1_000_000
-            form = isSmaller ? Self.nearBorrowing : Self.near
-        }
-        rawValue = form | UInt16(truncatingIfNeeded: second & (Self.period - 1))
-    }
-
-    var isKnown: Bool { rawValue != 0 }
-
-    /// What is the same of two submissions with the same earliest begin.
-    var key: UInt16 { rawValue & (Self.near - 1) }
-
-    private var isFar: Bool { rawValue >= Self.far }
-
-    /// The second of this one that is nearest to another second.
-    private func second(near other: Int64) -> Int64 {
-        let distance = (Int64(key) - other) & (Self.period - 1)
-        return other + (distance < Self.period / 2 ? distance : distance - Self.period)
-    }
-
-    /// The whole seconds from the submission to the begin; nil where there are hours between them, or none is known.
-    func lead(at time: Timestamp) -> Int64? {
-        guard isKnown, !isFar else { return nil }
-        return second(near: time.wholeSeconds) - time.wholeSeconds - (rawValue >= Self.nearBorrowing ? 1 : 0)
-    }
-
-    /// The begin of a submission, to the second.
-    ///
-    /// - Parameters:
-    ///   - time: when it was submitted.
-    ///   - window: the earliest begin of all submissions of the cycle, which is known exactly.
-    ///   - due: the notification time of the cycle.
-    func begin(at time: Timestamp, window: Timestamp?, due: Timestamp?) -> Timestamp? {
-        guard isKnown else { return nil }
-        if let window, UInt16(truncatingIfNeeded: window.wholeSeconds & (Self.period - 1)) == key,
-            isFar || second(near: time.wholeSeconds) == window.wholeSeconds
-        {
-            return window
-        }
-        guard let reference = isFar ? due ?? window : time else { return nil }
-        return Timestamp(seconds: second(near: reference.wholeSeconds))
-    }
-}
-
-extension Timestamp {
-    /// The seconds since 1970, rounded down.
-    var wholeSeconds: Int64 { microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0) }
-}
-
-/// A `ttl` in 15 bits: seconds up to 3 hours and 24 minutes, minutes up to 11 days, then hours; rounded up. 0 for none.
-struct CodedTTL: Sendable {
-    private static let firstMinute: Int64 = 12_289
-    private static let firstHour: Int64 = 28_673
-    private static let last: Int64 = 32_767
-
-    let rawValue: UInt16
-
-    init(rawValue: UInt16) {
-        self.rawValue = rawValue
-    }
-
-    init(_ seconds: Int64) {
-        let minutes = seconds / 60 + (seconds % 60 > 0 ? 1 : 0)
-        let hours = minutes / 60 + (minutes % 60 > 0 ? 1 : 0)
-        let code =
-            if seconds < Self.firstMinute - 1 {
-                max(seconds, 0) + 1
-            } else if minutes < Self.firstHour - Self.firstMinute {
-                Self.firstMinute + minutes
-            } else {
-                min(Self.firstHour + hours, Self.last)
-            }
-        rawValue = UInt16(truncatingIfNeeded: code)
-    }
-
-    var seconds: Int64? {
-        let code = Int64(rawValue)
-        switch code {
-        case 0: return nil
-        case ..<Self.firstMinute: return code - 1
-        case ..<Self.firstHour: return (code - Self.firstMinute) * 60
-        default: return (code - Self.firstHour) * 3_600
-        }
-    }
-}
-
-/// What an event tells beside its stage, and is held against something at another time.
-struct SideFacts {
-    /// The most facts of one event: a hash, a `ttl` and its stage.
-    private(set) var facts: InlineArray<3, Fact> = .init(repeating: Fact(rawValue: 0))
-    private(set) var count = 0
-
-    /// - Parameter isListed: whether its use or delivery is a fact, because it or another one may belong to another pass of
-    ///   the schedule.
-    init(_ event: borrowing Event, _ bytes: Span<UInt8>, base: Timestamp, isListed: Bool) {
-        let isUndated = event.scheduledFor == nil
-        if let stage = Self.hash(event) {
-            let hash = HashFingerprint(stage.isOfSchedule ? event.scheduleHash : event.contentHash, in: bytes)
-            let detail = UInt16(truncatingIfNeeded: hash.value)
-            append(Fact(stage, detail: detail, at: event.timestamp, base: base, isUndated: isUndated))
-        }
-        if let ttl = event.ttl, event.kind != .prefetchSuccess, event.opensCycle {
-            append(Fact(.ttl, detail: CodedTTL(ttl).rawValue, at: event.timestamp, base: base, isUndated: isUndated))
-        }
-        if let stage = Self.once(event, isListed) {
-            // A delivery is timed by the receiver's clock.
-            var time = event.timestamp
-            if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
-            append(Fact(stage, at: time, base: base, isUndated: isUndated))
-        }
-    }
-
-    private mutating func append(_ fact: Fact) {
-        facts[count] = fact
-        count += 1
-    }
-
-    /// The stage of a hash that is compared; nil without one.
-    private static func hash(_ event: borrowing Event) -> Fact.Stage? {
-        switch event.kind {
-        case .prefetchScheduled where !event.scheduleHash.isEmpty: .scheduleHashScheduled
-        case .prefetchExecuted where !event.scheduleHash.isEmpty: .scheduleHashExecuted
-        case .prefetchSuccess where !event.contentHash.isEmpty: .contentHashCached
-        case .contentCached where !event.contentHash.isEmpty: .contentHashCached
-        case .prefetchUsedForNotification where !event.contentHash.isEmpty: .contentHashUsed
-        default: nil
-        }
-    }
-
-    private static func once(_ event: borrowing Event, _ isListed: Bool) -> Fact.Stage? {
-        switch event.kind {
-        case .contentMissing, .contentCacheFailed: event.reportsFallback ? .contentMissing : nil
-        case .notificationDrift: .drifted
-        case .prefetchUsedForNotification: isListed ? .used : nil
-        case .notificationDelivered: isListed ? .delivered : nil
-        default: nil
-        }
-    }
-}
-
-extension Fact.Stage {
-    fileprivate var isOfSchedule: Bool { self == .scheduleHashScheduled || self == .scheduleHashExecuted }
+    private func marked(_ mark: Detail) -> Fact { Fact(rawValue: rawValue | UInt64(mark.rawValue)) }
 }

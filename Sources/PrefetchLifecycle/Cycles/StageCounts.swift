@@ -81,6 +81,17 @@ struct StageCounts {
         }
     }
 
+    /// The count at an index of `StageTally`.
+    subscript(place: Int) -> Int {
+        switch place {
+        case 0: scheduled
+        case 1: executed
+        case 2: success
+        case 3: used
+        default: failures[place - StageTally.failures]
+        }
+    }
+
     /// Drops the counts of stages that wait.
     mutating func drop(_ waiting: WaitingStages) {
         if waiting.contains(.scheduled) { scheduled = 0 }
@@ -152,15 +163,21 @@ struct Attempt {
     private(set) var retries = 0
     private(set) var isCompleted = false
     private(set) var isUnsuccessful = false
+    /// The same by the times of its events alone: not for a completion behind a failure that will be retried.
+    private var isUnsuccessfulForGood = false
     private(set) var hasExpired = false
     private(set) var hasFinalFailure = false
     private(set) var hasRetriedFailure = false
-    /// Whether a retry was announced when the failure of the attempt was counted already for another reason.
+    /// Whether a retry was announced that arrived when a failure of the attempt was counted already.
     private var hasLaterRetry = false
+    /// Whether it failed for good, by the times of its events alone: not for what a line behind a retried failure tells.
+    private var hasFailedForGood = false
     /// Whether a summary says that its content was fetched.
     private var isResolved = false
     /// Whether its last completion says nothing of a failure.
     private var isCompletedPlainly = false
+    /// The reason that was counted when it arrived.
+    private var countedReason: FailureReason?
     /// The reason of the first final failure or unsuccessful completion that names one.
     private var finalReason: FailureReason?
     /// The same of those that arrived when another reason, or none, was counted already.
@@ -169,13 +186,15 @@ struct Attempt {
     /// Whether a final failure or an unsuccessful completion names no reason, or `OTHER`.
     private var hasUnknownResult = false
     private var retriedReason: FailureReason?
+    /// The first reason that a line behind a retried failure names, which is that of a failure for good that follows.
+    private var restatedReason: FailureReason?
     /// Whether an unsuccessful completion named the reason `OTHER`.
     private var isCompletedForOther = false
     /// The reasons named by its failures, by the bit of their raw value; more than one contradict each other.
     private var namedReasons: UInt8 = 0
 
     /// Whether a failure names the reason that counts.
-    var namesReason: Bool { finalReason != nil || isCompletedForOther }
+    var namesReason: Bool { countedReason != nil || finalReason != nil || isCompletedForOther }
 
     /// Adds a fact; ignores what says nothing about the result.
     @inline(__always)
@@ -195,27 +214,31 @@ struct Attempt {
 
     private mutating func addFailure(_ fact: Fact) {
         isTimed = isTimed || fact.isTimed
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
         if fact.detail.contains(.willRetry) {
             retries += 1
-            if fact.detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) {
-                hasRetriedFailure = true
-            } else {
-                hasLaterRetry = true
+            if fact.hasArrivedLater { hasLaterRetry = true } else { hasRetriedFailure = true }
+            retriedReason = retriedReason ?? fact.reason
+            return
+        }
+        let isFinal = !fact.detail.isDisjoint(with: [.willNotRetry, .expired])
+        if isFinal || retries == 0 || hasFailedForGood {
+            hasFailedForGood = true
+            if !fact.detail.contains(.expired), let reason = fact.reason, reason != .other {
+                namedReasons |= 1 << reason.rawValue
             }
-            retriedReason = retriedReason ?? fact.reason
-            return
         }
-        guard !restatesRetriedFailure(fact) else {
-            retriedReason = retriedReason ?? fact.reason
-            return
-        }
+        if !isFinal, hasRetriedFailure, !hasFinalFailure { return restate(fact) }
         hasFinalFailure = true
+        hasExpired = hasExpired || fact.detail.contains(.expired)
         take(fact)
-        if fact.detail.contains(.expired) {
-            hasExpired = true
-        } else if let reason = fact.reason, reason != .other {
-            namedReasons |= 1 << reason.rawValue
-        }
+    }
+
+    /// Takes another line of the failure that will be retried, as `JWT expired` is behind `Fetch failed`: it does not say
+    /// itself whether there is a retry.
+    private mutating func restate(_ fact: Fact) {
+        retriedReason = retriedReason ?? fact.reason
+        if !fact.hasArrivedLater { restatedReason = restatedReason ?? fact.reason }
     }
 
     private mutating func take(_ fact: Fact) {
@@ -223,18 +246,12 @@ struct Attempt {
             hasUnknownResult = true
             return
         }
-        if fact.detail.isDisjoint(with: [.arrivedLater, .arrivedAfterUnknown]) {
-            finalReason = finalReason ?? reason
+        if !fact.hasArrivedLater {
+            finalReason = finalReason ?? restatedReason ?? reason
         } else {
             laterReason = laterReason ?? reason
             if fact.detail.contains(.arrivedAfterUnknown) { isCountedAsUnknown = true }
         }
-    }
-
-    /// Whether a failure is another line of the one that will be retried, as `JWT expired` is behind `Fetch failed`: it does
-    /// not say itself whether there is a retry.
-    private func restatesRetriedFailure(_ fact: Fact) -> Bool {
-        hasRetriedFailure && !hasFinalFailure && fact.detail.isDisjoint(with: [.willNotRetry, .expired])
     }
 
     /// Adds a completion; an unsuccessful one tells of the same failure as the lines before it, so its reason counts only
@@ -243,13 +260,12 @@ struct Attempt {
         isCompleted = true
         isCompletedPlainly = !fact.detail.contains(.unsuccessful)
         guard !isCompletedPlainly else { return }
-        if hasRetriedFailure, !hasFinalFailure, !hasSuccess {
-            retriedReason = retriedReason ?? fact.reason
-            return
-        }
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
+        if retries == 0 || hasFailedForGood || hasSuccess { isUnsuccessfulForGood = true }
+        if hasRetriedFailure, !hasFinalFailure, !hasSuccess { return restate(fact) }
         isUnsuccessful = true
         if fact.reason == .other {
-            isCompletedForOther = true
+            isCompletedForOther = isCompletedForOther || !fact.hasArrivedLater
             hasUnknownResult = true
         } else {
             take(fact)
@@ -259,10 +275,9 @@ struct Attempt {
     /// Takes from a summary that its content was fetched.
     mutating func resolve() { isResolved = true }
 
-    /// Whether its retry succeeded, as only a completion or a summary says.
+    /// Whether its retry succeeded, as only a completion or a summary says; whatever arrived first.
     var isRetriedWithSuccess: Bool {
-        (hasRetriedFailure || hasLaterRetry) && !hasFinalFailure && !hasSuccess && !isUnsuccessful
-            && (isResolved || isCompletedPlainly)
+        retries > 0 && !hasFailedForGood && !hasSuccess && !isUnsuccessfulForGood && (isResolved || isCompletedPlainly)
     }
 
     /// The one failure that the attempt counts, once no later fact can revoke it.
@@ -274,11 +289,12 @@ struct Attempt {
     /// | only ones that will be retried, with the lines behind them | not at all with a success; else once the cycle closes |
     /// | only an unsuccessful completion without a reason | once the cycle closes, as `OTHER`; not with a success |
     ///
-    /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one.
+    /// Of two reasons the first by event time counts, and where one of them was counted when the other arrived, that one. A
+    /// failure for good has its own reason, or that of a line before it that did not announce the retry itself.
     func failure(hasEnded: Bool, isClosing: Bool) -> FailureReason? {
-        if let finalReason { return finalReason }
-        if let laterReason { return isCountedAsUnknown && hasUnknownResult ? .other : laterReason }
+        if let reason = countedReason ?? finalReason { return reason }
         if isCompletedForOther { return .other }
+        if let laterReason { return isCountedAsUnknown && hasUnknownResult ? .other : laterReason }
         if hasFinalFailure {
             // Only the end of the cycle shows that no execution between the two makes them failures of two attempts.
             if hasRetriedFailure { return isClosing ? retriedReason ?? .other : nil }
@@ -292,9 +308,10 @@ struct Attempt {
     /// Whether it has any result or completion.
     var hasResult: Bool { hasSuccess || hasFinalFailure || hasRetriedFailure || hasLaterRetry || isCompleted }
 
-    /// Whether it has two results that exclude each other. An expiry explains any failure that follows from it.
+    /// Whether it has two results that exclude each other, whatever arrived first. An expiry explains any failure that
+    /// follows from it.
     var contradictsItself: Bool {
-        if hasSuccess, hasFinalFailure || isUnsuccessful { return true }
+        if hasSuccess, hasFailedForGood || isUnsuccessfulForGood { return true }
         return !hasExpired && namedReasons.nonzeroBitCount > 1
     }
 }

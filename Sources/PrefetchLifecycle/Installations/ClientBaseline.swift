@@ -154,6 +154,16 @@ struct ClientBaseline: Sendable {
         return known
     }
 
+    /// How many events of a stage the client had counted by the last snapshot that told of it beyond those counted here.
+    ///
+    /// - Parameters:
+    ///   - counted: what is counted here of its time.
+    ///   - time: the time of an event of the stage; what is not of the time of the baseline says nothing.
+    func shortfall(of place: Int, ifCounted counted: Int64, toldAt time: Timestamp) -> UInt64 {
+        guard last[place] >= 0, time > baseTime, time.microseconds <= told[place] else { return 0 }
+        return UInt64(max(offsets[place] + last[place] - counted, 0))
+    }
+
     /// The time of the last snapshot that included a stage; a failure may be told in a sum, or under another reason.
     private func toldTime(of place: Int) -> Int64 {
         guard place >= StageTally.failures else { return told[place] }

@@ -24,11 +24,10 @@ extension LifecycleFold {
     /// Reconciles what an event made its cycle count.
     mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
         guard !counted.isZero else { return }
-        let isSummary = event.kind == .prefetchCycleComplete
         reconcile(
             counted,
             of: cycles[slot].installation,
-            at: isSummary ? Timestamp(microseconds: .min) : event.timestamp,
+            at: event.timestamp,
             failedAt: counted.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
             in: group
         )
@@ -41,24 +40,45 @@ extension LifecycleFold {
     }
 
     /// Reconciles what an event of another time made a cycle count, each stage by the latest time that it was told with.
-    mutating func reconcile(_ counted: StageTally, byStageAt slot: Int, in group: Int) {
+    ///
+    /// - Parameter waited: when the half of the cycle that had to wait was told of its stages.
+    mutating func reconcile(
+        _ counted: StageTally,
+        byStageAt slot: Int,
+        _ waited: StageTimes = StageTimes(),
+        in group: Int
+    ) {
         guard !counted.isZero else { return }
         for place in 0..<StageTally.count where counted[place] > 0 {
             var one = StageTally()
-            one[place] = counted[place]
-            let time = cycles.lastTime(of: StageTally.stage(place), at: slot)
-            reconcile(one, of: cycles[slot].installation, at: time, in: group)
+            guard counted[place] > 1, waited[place] == nil else {
+                one[place] = counted[place]
+                let time = waited[place] ?? cycles.times(of: StageTally.stage(place), at: slot).upperBound
+                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+                continue
+            }
+            one[place] = 1
+            for time in cycles.lastTimes(of: StageTally.stage(place), at: slot, count: Int(counted[place])) {
+                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+            }
         }
     }
 
     /// Takes back what was counted of a cycle beyond its facts, and counts failures under the reasons that they have.
     ///
-    /// What a snapshot had recovered was never added to the totals, so it is not taken from them.
+    /// What a snapshot had recovered was never added to the totals, so it is not taken from them; and what was counted twice
+    /// while a snapshot told of as many is what the snapshot would have recovered.
     mutating func apply(_ correction: StageCorrection, of cycle: Cycle, at slot: Int) {
         let group = Int(cycle.group)
         var lowered = correction.lowered
         if cycle.installation != 0, !lowered.isZero, installations.find(cycle.installation) != nil {
-            lowered = installations.update(cycle.installation) { $0.takeBack(lowered) }
+            var times = StageTimes()
+            // A failure that has another reason now is not one less.
+            let last = correction.raised.hasFailures ? StageTally.failures : StageTally.count
+            for place in 0..<last where lowered[place] > 0 {
+                times[place] = cycles.times(of: StageTally.stage(place), at: slot).lowerBound
+            }
+            lowered = installations.update(cycle.installation) { $0.takeBack(lowered, toldAt: times) }
         }
         for place in 0..<StageTally.count where lowered[place] > 0 {
             groups.lower(StageTally.counter(place), by: lowered[place], first: group)
@@ -123,14 +143,20 @@ extension Installation {
 
     /// Takes back counts that nobody has seen yet; those that a snapshot had recovered are recovered again.
     ///
-    /// - Returns: what the totals have of them.
-    fileprivate mutating func takeBack(_ tally: StageTally) -> StageTally {
+    /// - Parameter times: when the stages were told that are taken back.
+    /// - Returns: what the totals have of them, without what the last snapshot shows to be lost now.
+    fileprivate mutating func takeBack(_ tally: StageTally, toldAt times: StageTimes) -> StageTally {
         var taken = StageTally()
         for place in 0..<StageTally.count where tally[place] > 0 {
             // What the client told beyond its events is counted, too, and stays.
             let recovered = client.isEmpty ? 0 : UInt64(client[0].recovered[place])
             let own = UInt64(counted[place]) - min(UInt64(counted[place]), recovered)
             taken[place] = min(tally[place], own)
+            if let time = times[place], let baseline = client.first {
+                let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))[place]
+                let rest = Int64(counted[place]) - Int64(clamping: later) - Int64(clamping: taken[place])
+                taken[place] -= min(taken[place], baseline.shortfall(of: place, ifCounted: rest, toldAt: time))
+            }
             counted[place] -= UInt32(clamping: taken[place])
             if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }
         }

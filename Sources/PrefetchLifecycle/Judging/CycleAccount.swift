@@ -82,7 +82,9 @@ struct CycleAccount {
                 firstScheduled = firstScheduled ?? time
                 lastScheduled = time
                 submit(begin: fact.begin.begin(at: time, window: window, due: cycle.due) ?? window, at: time)
-                if let factLead = fact.begin.lead(at: time) { lead = min(lead ?? factLead, factLead) }
+                if let factLead = fact.begin.lead(at: time), facts.isFirst(index) {
+                    lead = min(lead ?? factLead, factLead)
+                }
             case .executed:
                 guard fact.value != executedAt else { continue }
                 executedAt = fact.value
@@ -171,10 +173,12 @@ struct CycleAccount {
         if let lastExecuted, let endOfAttempt, endOfAttempt >= lastExecuted, !attempt.isTimed {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
-        if let reason {
-            if failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
+        if let reason, failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
+        // A failure that was counted before its retry arrived is counted, and its attempt succeeded all the same.
+        let hasSucceeded = attempt.isRetriedWithSuccess || attempt.hasSuccess && !attempt.contradictsItself
+        if reason != nil, !hasSucceeded {
             endsInFailure = true
-        } else if attempt.hasSuccess || attempt.isRetriedWithSuccess {
+        } else if hasSucceeded || attempt.hasSuccess {
             endsInFailure = false
         }
     }
@@ -183,6 +187,18 @@ struct CycleAccount {
 extension Timestamp {
     /// The end of the window in which a task that may begin at this time should be executed.
     var endOfWindow: Timestamp { Timestamp(microseconds: microseconds + LifecycleRules.startWindowMicroseconds) }
+}
+
+extension Span<UInt64> {
+    /// Whether a submission is told for the first time; told again, its lead is not another one.
+    fileprivate func isFirst(_ place: Int) -> Bool {
+        let key = Fact(rawValue: self[place]).begin.key
+        for index in 0..<place {
+            let fact = Fact(rawValue: self[index])
+            if fact.stage == .scheduled, fact.begin.isKnown, fact.begin.key == key { return false }
+        }
+        return true
+    }
 }
 
 extension Fact {

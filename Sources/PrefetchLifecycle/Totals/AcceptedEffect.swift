@@ -81,35 +81,43 @@ extension LifecycleFold {
     /// - Parameters:
     ///   - increments: by how much it made the counters grow.
     ///   - slot: its cycle; nil where it belongs to none.
-    ///   - wasWaiting: what `isWaiting(_:at:)` said before it was applied.
+    ///   - waiting: what `waitingStages(like:at:_:)` said before it was applied.
     @inline(__always)
-    mutating func note(_ event: borrowing Event, _ increments: UInt64, at slot: Int? = nil, wasWaiting: Bool = false) {
+    mutating func note(
+        _ event: borrowing Event,
+        _ increments: UInt64,
+        at slot: Int? = nil,
+        waiting: Int = 0,
+        _ terms: ClosingTerms? = nil
+    ) {
         if increments > 0 {
             effects.add(.counted)
             effects.countedAtOnce &+= 1
         } else {
-            effects.add(effectWithoutIncrement(event, at: slot, wasWaiting: wasWaiting))
+            effects.add(effectWithoutIncrement(event, at: slot, waiting, terms))
         }
     }
 
     private func effectWithoutIncrement(
         _ event: borrowing Event,
         at slot: Int?,
-        wasWaiting: Bool
+        _ waiting: Int,
+        _ terms: ClosingTerms?
     ) -> AcceptedEffect {
-        guard let slot, event.tellsStage else { return .informational }
-        if !wasWaiting, isWaiting(event, at: slot) { return .counted }
+        guard let slot, let terms, event.tellsStage else { return .informational }
+        if waitingStages(like: event, at: slot, terms) > waiting { return .counted }
         let isLate = event.kind == .prefetchCycleComplete && cycles[slot].flags.contains(.isReopened)
         return isLate ? .late : .repeatedStage
     }
 
-    /// Whether a stage like that of the event is known in a cycle and counts only later: a delivery when the cycle closes,
-    /// and a failure without a reason at the end of its attempt.
-    func isWaiting(_ event: borrowing Event, at slot: Int) -> Bool {
+    /// How many stages like that of the event a cycle knows that count only later: a delivery when the cycle closes, a
+    /// failure without a reason at the end of its attempt, and what another half of the cycle may have counted.
+    @inline(__always)
+    func waitingStages(like event: borrowing Event, at slot: Int, _ terms: ClosingTerms) -> Int {
         switch event.kind {
-        case .notificationDelivered: cycles[slot].delivered.isKnown
-        case .prefetchFailure: event.lacksReason ? cycles.hasWaitingFailure(at: slot) : false
-        default: false
+        case .notificationDelivered: cycles[slot].delivered.isKnown ? 1 : 0
+        case .prefetchFailure where event.lacksReason: cycles.hasWaitingFailure(at: slot) ? 1 : 0
+        default: terms.waiting.isEmpty ? 0 : cycles.waitingStages(like: event.kind, at: slot)
         }
     }
 }

@@ -46,6 +46,16 @@ struct StageTally: Sendable {
     }
 }
 
+/// When each stage of a cycle was told, indexed like `StageTally`.
+struct StageTimes {
+    private var times: InlineArray<8, Timestamp?> = .init(repeating: nil)
+
+    subscript(place: Int) -> Timestamp? {
+        get { times[place] }
+        set { times[place] = newValue }
+    }
+}
+
 extension StageTally {
     /// The counter of an index.
     static func counter(_ place: Int) -> WritableKeyPath<LifecycleTotals, UInt64> {

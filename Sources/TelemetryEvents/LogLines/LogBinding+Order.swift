@@ -5,6 +5,8 @@ extension LogBinding {
     /// How long after its notification time a cycle's task may still begin or run, in microseconds: half a day, since
     /// later ones are nearer to the next day's notification.
     private static let latestTask: Int64 = 43_200_000_000
+    /// How far from its notification time a line of a delivery may be, in microseconds: the tolerated drift and a minute.
+    private static let latestDelivery: UInt64 = 240_000_000
     /// How long before its notification time a task may begin, in microseconds.
     private static let longestLead: Int64 = 86_400_000_000
 
@@ -14,7 +16,8 @@ extension LogBinding {
         _ context: Int?,
         _ device: Int,
         _ stream: Int,
-        _ time: Timestamp?
+        _ time: Timestamp?,
+        mayOpen: Bool
     ) -> Int? {
         switch phase {
         case .plugin: return nil
@@ -28,12 +31,28 @@ extension LogBinding {
             }
                 ?? devices[device].lastIndex { !$0.isDelivered }
         case .delivery, .summary:
-            if let context, !devices[device].cycles[context].isDelivered || message.form.kind == .notificationDrift {
+            if let context,
+                !devices[device].cycles[context].isDelivered || streams[stream].isBackInDelivered
+                    || message.form.kind == .notificationDrift
+            {
                 return context
             }
-            return nearest(device, time) { !$0.isDelivered }
-                ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
+            let next = nearest(device, time) { !$0.isDelivered }
+            // What would open no cycle is a line that was read before.
+            if mayOpen, let context, isOfDelivery(context, ratherThan: next, device, time) { return context }
+            return next ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
+    }
+
+    /// Whether a line near the notification time of a delivered cycle is a late or repeated one of its delivery, and not
+    /// the first of the next cycle, which is due later.
+    private func isOfDelivery(_ delivered: Int, ratherThan next: Int?, _ device: Int, _ time: Timestamp?) -> Bool {
+        let cycles = devices[device].cycles
+        guard let time, let due = cycles[delivered].due, due.distance(to: time) <= Self.latestDelivery else {
+            return false
+        }
+        guard let next else { return true }
+        return cycles[next].due.map { $0.distance(to: time) > due.distance(to: time) } ?? false
     }
 
     /// The cycle that an execution belongs to that no later line named, and that nothing followed: the one before it, whose

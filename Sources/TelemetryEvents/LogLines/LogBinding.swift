@@ -47,7 +47,7 @@ struct LogBinding {
         } else if let due {
             found = cycleDue(due, phase, context, device, stream)
         } else {
-            found = cycleInOrder(message, phase, context, device, stream, time)
+            found = cycleInOrder(message, phase, context, device, stream, time, mayOpen: mayOpen)
         }
         let opened = found == nil && mayOpen ? openCycle(for: message, idHash, due, device, stream) : nil
         guard var cycleIndex = found ?? opened else { return nil }
@@ -63,6 +63,11 @@ struct LogBinding {
         }
         if hasChanged { cycleIndex = mergeTwin(cycleIndex, device) }
         streams[stream][phase] = devices[device].cycles[cycleIndex].serial
+        if phase != .delivery || message.form.kind == .notificationDelivered {
+            streams[stream].isBackInDelivered = false
+        } else if idHash != 0 || due != nil {
+            streams[stream].isBackInDelivered = devices[device].cycles[cycleIndex].isDelivered
+        }
         if phase == .summary || phase == .delivery {
             streams[stream].phase = .delivery
         } else {

@@ -68,3 +68,8 @@ public struct LogStateError: Error, Sendable, CustomStringConvertible {
             + "to new cycles"
     }
 }
+
+extension LogStream {
+    /// The bit beside its phase in a state that says that its last lines came back to a delivered cycle.
+    static let backInDelivered: UInt8 = 1 << 7
+}

@@ -206,6 +206,8 @@ struct LogStream {
     var delivery: UInt32 = 0
     /// The phase of the last line that belongs to a cycle.
     var phase = LogRule.Phase.plugin
+    /// Whether its last lines came back to a delivered cycle by its name, so that those behind them tell of that one.
+    var isBackInDelivered = false
     /// The time of the last stamped line.
     var last: Timestamp?
     /// The last absolute time in a message, from which a stamp without a year gets one.

@@ -255,10 +255,12 @@ struct LogStateReader {
         stream.scheduling = try serial(bytes)
         stream.execution = try serial(bytes)
         stream.delivery = try serial(bytes)
-        guard let phase = LogRule.Phase(rawValue: try reader.byte(bytes)) else {
+        let told = try reader.byte(bytes)
+        guard let phase = LogRule.Phase(rawValue: told & ~LogStream.backInDelivered) else {
             throw reader.error("an unknown phase")
         }
         stream.phase = phase
+        stream.isBackInDelivered = told & LogStream.backInDelivered != 0
         stream.last = try optionalTime(bytes)
         stream.anchor = try optionalTime(bytes)
         stream.usedAt = try reader.varint(bytes)

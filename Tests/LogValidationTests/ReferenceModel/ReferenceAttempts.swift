@@ -5,158 +5,149 @@ struct ModelAttempt {
     /// The time of the execution; nil for results without one.
     var executed: Int?
     var events: [Arrived] = []
-    /// Whether it is the last one of its cycle.
-    var isLast = true
 
-    func told(_ kind: String) -> [Arrived] {
-        events.filter { $0.event.kind == kind }.sorted { $0.event.time < $1.event.time }
-    }
+    func has(_ kind: String) -> Bool { events.contains { $0.event.kind == kind } }
 }
 
 /// The result of an attempt.
 struct AttemptResult {
-    var success = 0...0
+    var hasSucceeded = false
+    /// Whether only a completion or a summary tells that its retry succeeded.
+    var isRecovered = false
+    /// How often its failure counts: in the service also where it was counted before its retry arrived.
     var failure = 0...0
     /// The reasons under which the failure may count.
     var reasons: Set<String> = []
     var failureTimes: Set<Int> = []
-    var retries = 0...0
-    var endedTwice = Ruling.no
-    /// Whether a failure that will be retried is resolved by a completion or a summary alone.
-    var isResolvedByCompletion = false
-    var isResolvedBySummary = false
+    var retries = 0
+    var endedTwice = false
 }
 
 extension ReferenceModel {
     /// The attempts of a cycle: a result belongs to the latest execution that is not later than it.
     func attempts(of pass: Pass, _ expectation: inout Expectation) -> [ModelAttempt] {
         let executions = Set(pass.events("prefetch_executed").map(\.time)).sorted()
-        var attempts = executions.map { ModelAttempt(executed: $0, isLast: $0 == executions.last) }
+        var attempts = executions.map { ModelAttempt(executed: $0) }
         if attempts.isEmpty { attempts.append(ModelAttempt()) }
-        let results: Set = [
-            "prefetch_success", "prefetch_failure", "prefetch_expired", "prefetch_completed", "prefetch_cycle_complete",
-        ]
-        for told in pass.events where results.contains(told.event.kind) {
-            guard let place = executions.lastIndex(where: { $0 <= told.event.time }) else {
-                attempts[0].events.append(told)
-                if !executions.isEmpty { expectation.leaveOpen("a result is earlier than the first execution") }
-                continue
+        for told in pass.events where Self.results[told.event.kind] != nil {
+            let place = executions.lastIndex { $0 <= told.event.time }
+            if place == nil, !executions.isEmpty {
+                expectation.leaveOpen("a result is earlier than the first execution")
             }
-            attempts[place].events.append(told)
+            attempts[place ?? 0].events.append(told)
         }
         return attempts
     }
 
-    /// The result that an attempt's events tell: one success, one failure, both, or none.
-    func result(of attempt: ModelAttempt) -> AttemptResult {
+    /// The kinds that tell of a result, in the order in which they are taken of one second.
+    private static let results = [
+        "prefetch_success": 0, "prefetch_failure": 1, "prefetch_expired": 2, "prefetch_completed": 3,
+        "prefetch_cycle_complete": 4,
+    ]
+
+    /// The lines of an attempt that tell of failures.
+    private struct Failures {
+        /// Those with a retry announced.
+        var retried: [Arrived] = []
+        /// What tells such a failure again, and does not say itself whether there is a retry.
+        var restating: [Arrived] = []
+        /// Failures for good, and unsuccessful completions behind none that is retried.
+        var final: [Arrived] = []
+        var unsuccessful: [Arrived] = []
+
+        var all: [Arrived] { retried + restating + final + unsuccessful }
+    }
+
+    /// The result that an attempt's events tell in the order of their times.
+    ///
+    /// - Parameter isSummedUp: whether a summary says that its retry succeeded.
+    func result(of attempt: ModelAttempt, isSummedUp: Bool) -> AttemptResult {
+        var told = Failures()
         var result = AttemptResult()
-        let failures = attempt.told("prefetch_failure")
-        let retried = rules.retriesAreForgiven ? failures.filter { $0.event.willRetry == true } : []
-        // `JWT expired` behind `Fetch failed ... willRetry=true` tells the same failure again.
-        let echoes = failures.filter { told in
-            told.event.willRetry == nil && retried.contains { $0.event.time <= told.event.time }
-        }
-        let final =
-            failures.filter { told in !retried.contains { $0.place == told.place } }
-            .filter { told in !echoes.contains { $0.place == told.place } } + attempt.told("prefetch_expired")
-        let completions = attempt.told("prefetch_completed")
-        let unsuccessful = completions.filter { $0.event.fetched == false }
-        let successes = attempt.told("prefetch_success")
-        let summaries = attempt.told("prefetch_cycle_complete").filter { $0.event.fetched == true }
-        let tellers = failures + attempt.told("prefetch_expired") + unsuccessful
-        let retries = Set(retried.map(\.event.time)).count
-
-        result.failureTimes = Set(tellers.map(\.event.time))
-        result.reasons = reasons(of: tellers, final: final + echoes + unsuccessful)
-        let hasDistinctEcho = Set((retried + echoes).compactMap { knownReason($0.event) }).count > 1
-        // Counted when it arrived, before what it repeats.
-        let hasEarlyEcho =
-            reading == .service && echoes.contains { echo in retried.allSatisfy { $0.place > echo.place } }
-        let isEchoCounted = hasDistinctEcho || hasEarlyEcho
-
-        if let success = successes.first {
-            result.success = 1...1
-            let last = successes[successes.count - 1].event.time
-            if retries > 0 { result.retries = (retried[0].event.time <= last ? 1 : 0)...retries }
-            let contradicting = final + unsuccessful.filter { knownReason($0.event) != nil }
-            if contradicting.isEmpty {
-                if !unsuccessful.isEmpty || isEchoCounted {
-                    result.failure = 0...1
-                    result.endedTwice = .arguable
-                }
-            } else if retries > 0, contradicting.allSatisfy({ $0.event.time <= success.event.time }) {
-                // One failure in several lines, the last of which says that the task completed.
-                result.failure = 0...1
-                result.endedTwice = .arguable
-            } else {
-                result.failure = 1...1
-                result.endedTwice = .yes
+        var endsPlainly = false
+        for line in attempt.events.sorted(by: Self.isEarlier) {
+            let event = line.event
+            switch event.kind {
+            case "prefetch_success": result.hasSucceeded = true
+            case "prefetch_failure" where event.willRetry == true && rules.retriesAreForgiven:
+                told.retried.append(line)
+            case "prefetch_failure" where event.willRetry == nil && !told.retried.isEmpty && told.final.isEmpty:
+                told.restating.append(line)
+            case "prefetch_failure", "prefetch_expired": told.final.append(line)
+            case "prefetch_completed":
+                endsPlainly = event.fetched ?? (knownReason(event) == nil)
+                guard !endsPlainly else { continue }
+                let restates = !told.retried.isEmpty && told.final.isEmpty && !result.hasSucceeded
+                if restates { told.restating.append(line) } else { told.unsuccessful.append(line) }
+            default: continue
             }
-            return result
         }
-        let isCompleted = completions.contains { $0.event.fetched == true }
-        if retries > 0, isCompleted || !summaries.isEmpty {
-            result.isResolvedByCompletion = isCompleted
-            result.isResolvedBySummary = !summaries.isEmpty
-            if final.isEmpty, unsuccessful.isEmpty {
-                result.success = 1...1
-                result.retries = 1...retries
-                if isEchoCounted {
-                    result.failure = 0...1
-                    result.endedTwice = .arguable
-                }
-            } else {
-                result.success = (summaries.isEmpty ? 0 : 1)...1
-                result.failure = 0...1
-                result.retries = 0...retries
-                result.endedTwice = .arguable
-            }
-        } else if !failures.isEmpty || !attempt.told("prefetch_expired").isEmpty {
+        let isFailure = !told.final.isEmpty || !told.unsuccessful.isEmpty
+        let named = Set(told.final.filter { $0.event.kind == "prefetch_failure" }.compactMap { knownReason($0.event) })
+        let hasExpired = told.final.contains { $0.event.kind == "prefetch_expired" }
+        result.endedTwice = result.hasSucceeded && isFailure || !hasExpired && named.subtracting(["OTHER"]).count > 1
+        result.retries = Set(told.retried.map(\.event.time)).count
+        result.isRecovered =
+            !told.retried.isEmpty && !isFailure && !result.hasSucceeded && (endsPlainly || isSummedUp)
+        result.hasSucceeded = result.hasSucceeded || result.isRecovered
+        let isCertain = !told.final.isEmpty || told.unsuccessful.contains { knownReason($0.event) != nil }
+        if isCertain || !result.hasSucceeded && !told.all.isEmpty {
             result.failure = 1...1
-            result.retries = 0...retries
-            if Set(tellers.compactMap { knownReason($0.event) }).count > 1 { result.endedTwice = .arguable }
-        } else if !unsuccessful.isEmpty {
-            // A completion with a reason is a failure (docs/lifecycle.md); without one it may be none.
-            result.failure = (unsuccessful.contains { knownReason($0.event) != nil } ? 1 : 0)...1
-            if Set(tellers.compactMap { knownReason($0.event) }).count > 1 { result.endedTwice = .arguable }
+        } else if reading == .service, told.restating.contains(where: { isBeforeItsRetry($0, told.retried) }) {
+            result.failure = 0...1
         }
+        result.failureTimes = Set(told.all.map(\.event.time))
+        result.reasons = reasons(of: told)
         return result
     }
 
-    /// The reasons that a failure told by some events may count under.
-    private func reasons(of tellers: [Arrived], final: [Arrived]) -> Set<String> {
-        let known = tellers.filter { knownReason($0.event) != nil }
-        guard !known.isEmpty else { return ["OTHER"] }
-        // A failure that will be retried names the reason of the attempt, or only its own.
+    private static func isEarlier(_ left: Arrived, _ right: Arrived) -> Bool {
+        func order(_ event: ToldEvent) -> (Int, Int, Int) {
+            (event.time, results[event.kind] ?? 9, event.willRetry == true ? 0 : 1)
+        }
+        return order(left.event) < order(right.event)
+    }
+
+    /// Whether a line arrived before each retry was announced that it tells again, so that it has been counted; also where
+    /// that was told under another name of the cycle.
+    private func isBeforeItsRetry(_ line: Arrived, _ retried: [Arrived]) -> Bool {
+        retried.allSatisfy { told in
+            told.place > line.place || told.event.time > line.event.time || told.event.id != line.event.id
+                || told.event.due != line.event.due
+        }
+    }
+
+    /// The reasons that a failure may count under: the first one that is told, of all lines or of those that announce no
+    /// retry.
+    ///
+    /// In the service the first is the one that arrived first, or the earlier one of those that arrived before it was clear
+    /// that they count; behind an announced retry any of them may have been.
+    private func reasons(of told: Failures) -> Set<String> {
         var reasons: Set<String> = []
-        for candidates in [known, known.filter { told in final.contains { $0.place == told.place } }] {
-            let first =
-                switch reading {
-                case .validate: candidates.map(\.event.time).min()
-                case .service: candidates.map(\.place).min()
-                }
-            for told in candidates where (reading == .validate ? told.event.time : told.place) == first {
-                if let reason = knownReason(told.event) { reasons.insert(reason) }
+        for lines in [told.all, told.restating + told.final + told.unsuccessful] {
+            let known = lines.filter { knownReason($0.event) != nil }
+            let earliest = known.map(\.event.time).min()
+            let first = known.map(\.place).min()
+            for line in known {
+                let isFirst = reading == .service && (line.place == first || !told.retried.isEmpty)
+                guard line.event.time == earliest || isFirst else { continue }
+                if let reason = knownReason(line.event) { reasons.insert(reason) }
             }
         }
-        if reading == .service, tellers.count > known.count { reasons.insert("OTHER") }
+        let isUnknown = told.all.contains { knownReason($0.event) == nil }
+        if reasons.isEmpty || reading == .service && isUnknown { reasons.insert("OTHER") }
         return reasons
     }
 
     /// The reason that an event names, or that its status or error implies.
     func knownReason(_ event: ToldEvent) -> String? {
         if event.kind == "prefetch_expired" { return "SYSTEM" }
-        if let reason = event.reason, ["NETWORK", "AUTH", "SYSTEM", "OTHER"].contains(reason) { return reason }
+        if let reason = event.reason, Self.reasons.contains(reason) { return reason }
         switch event.status {
         case 401, 403: return "AUTH"
         case 0, 408, 429: return "NETWORK"
         case .some(let status) where status >= 500: return "NETWORK"
-        default: break
-        }
-        switch event.error {
-        case "AuthError": return "AUTH"
-        case "NetworkError": return "NETWORK"
-        default: return nil
+        default: return ["AuthError": "AUTH", "NetworkError": "NETWORK"][event.error ?? ""]
         }
     }
 }

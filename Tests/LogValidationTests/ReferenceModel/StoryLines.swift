@@ -91,9 +91,31 @@ extension StoryLines {
         "content_missing", "notification_delivered", "prefetch_cycle_complete", "plugin_started",
     ]
 
-    /// Whether each event names its cycle in both ways, without which lines cannot tell of it.
+    /// The kinds whose lines name the notification time.
+    private static let naming: Set = [
+        "prefetch_scheduled", "notification_scheduled", "prefetch_executed", "prefetch_started",
+        "prefetch_used_for_notification", "content_missing",
+    ]
+
+    /// Whether each event names its cycle in both ways and the first line of each cycle its time, without which lines
+    /// cannot tell of it.
     static func canTell(_ history: [ToldEvent]) -> Bool {
-        history.allSatisfy { ReferenceModel.unbound.contains($0.kind) || $0.id != nil && $0.due != nil }
+        var known: Set<CycleName> = []
+        var delivered: Set<CycleName> = []
+        for event in history.sorted(by: { $0.time < $1.time }) where !ReferenceModel.unbound.contains(event.kind) {
+            guard event.id != nil, event.due != nil else { return false }
+            if event.kind == "prefetch_completed", event.fetched == nil { return false }
+            let name = CycleName(id: event.id, due: event.due)
+            let isNew = known.insert(name).inserted
+            // A line with an id alone is taken for the first pass of it that has not been delivered.
+            let others = known.contains { $0.id == event.id && $0.due != event.due && !delivered.contains($0) }
+            if isNew && !naming.contains(event.kind) || others { return false }
+            // So is a summary for the one that was delivered last.
+            let isFirst = !known.contains { $0.id == event.id && $0.due != event.due }
+            if event.kind == "prefetch_cycle_complete", !isFirst, !delivered.contains(name) { return false }
+            if event.kind == "notification_delivered" { delivered.insert(name) }
+        }
+        return true
     }
 
     /// What lines can tell of a history: the first device, one pass after the other, each event by both names of its cycle.
@@ -112,8 +134,10 @@ extension StoryLines {
             guard pass.name.id != nil, pass.name.due != nil else { continue }
             let times = pass.events.map(\.event.time)
             guard let first = times.min(), let last = times.max(), first > end, isInPhases(pass) else { continue }
+            let named = pass.events.map { $0.event.with { ($0.id, $0.due) = (pass.name.id, pass.name.due) } }
+            guard canTell(told + named) else { continue }
             end = last
-            told += pass.events.map { $0.event.with { ($0.id, $0.due) = (pass.name.id, pass.name.due) } }
+            told += named
         }
         return told.map { event in
             event.with {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+/// What the facts of a cycle tell.
+extension CycleTable {
+    /// How often each stage of a cycle counts when it closes.
+    func closingCounts(at slot: Int) -> StageCounts {
+        let cycle = self[slot]
+        let dropped = droppedRetries(at: slot)
+        return withFacts(at: slot) { facts in
+            StageCounts(
+                facts,
+                cycle.flags,
+                isUsed: cycle.used.isKnown,
+                isClosing: true,
+                droppedRetries: Int(dropped)
+            )
+        }
+    }
+
+    func has(_ stage: Fact.Stage, at slot: Int) -> Bool {
+        withFacts(at: slot) { $0.has(stage) }
+    }
+
+    /// The latest event time of a cycle.
+    func lastTime(at slot: Int) -> Timestamp {
+        let cycle = self[slot]
+        let kept = [cycle.used, cycle.delivered].compactMap { $0.time(base: cycle.base) }
+        return withFacts(at: slot) { facts in
+            var last = cycle.base
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                last = fact.time(base: cycle.base)
+            }
+            return kept.reduce(last, max)
+        }
+    }
+
+    /// When a stage of a cycle was told: the first and the last time. Where only others imply it, the time of those; that of
+    /// the latest event where nothing shows it.
+    func times(of stage: LifecycleStage, at slot: Int) -> ClosedRange<Timestamp> {
+        let cycle = self[slot]
+        if stage == .used, let used = cycle.used.time(base: cycle.base) { return used...used }
+        let told = withFacts(at: slot) { facts in
+            var told: ClosedRange<Timestamp>?
+            var implied: ClosedRange<Timestamp>?
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let time = fact.time(base: cycle.base)
+                if fact.tells(stage) { told = (told?.lowerBound ?? time)...time }
+                if fact.implies(stage) { implied = (implied?.lowerBound ?? time)...time }
+            }
+            return told ?? implied
+        }
+        return told ?? lastTime(at: slot)...lastTime(at: slot)
+    }
+
+    /// The last different times at which a stage of a cycle was told, as many as are asked for.
+    func lastTimes(of stage: LifecycleStage, at slot: Int, count: Int) -> [Timestamp] {
+        let base = self[slot].base
+        var told = withFacts(at: slot) { facts in
+            var told: [Timestamp] = []
+            for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
+                let time = Fact(rawValue: facts[index]).time(base: base)
+                if told.last != time { told.append(time) }
+            }
+            return told
+        }
+        let last = times(of: stage, at: slot).upperBound
+        while told.count < count { told.append(last) }
+        return Array(told.suffix(count))
+    }
+
+    /// The time of the failure of the latest attempt before a time, which may have waited for its reason; nil without one.
+    func pendingFailure(at slot: Int, before end: Timestamp) -> Timestamp? {
+        let base = self[slot].base
+        return withFacts(at: slot) { facts in
+            var failed: Timestamp?
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                guard fact.time(base: base) < end else { break }
+                if fact.stage == .executed { failed = nil }
+                if fact.stage == .failure, !fact.detail.contains(.willRetry) {
+                    failed = failed ?? fact.time(base: base)
+                }
+            }
+            return failed
+        }
+    }
+
+    /// How many stages like that of an event a cycle knows and has not counted, because they may be those of another half.
+    func waitingStages(like kind: EventKind, at slot: Int) -> Int {
+        let cycle = self[slot]
+        let counted = counted(at: slot)
+        return withFacts(at: slot) { facts in
+            let told = StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false)
+            return switch kind {
+            case .prefetchScheduled: told.scheduled - Int(counted.scheduled)
+            case .prefetchExecuted: told.executed - Int(counted.executed)
+            case .prefetchSuccess: told.success - Int(counted.success)
+            case .prefetchFailure, .prefetchExpired: told.failureTotal - counted.failureTotal
+            case .prefetchMissed: told.missed - Int(counted.missed)
+            case .prefetchUsedForNotification: told.used - Int(counted.used)
+            case .contentMissing: !cycle.flags.contains(.contentMissing) && facts.has(.contentMissing) ? 1 : 0
+            case .notificationDrift: !cycle.flags.contains(.drifted) && facts.has(.drifted) ? 1 : 0
+            default: 0
+            }
+        }
+    }
+
+    /// Whether the last attempt of a cycle has failed for good and waits for a reason before it counts.
+    func hasWaitingFailure(at slot: Int) -> Bool {
+        withFacts(at: slot) { facts in
+            var attempt = Attempt()
+            var executions = 0
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                guard fact.stage == .executed else {
+                    attempt.add(fact)
+                    continue
+                }
+                if executions > 0 { attempt = Attempt() }
+                executions += 1
+            }
+            return attempt.hasFinalFailure && attempt.failure(hasEnded: false, isClosing: false) == nil
+        }
+    }
+}
+
+extension Span<UInt64> {
+    /// Whether one of these facts is of a stage.
+    fileprivate func has(_ stage: Fact.Stage) -> Bool {
+        for index in indices where Fact(rawValue: self[index]).stage == stage { return true }
+        return false
+    }
+}
+
+extension Fact {
+    fileprivate func tells(_ other: LifecycleStage) -> Bool {
+        switch other {
+        case .scheduled: stage == .scheduled
+        case .executed: stage == .executed
+        case .success: stage == .success
+        case .failure: stage == .failure || (stage == .completed && detail.contains(.unsuccessful))
+        default: false
+        }
+    }
+
+    /// Whether it is a summary that asserts a stage, or a completion that may resolve a failure that was retried.
+    fileprivate func implies(_ other: LifecycleStage) -> Bool {
+        switch (stage, other) {
+        case (.summary, .success): detail.contains(.fetched)
+        case (.summary, .used): detail.contains(.usedCached)
+        case (.completed, .success): !detail.contains(.unsuccessful)
+        default: false
+        }
+    }
+}
