@@ -244,7 +244,7 @@ struct OpenHalves: Sendable {
 struct RecentCounts: Sendable {
     static let limit = 8
 
-    /// A word is the time in microseconds, eight times, and the index of the stage in `StageTally`.
+    /// Ascending. A word is the time in microseconds, eight times, and the index of the stage in `StageTally`.
     private(set) var words: InlineArray<8, Int64> = .init(repeating: .min)
 
     mutating func note(_ counted: StageTally, at time: Timestamp, failedAt failureTime: Timestamp) {
@@ -255,11 +255,15 @@ struct RecentCounts: Sendable {
         }
     }
 
-    /// Notes a count in the place of the earliest one.
+    /// Notes a count instead of the earliest one.
     mutating func note(_ word: Int64) {
-        var earliest = 0
-        for index in 1..<Self.limit where words[index] < words[earliest] { earliest = index }
-        if word > words[earliest] { words[earliest] = word }
+        guard word > words[0] else { return }
+        var place = 1
+        while place < Self.limit, words[place] < word {
+            words[place - 1] = words[place]
+            place += 1
+        }
+        words[place - 1] = word
     }
 
     /// What was counted of events later than a time.

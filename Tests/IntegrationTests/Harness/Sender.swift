@@ -11,7 +11,7 @@ struct Sender: Sendable {
     /// Whether it abandons some of the unanswered batches.
     var givesUp = false
     var cycles = 5...15
-    var pause: Duration = .milliseconds(2)
+    var pause: Duration = .milliseconds(10)
     var seed: UInt64 = 1
 
     /// Sends until the signal is set, or until `limit` batches are through.

@@ -67,7 +67,7 @@ struct JournalFaultTests {
                 await journal.suspend()
                 let sent: EventBatch
                 do {
-                    sent = try await send(0..<1_500, prefix: "suspended", to: client)
+                    sent = try await send(0..<500, prefix: "suspended", to: client)
                     let pending = try await client.metrics().value("dnp_telemetry_journal_pending_entries")
                     #expect(pending == Double(sent.count), "nothing can be confirmed now")
                 } catch {
@@ -175,8 +175,7 @@ struct JournalFaultTests {
     ) async throws {
         let client = await service.client
         let stop = StopSignal()
-        async let first = Sender(client: client, name: "\(name)-a", usesKeys: true, cycles: 20...40, seed: 21)
-            .run(until: stop)
+        async let first = Sender(client: client, name: "\(name)-a", usesKeys: true, seed: 21).run(until: stop)
         async let second = Sender(client: client, name: "\(name)-b", cycles: 1...5, seed: 22).run(until: stop)
         do {
             for round in 1...rounds {
@@ -212,7 +211,7 @@ extension Alone {
                 try await withService(journal: .journald, in: journal.namespace) { service in
                     let client = await service.client
                     let stop = StopSignal()
-                    async let sender = Sender(client: client, name: "turn", cycles: 20...40, seed: 41).run(until: stop)
+                    async let sender = Sender(client: client, name: "turn", seed: 41).run(until: stop)
                     func confirmed() async throws -> Double {
                         try await client.metrics().sum("dnp_telemetry_journal_entries_confirmed_total")
                     }

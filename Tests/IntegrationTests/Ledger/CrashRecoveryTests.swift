@@ -6,10 +6,10 @@ import Testing
 
 @Suite("kill -9")
 struct KillTests {
-    private static let rounds = 30
+    private static let rounds = 15
 
-    @Test("thirty kills under load lose nothing and count nothing twice", .timeLimit(.minutes(4)))
-    func thirtyKills() async throws {
+    @Test("fifteen kills under load lose nothing and count nothing twice", .timeLimit(.minutes(4)))
+    func fifteenKills() async throws {
         let given = ProcessInfo.processInfo.environment["DNP_TELEMETRY_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 1...1_000_000)
         print("kill test: DNP_TELEMETRY_SEED=\(seed)")
