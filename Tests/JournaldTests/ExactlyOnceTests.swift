@@ -23,14 +23,14 @@ extension OneAtATime {
         @Test("delivery is exactly once when journald is restarted under load")
         func restarted() throws {
             let journald = try TestJournald()
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
-            try delivery.waitForPosition(5_000)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 10_000))
+            try delivery.waitForPosition(3_000)
             journald.stop()
-            delivery.extend(to: 40_000)
+            delivery.extend(to: 15_000)
             try delivery.wait(for: "absence") { $0.state == .absent }
             try journald.start()
-            try delivery.waitForPosition(40_000)
-            expectOnce(try journald.sequences(), 1...40_000)
+            try delivery.waitForPosition(15_000)
+            expectOnce(try journald.sequences(), 1...15_000)
             #expect(delivery.writer.statistics.reconnects > 0)
         }
 
@@ -38,32 +38,32 @@ extension OneAtATime {
         func killed(round: Int) throws {
             let journald = try TestJournald()
             let delivery = try TestDelivery(journald, NumberedSource(upTo: 0))
-            for kill in 1...6 as ClosedRange<UInt64> {
-                delivery.extend(to: kill * 10_000)
-                try delivery.waitForPosition((kill - 1) * 10_000 + 1_000 + UInt64(round) * 300)
+            for kill in 1...4 as ClosedRange<UInt64> {
+                delivery.extend(to: kill * 5_000)
+                try delivery.waitForPosition((kill - 1) * 5_000 + 1_000 + UInt64(round) * 300)
                 journald.killAtOnce()
                 try journald.start()
             }
-            try delivery.waitForPosition(60_000)
-            expectOnce(try journald.sequences(), 1...60_000)
+            try delivery.waitForPosition(20_000)
+            expectOnce(try journald.sequences(), 1...20_000)
             let statistics = delivery.writer.statistics
-            #expect(statistics.confirmed == 60_000)
-            #expect(statistics.written == 60_000 + statistics.retried)
+            #expect(statistics.confirmed == 20_000)
+            #expect(statistics.written == 20_000 + statistics.retried)
             #expect(statistics.lost == statistics.retried)
         }
 
         @Test("delivery is exactly once when journald stalls under load and resumes")
         func stalled() throws {
             let journald = try TestJournald()
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 30_000))
-            try delivery.waitForPosition(5_000)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 10_000))
+            try delivery.waitForPosition(3_000)
             journald.signal(SIGSTOP)
-            delivery.extend(to: 60_000)
+            delivery.extend(to: 20_000)
             try delivery.wait(for: "absence") { $0.state == .absent }
-            #expect(delivery.writer.statistics.written < 60_000)
+            #expect(delivery.writer.statistics.written < 20_000)
             journald.signal(SIGCONT)
-            try delivery.waitForPosition(60_000)
-            expectOnce(try journald.sequences(), 1...60_000)
+            try delivery.waitForPosition(20_000)
+            expectOnce(try journald.sequences(), 1...20_000)
         }
 
         @Test("a stalled journald causes no busy loop")
@@ -142,13 +142,13 @@ extension OneAtATime {
         @Test("delivery is exactly once while journal files are rotated under load")
         func rotated() throws {
             let journald = try TestJournald()
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000)) { $0.readsPerOpening = 1_000 }
-            for position in [5_000, 15_000, 25_000] as [UInt64] {
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 16_000)) { $0.readsPerOpening = 400 }
+            for position in [2_000, 6_000, 10_000] as [UInt64] {
                 try delivery.waitForPosition(position)
                 _ = try journald.journalctl("--rotate")
             }
-            try delivery.waitForPosition(40_000)
-            #expect(try journald.sequences() == Array(1...40_000))
+            try delivery.waitForPosition(16_000)
+            #expect(try journald.sequences() == Array(1...16_000))
             #expect(delivery.writer.statistics.lost == 0)
         }
     }
@@ -224,13 +224,13 @@ extension OneAtATime {
             let journald = try TestJournald()
             var position: UInt64 = 0
             for _ in 0..<5 {
-                let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000))
-                position += 6_000
+                let delivery = try TestDelivery(journald, NumberedSource(upTo: 16_000))
+                position += 2_000
                 try delivery.waitForPosition(position)
             }
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000))
-            try delivery.waitForPosition(40_000)
-            expectOnce(try journald.sequences(), 1...40_000)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 16_000))
+            try delivery.waitForPosition(16_000)
+            expectOnce(try journald.sequences(), 1...16_000)
         }
 
         @Test("delivery is exactly once when a writer resumes from an old checkpoint")
@@ -239,19 +239,19 @@ extension OneAtATime {
             var kept = JournalCheckpoint.start
             var position: UInt64 = 0
             for round in 0..<6 {
-                let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000), from: kept) {
+                let delivery = try TestDelivery(journald, NumberedSource(upTo: 16_000), from: kept) {
                     $0.cursorInterval = .milliseconds(5)
                 }
-                position += 6_000
+                position += 2_000
                 try delivery.waitForPosition(position)
                 // Every second writer's checkpoint is lost with it.
                 if round.isMultiple(of: 2) { kept = delivery.writer.checkpoint }
             }
             #expect(kept.cursor != nil && kept.position > 0)
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 40_000), from: kept)
-            try delivery.waitForPosition(40_000)
-            expectOnce(try journald.sequences(), 1...40_000)
-            #expect(delivery.writer.statistics.written < 40_000 - kept.position)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 16_000), from: kept)
+            try delivery.waitForPosition(16_000)
+            expectOnce(try journald.sequences(), 1...16_000)
+            #expect(delivery.writer.statistics.written < 16_000 - kept.position)
         }
 
         @Test("a checkpoint whose cursor is gone still gives its position", arguments: ["nonsense", gone])
@@ -280,7 +280,7 @@ extension OneAtATime {
                 await #expect(processExitsWith: .signal(SIGKILL)) {
                     guard let name = unsafe getenv("JOURNALD_TESTS_DELIVERY") else { exit(1) }
                     let configuration = TestDelivery.configuration(unsafe String(cString: name))
-                    let source = NumberedSource(upTo: 50_000)
+                    let source = NumberedSource(upTo: 20_000)
                     let writer = try ConfirmedJournalWriter(configuration, from: .start, source: source)
                     try Deadline().wait(for: "entries underway") {
                         writer.statistics.written >= 2_000 && writer.statistics.unconfirmed > 0
@@ -288,9 +288,9 @@ extension OneAtATime {
                     kill(getpid(), SIGKILL)
                 }
             }
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000))
-            try delivery.waitForPosition(50_000)
-            expectOnce(try journald.sequences(), 1...50_000)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 20_000))
+            try delivery.waitForPosition(20_000)
+            expectOnce(try journald.sequences(), 1...20_000)
         }
 
         @Test("delivery is exactly once when journald and the writer are killed together")
@@ -299,18 +299,18 @@ extension OneAtATime {
             var kept = JournalCheckpoint.start
             for round in 1...5 as ClosedRange<UInt64> {
                 do {
-                    let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000), from: kept) {
+                    let delivery = try TestDelivery(journald, NumberedSource(upTo: 20_000), from: kept) {
                         $0.cursorInterval = .milliseconds(20)
                     }
-                    try delivery.waitForPosition(round * 7_000)
+                    try delivery.waitForPosition(round * 3_000)
                     journald.killAtOnce()
                     kept = delivery.writer.checkpoint
                 }
                 try journald.start()
             }
-            let delivery = try TestDelivery(journald, NumberedSource(upTo: 50_000), from: kept)
-            try delivery.waitForPosition(50_000)
-            expectOnce(try journald.sequences(), 1...50_000)
+            let delivery = try TestDelivery(journald, NumberedSource(upTo: 20_000), from: kept)
+            try delivery.waitForPosition(20_000)
+            expectOnce(try journald.sequences(), 1...20_000)
         }
     }
 }

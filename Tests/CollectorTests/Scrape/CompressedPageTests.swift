@@ -31,16 +31,27 @@ struct CompressedPageTests {
         try GzipDecoder.decode(member.span, maximumBytes: 64 << 20, maximumRatio: 2_000)
     }
 
-    @Test(
-        "a compressed page is the page when it is inflated, whatever its size",
-        arguments: [
-            [], Array("a 1\n".utf8), page(families: 1, lines: 2), page(families: 3, lines: 400),
-            page(families: 30, lines: 400), page(families: 1, lines: 6_000),
-            [UInt8](repeating: 0, count: 3 * PageCut.maximumBytes + 1),
-            (0..<150_000).map { UInt8(truncatingIfNeeded: $0 * $0) },
-        ]
-    )
-    func compressedPageRoundTrip(page: [UInt8]) throws {
+    /// A page by its name: the bytes themselves would be written out by the test library as arguments.
+    enum Page: CaseIterable {
+        case empty, oneSample, oneSmallFamily, someFamilies, manyFamilies, oneLargeFamily, zeros, noLines
+
+        var bytes: [UInt8] {
+            switch self {
+            case .empty: []
+            case .oneSample: Array("a 1\n".utf8)
+            case .oneSmallFamily: CompressedPageTests.page(families: 1, lines: 2)
+            case .someFamilies: CompressedPageTests.page(families: 3, lines: 400)
+            case .manyFamilies: CompressedPageTests.page(families: 30, lines: 400)
+            case .oneLargeFamily: CompressedPageTests.page(families: 1, lines: 6_000)
+            case .zeros: [UInt8](repeating: 0, count: 3 * PageCut.maximumBytes + 1)
+            case .noLines: (0..<150_000).map { UInt8(truncatingIfNeeded: $0 * $0) }
+            }
+        }
+    }
+
+    @Test("a compressed page is the page when it is inflated, whatever its size", arguments: Page.allCases)
+    func compressedPageRoundTrip(of kind: Page) throws {
+        let page = kind.bytes
         let compressed = try Self.compressed(page)
         #expect(try Self.inflated(compressed.member) == page)
         #expect(compressed.chunks.allSatisfy { (1...PageCut.maximumBytes).contains($0.source.count) })

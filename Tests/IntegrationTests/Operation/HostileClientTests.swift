@@ -76,20 +76,22 @@ extension Alone {
         }
 
         @Test(
-            "1,100 clients that drip bodies keep no scrape and no post out, and soon hold half of all connections at most",
-            arguments: ["Content-Length: 100000", "Transfer-Encoding: chunked"]
+            "1,100 clients that drip bodies keep no scrape and no post out, and soon hold half of all connections at most"
         )
-        func drippingBodiesAtTheLimit(framing: String) async throws {
+        func drippingBodiesAtTheLimit() async throws {
             try await withService(options: ["--body-timeout", "10m"]) { service in
                 let port = await service.client.port
                 let drippers = try (0..<1_100).map { _ in try RawConnection(port: port) }
-                let head =
-                    "POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-ndjson\r\n\(framing)\r\n\r\n"
-                for dripper in drippers { dripper.send(head) }
-                let piece = framing.hasSuffix("chunked") ? "1\r\n{\r\n" : "{"
+                // Every other one drips chunks.
+                let framings = [("Content-Length: 100000", "{"), ("Transfer-Encoding: chunked", "1\r\n{\r\n")]
+                let drips = drippers.enumerated().map { (dripper: $1, framing: framings[$0 % 2]) }
+                for drip in drips {
+                    let type = "Content-Type: application/x-ndjson"
+                    drip.dripper.send("POST /v1/events HTTP/1.1\r\nHost: x\r\n\(type)\r\n\(drip.framing.0)\r\n\r\n")
+                }
                 let dripping = Task.detached {
                     while !Task.isCancelled {
-                        for dripper in drippers { dripper.send(piece) }
+                        for drip in drips { drip.dripper.send(drip.framing.1) }
                         try? await Task.sleep(for: .milliseconds(300))
                     }
                 }

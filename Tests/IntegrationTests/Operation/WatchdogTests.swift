@@ -10,7 +10,7 @@ extension Alone {
     struct WatchdogTests {
         @Test("the watchdog is pinged at rest and under load, and not by a stopped service")
         func watchdogPings() async throws {
-            let manager = try NotifiedManager(watchdog: .seconds(4))
+            let manager = try NotifiedManager(watchdog: .seconds(2))
             try await withService(under: manager) { service in
                 try await eventually("three pings at rest") { manager.values("WATCHDOG").count >= 3 }
                 let stop = StopSignal()
