@@ -55,7 +55,13 @@ package final class Pipeline: Sendable {
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
-        let progress = journald == nil && !isJournalManual ? nil : try JournalProgress.resume(ledger)
+        let progress =
+            journald == nil && !isJournalManual
+            ? nil
+            : try JournalProgress.resume(
+                ledger,
+                clock: LedgerClock(now: { clock.now }, monotonic: { UInt64(clamping: monotonic.now) * 1_000 })
+            )
         let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
         self.progress = progress
         self.output = output
@@ -67,7 +73,8 @@ package final class Pipeline: Sendable {
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
             watch: watch,
             monotonic: { monotonic.now }
-        ) { _ in
+        ) { position in
+            progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
             output.wake()
         }

@@ -170,9 +170,10 @@ struct IngestProcessor: CommitProcessor {
     mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
         projection.fold.clearProposals()
         failures.recovered()
+        // Before the page shows the events as pending, since it also says how long they have been.
+        onCommit(position)
         metrics.publish(projection)
         metrics.attach(projection.fold.takeObservations())
-        onCommit(position)
     }
 
     mutating func groupAborted(_ error: LedgerError) {

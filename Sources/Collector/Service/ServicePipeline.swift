@@ -49,7 +49,7 @@ struct ServicePipeline {
             log: log,
             watch: ClockWatch(lastRow: storage.projection.lastRow)
         ) { position in
-            progress?.committed(position.sequence, at: clock.now())
+            progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
             output.wake()
         }
@@ -84,12 +84,10 @@ struct ServicePipeline {
             if let room = writer.ledger.room { ledgerMetrics.collect(room) }
             ledgerMetrics.collect(try writer.ledger.reader.statistics())
         }
-        registry.onCollect { [writer, output, progress] in
+        registry.onCollect { [writer, output] in
             ledgerMetrics.collect(writer.statistics)
             lives.collect(writer.ledger)
-            if let journal, let progress {
-                journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
-            }
+            journal?.collect(output.statistics)
         }
     }
 }
