@@ -19,11 +19,13 @@ struct ServicePipeline {
 
     /// - Parameters:
     ///   - storage: the opened ledger, with what recovery folded from it.
+    ///   - started: both clocks when the service began.
     ///   - report: called before anything is counted, with the factory that puts the metrics of libraries on the
     ///     service's page.
     init(
         _ live: LiveConfiguration,
         storage: RecoveredLedger,
+        started: ClockReading,
         log: Logger,
         report: (any MetricsFactory) -> Void
     ) throws {
@@ -47,7 +49,8 @@ struct ServicePipeline {
                 labels: configuration.labels
             ),
             log: log,
-            watch: ClockWatch(lastRow: storage.projection.lastRow)
+            watch: ClockWatch(lastRow: storage.projection.lastRow),
+            started: started
         ) { position in
             progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
