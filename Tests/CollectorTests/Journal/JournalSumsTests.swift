@@ -16,7 +16,8 @@ struct JournalSumsTests {
     /// The lag of a page, which must be above 0 just where something is pending.
     private func lag(_ page: RegistryPage) throws -> Double {
         let lag = try #require(page.number(Self.lag))
-        #expect((lag > 0) == (try #require(page[Self.pending]) > 0), "lag \(lag)")
+        let pending = try #require(page[Self.pending])
+        #expect((lag > 0) == (pending > 0), "a lag of \(lag) with \(pending) pending")
         return lag
     }
 
@@ -73,7 +74,7 @@ struct JournalSumsTests {
                 if batch.isMultiple(of: 3) { confirmAll(pipeline) }
             }
         }
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 {
                 group.addTask {
                     for _ in 0..<100 {

@@ -183,16 +183,6 @@ struct LineSocketTests {
             let accepted: Int?
             let rejected: [Answer.Rejection]
         }
-        var events = 0
-        /// A line of a form, with new events.
-        func line(_ form: String) -> String {
-            form.reduce(into: "") { text, sign in
-                guard sign == "#" else { return text.append(sign) }
-                events += 1
-                text +=
-                    #"{"event":"prefetch_scheduled","scheduleId":"form-\#(events)","timestamp":"2025-11-15T05:48:32Z"}"#
-            }
-        }
         func accepted(_ client: TelemetryClient) async throws -> Int {
             Int(try await client.metric("dnp_telemetry_events_accepted_total") ?? 0)
         }
@@ -201,6 +191,16 @@ struct LineSocketTests {
             try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
                 let http = await service.client
                 let lines = try LinesClient(path: path)
+                var events = 0
+                /// A line of a form, with new events.
+                func line(_ form: String) -> String {
+                    form.reduce(into: "") { text, sign in
+                        guard sign == "#" else { return text.append(sign) }
+                        events += 1
+                        text +=
+                            #"{"event":"prefetch_scheduled","scheduleId":"form-\#(events)","timestamp":"2025-11-15T05:48:32Z"}"#
+                    }
+                }
                 for (index, form) in Self.forms.enumerated() {
                     let answer = try await http.post(Array((line(form) + "\n").utf8))
                     let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.body))
