@@ -31,7 +31,7 @@ struct JournalFaultTests {
     func lagBesideIngest() async throws {
         try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
-                _ = try await send(0..<1_000, prefix: "followed", to: await service.client)
+                _ = try await send(0..<400, prefix: "followed", to: await service.client)
                 try await eventually("the journal has all, and the lag was right until then") {
                     let page = try await service.client.metrics()
                     expectLagWherePending(page)

@@ -191,6 +191,7 @@ struct LineSocketTests {
             try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
                 let http = await service.client
                 let lines = try LinesClient(path: path)
+                var before = 0
                 var events = 0
                 /// A line of a form, with new events.
                 func line(_ form: String) -> String {
@@ -204,10 +205,11 @@ struct LineSocketTests {
                 for (index, form) in Self.forms.enumerated() {
                     let answer = try await http.post(Array((line(form) + "\n").utf8))
                     let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.body))
-                    let before = try await accepted(http)
                     try await lines.sendAll(line(form) + "\n")
                     try await lines.waitUntilDurable(index + 1)
-                    #expect(try await accepted(http) - before == reply.accepted ?? 0, "\(form)")
+                    let both = try await accepted(http)
+                    #expect(both - before == 2 * (reply.accepted ?? 0), "\(form)")
+                    before = both
                     // Over the socket each reason is told once.
                     let told = lines.rejected.filter { $0.hasPrefix("rejected \(index + 1) ") }
                         .map { $0.split(separator: " ", maxSplits: 3).last.map(String.init) ?? "" }

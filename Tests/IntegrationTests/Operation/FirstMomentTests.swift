@@ -117,7 +117,7 @@ struct FirstMomentTests {
     @Test("signals that the parent blocks from before the start end the service with 0 or reload it, at any moment")
     func blockedUntilKept() async throws {
         var random = SplitMix64(seed: 31)
-        for round in 0..<12 {
+        for round in 0..<6 {
             let number = [SIGTERM, SIGINT, SIGHUP][round % 3]
             let delay = Duration.microseconds(Int.random(in: 0..<30_000, using: &random))
             try await withTemporaryDirectory { directory in
