@@ -37,7 +37,15 @@ void start_signals_keep(void) {
     action.sa_handler = arrive;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (size_t index = 0; index < kept_count; index++) sigaction(kept[index], &action, NULL);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (size_t index = 0; index < kept_count; index++) {
+        sigaction(kept[index], &action, NULL);
+        sigaddset(&signals, kept[index]);
+    }
+    // Whoever starts the process may block them until here, so that none has its default effect while the program is
+    // loaded. Those that have come meanwhile arrive now.
+    sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 
 int start_signals_wait(void) {
@@ -54,7 +62,8 @@ int start_signals_wait(void) {
 
 #ifdef __ELF__
 // The dynamic loader calls what is in this section of an executable before the initialisers of any shared library
-// (System V ABI, "Initialization and Termination Functions"), so no code of the process runs before the signals are kept.
+// (System V ABI, "Initialization and Termination Functions"), so no code of the process runs before the signals are kept, except
+// for the loader's own, which has mapped and relocated the program and its libraries by then (docs/listeners.md, Stopping).
 // In other commands than `serve` they have their default effect.
 static void start_signals_keep_in_service(int count, char **arguments, char **environment) {
     (void) environment;

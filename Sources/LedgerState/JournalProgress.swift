@@ -50,15 +50,23 @@ package final class JournalProgress: Sendable {
     }
 
     private let state: Mutex<State>
+    private let clock: LedgerClock
 
     /// - Parameters:
     ///   - start: the position to resume from.
     ///   - oldest: the receive time of the first event after it, in microseconds since 1970; nil without one.
-    package init(_ start: Reached, end: LedgerPosition, oldest: Int64?) {
+    ///   - clock: its wall clock tells the age of that event now; from here on events age by its monotonic clock, whatever
+    ///     the wall clock is set to.
+    package init(_ start: Reached, end: LedgerPosition, oldest: Int64?, clock: LedgerClock = .system) {
         var lag = JournalLag()
-        if let oldest, end.sequence > start.position.sequence { lag.committed(end.sequence, at: oldest) }
+        if let oldest, end.sequence > start.position.sequence {
+            lag.committed(end.sequence, at: Self.now(clock) &- max(clock.now() &- oldest, 0))
+        }
+        self.clock = clock
         state = Mutex(State(reached: start, saved: start, lag: lag))
     }
+
+    private static func now(_ clock: LedgerClock) -> Int64 { Int64(clamping: clock.monotonic() / 1_000) }
 
     /// The saved position, which the metrics show as confirmed.
     package var saved: Reached { state.withLock { $0.saved } }
@@ -67,14 +75,22 @@ package final class JournalProgress: Sendable {
     package var unsaved: Reached? { state.withLock { $0.reached == $0.saved ? nil : $0.reached } }
 
     /// Reports a commit to the ledger.
-    package func committed(_ sequence: UInt64, at time: Int64) {
-        state.withLock { $0.lag.committed(sequence, at: time) }
+    package func committed(_ sequence: UInt64) {
+        let now = self.now
+        state.withLock { $0.lag.committed(sequence, at: now) }
     }
 
-    /// The age of the oldest unconfirmed event, in microseconds.
-    package func lag(now: Int64) -> Int64 {
-        state.withLock { $0.lag.age(behind: $0.reached.position.sequence, now: now) }
+    /// The saved position, and since when the oldest event behind it has waited, in microseconds of the monotonic clock;
+    /// nil where none is known.
+    package var waiting: (saved: Reached, since: Int64?) {
+        state.withLock { ($0.saved, $0.lag.since(behind: $0.saved.position.sequence)) }
     }
+
+    /// How long an event has waited since a time of the monotonic clock, in microseconds, at least one.
+    package func age(since: Int64) -> Int64 { max(now &- since, 1) }
+
+    /// Microseconds of the monotonic clock.
+    package var now: Int64 { Self.now(clock) }
 
     /// Reports the end of a batch that is about to be written.
     package func willWrite(batchEndingAt end: LedgerPosition) {
@@ -116,11 +132,28 @@ package final class JournalProgress: Sendable {
 
 extension JournalProgress {
     /// The progress from which delivery resumes.
-    package static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
+    package static func resume(
+        _ ledger: EventLedger,
+        clock: LedgerClock = .system
+    ) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
         let saved = try ledger.reader.position(of: JournalProgress.projection)
         let start = Reached.resuming(saved, pruned: statistics.pruned)
-        return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
+        return JournalProgress(
+            start,
+            end: statistics.end,
+            oldest: try received(after: start.position.sequence, ledger.reader) ?? statistics.oldestReceivedAt,
+            clock: clock
+        )
+    }
+
+    /// When the event behind a number was received; nil where there is none, or its batch is damaged.
+    private static func received(after sequence: UInt64, _ reader: LedgerReader) throws(LedgerError) -> Int64? {
+        do throws(LedgerError) {
+            return try reader.read(afterSequence: sequence, limit: ReadLimit(batches: 1)).first?.batch.receivedAt
+        } catch .damagedBatch {
+            return nil
+        }
     }
 }
 
@@ -136,7 +169,8 @@ extension JournalProgress.Reached {
     }
 }
 
-/// The commit times of unconfirmed events, at one second's resolution and in bounded memory.
+/// The commit times of unconfirmed events by the monotonic clock, in microseconds, at one second's resolution and in
+/// bounded memory.
 struct JournalLag: Sendable {
     private static let resolution: Int64 = 1_000_000
     private static let samples = 4_096
@@ -146,14 +180,14 @@ struct JournalLag: Sendable {
     mutating func committed(_ sequence: UInt64, at time: Int64) {
         if let last = commits.last, time - last.at < Self.resolution || commits.count >= Self.samples {
             commits[commits.count - 1].sequence = max(last.sequence, sequence)
-        } else {
+        } else if sequence > commits.last?.sequence ?? 0 {
             commits.append((sequence, time))
         }
     }
 
-    /// The age of the oldest commit with an event after `confirmed`, in microseconds.
-    mutating func age(behind confirmed: UInt64, now: Int64) -> Int64 {
+    /// The time of the oldest commit with an event after `confirmed`; nil without one.
+    mutating func since(behind confirmed: UInt64) -> Int64? {
         commits.removeFirst(commits.prefix { $0.sequence <= confirmed }.count)
-        return commits.first.map { max(now - $0.at, 0) } ?? 0
+        return commits.first?.at
     }
 }

@@ -4,6 +4,7 @@ internal import EventLedger
 package import LifecycleMetrics
 package import MetricsRegistry
 package import PrefetchLifecycle
+internal import Synchronization
 internal import TelemetryEvents
 
 /// The metrics that are functions of the ledger, so that they continue after every restart (docs/metrics.md).
@@ -136,7 +137,8 @@ package struct ProjectionMetrics: Sendable {
     }
 
     package mutating func publish(_ projection: LedgerProjection) {
-        registry.update { set(projection, in: &$0) }
+        guard let journal else { return registry.update { set(projection, in: &$0) } }
+        journal.alone { registry.update { set(projection, in: &$0) } }
     }
 
     /// Attaches exemplars of the last observations, after their projection was published.
@@ -176,17 +178,26 @@ package struct ProjectionMetrics: Sendable {
     }
 }
 
-/// The journal's metrics, set in the same update as the accounts: `accepted = confirmed + skipped + pending` holds in
-/// every scrape.
+/// The journal's metrics, set in the same update as the accounts: in every scrape `accepted = confirmed + skipped + pending`
+/// holds, and the lag is above 0 just where something is pending.
 ///
 /// Only what is saved in the ledger counts as confirmed, so that the counter does not decrease after a kill.
-private struct JournalSums: Sendable {
+private final class JournalSums: Sendable {
+    private let registry: MetricsRegistry
     private let progress: JournalProgress
     private let confirmed: Counter
     private let skipped: Counter
     private let pending: Gauge
+    private let lag: Gauge
+    /// Since when the oldest event that the page shows as pending has waited; ``nothing`` where none is pending.
+    private let shownSince = Atomic(JournalSums.nothing)
+    /// Held during each update, so that none shows the lag of another one's events.
+    private let updates = Mutex<Void>(())
+
+    private static let nothing = Int64.min
 
     init(_ registry: MetricsRegistry, _ progress: JournalProgress) {
+        self.registry = registry
         self.progress = progress
         confirmed = registry.counter(
             "dnp_telemetry_journal_entries_confirmed_total",
@@ -200,14 +211,39 @@ private struct JournalSums: Sendable {
             "dnp_telemetry_journal_pending_entries",
             help: "Events in the ledger that are not confirmed in the journal yet."
         )
+        lag = registry.gauge(
+            "dnp_telemetry_journal_lag_seconds",
+            help: "Age of the oldest event that is not confirmed in the journal.",
+            unit: "seconds"
+        )
+        registry.onCollect { [weak self] in self?.refreshLag() }
     }
 
+    /// Runs an update with no other one beside it.
+    func alone(_ update: () -> Void) { updates.withLock { _ in update() } }
+
+    /// Lets the lag grow until a scrape, also while nothing is committed.
+    private func refreshLag() {
+        alone {
+            let seconds = lagSeconds(since: shownSince.load(ordering: .relaxed))
+            registry.update { $0.set(lag, to: seconds) }
+        }
+    }
+
+    private func lagSeconds(since: Int64) -> Double {
+        since == Self.nothing ? 0 : Double(progress.age(since: since)) / 1e6
+    }
+
+    /// Call it in ``alone(_:)``.
     func set(accepted: UInt64, created: Int64, in update: inout MetricsUpdate) {
-        let saved = progress.saved
+        let (saved, since) = progress.waiting
         let done = min(saved.position.sequence, accepted)
         let passed = min(saved.skipped, done)
         update.raise(confirmed, to: done - passed, created: created)
         update.raise(skipped, to: passed, created: created)
         update.set(pending, to: accepted - done)
+        let shown = done == accepted ? Self.nothing : since ?? progress.now
+        shownSince.store(shown, ordering: .relaxed)
+        update.set(lag, to: lagSeconds(since: shown))
     }
 }

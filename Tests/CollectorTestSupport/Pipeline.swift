@@ -29,6 +29,7 @@ package final class Pipeline: Sendable {
     /// - Parameters:
     ///   - ledgerClock: the clock of the writer; `clock` where none is given.
     ///   - watch: what a time of the clock is compared with; without one any time is believed.
+    ///   - started: both clocks at the beginning of the start; none where the first tick is to look first.
     ///   - monotonic: the time that no one sets.
     ///   - keepSeconds: how long batches stay; by default nothing is ever pruned.
     ///   - isJournalManual: whether the caller moves `progress` in the place of a journal.
@@ -40,6 +41,7 @@ package final class Pipeline: Sendable {
         labels: [LifecycleLabel] = [],
         tickInterval: Duration? = nil,
         watch: ClockWatch? = nil,
+        started: ClockReading? = nil,
         monotonic: ManualClock = ManualClock(),
         keepSeconds: Int64 = 100 * 365 * 86_400,
         isJournalManual: Bool = false,
@@ -55,7 +57,13 @@ package final class Pipeline: Sendable {
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
-        let progress = journald == nil && !isJournalManual ? nil : try JournalProgress.resume(ledger)
+        let progress =
+            journald == nil && !isJournalManual
+            ? nil
+            : try JournalProgress.resume(
+                ledger,
+                clock: LedgerClock(now: { clock.now }, monotonic: { UInt64(clamping: monotonic.now) * 1_000 })
+            )
         let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
         self.progress = progress
         self.output = output
@@ -66,8 +74,10 @@ package final class Pipeline: Sendable {
             metrics: ProjectionMetrics(registry, created: ledger.createdAt, journal: progress, labels: labels),
             log: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() },
             watch: watch,
+            started: started,
             monotonic: { monotonic.now }
-        ) { _ in
+        ) { position in
+            progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
             output.wake()
         }

@@ -12,8 +12,26 @@ struct JournalProgressTests {
         LedgerPosition(batch: batch, sequence: sequence)
     }
 
-    static func progress(end: LedgerPosition = .start, oldest: Int64? = nil) -> JournalProgress {
-        JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: end, oldest: oldest)
+    static func progress(
+        end: LedgerPosition = .start,
+        oldest: Int64? = nil,
+        clock: LedgerClock = .system
+    ) -> JournalProgress {
+        JournalProgress(.init(position: .start, cursor: nil, skipped: 0), end: end, oldest: oldest, clock: clock)
+    }
+
+    /// A clock whose wall time is `startOfTest` and some seconds, and whose monotonic time moves by itself.
+    static func clock(wallSeconds: Int64 = 0, monotonic: ManualClock = ManualClock()) -> LedgerClock {
+        LedgerClock(
+            now: { startOfTest + wallSeconds * 1_000_000 },
+            monotonic: { UInt64(clamping: monotonic.now) * 1_000 }
+        )
+    }
+
+    static func age(of progress: JournalProgress) -> Int64? { progress.waiting.since.map { progress.age(since: $0) } }
+
+    static func save(_ progress: JournalProgress) {
+        if let reached = progress.unsaved { progress.saved(reached) }
     }
 
     @Test("journal progress moves by events, and by batches once these are whole")
@@ -101,13 +119,58 @@ struct JournalProgressTests {
 
     @Test("journal progress lags behind by the age of what the ledger held at the start, and not at all behind nothing")
     func lagAtStart() {
-        let behind = Self.progress(end: Self.position(3, 30), oldest: startOfTest)
-        #expect(behind.lag(now: startOfTest + 5_000_000) == 5_000_000)
+        let monotonic = ManualClock()
+        let behind = Self.progress(
+            end: Self.position(3, 30),
+            oldest: startOfTest,
+            clock: Self.clock(wallSeconds: 5, monotonic: monotonic)
+        )
+        #expect(Self.age(of: behind) == 5_000_000)
         behind.confirmed(29)
-        #expect(behind.lag(now: startOfTest + 6_000_000) == 6_000_000)
+        Self.save(behind)
+        monotonic.advance(seconds: 1)
+        #expect(Self.age(of: behind) == 6_000_000)
         behind.confirmed(30)
-        #expect(behind.lag(now: startOfTest + 7_000_000) == 0)
-        #expect(Self.progress(end: .start, oldest: nil).lag(now: startOfTest) == 0)
+        Self.save(behind)
+        #expect(Self.age(of: behind) == nil)
+        #expect(Self.age(of: Self.progress(end: .start, oldest: nil)) == nil)
+        let ahead = Self.progress(end: Self.position(3, 30), oldest: startOfTest + 9_000_000, clock: Self.clock())
+        #expect(Self.age(of: ahead) == 1, "received by a clock that was ahead")
+    }
+
+    @Test("journal progress lags until what was confirmed is saved, and by the time that no one sets")
+    func lagUntilSaved() {
+        let monotonic = ManualClock()
+        let progress = Self.progress(clock: Self.clock(monotonic: monotonic))
+        progress.committed(10)
+        #expect(Self.age(of: progress) == 1)
+        monotonic.advance(seconds: 2)
+        progress.committed(20)
+        progress.confirmed(20)
+        #expect(Self.age(of: progress) == 2_000_000)
+        Self.save(progress)
+        #expect(Self.age(of: progress) == nil)
+    }
+
+    @Test("journal progress lags after a restart by the age of the first event that is not saved, not by what is kept")
+    func lagBehindKeptBatches() throws {
+        let directory = try TemporaryDirectory()
+        let ledger = try EventLedger.open(directory: directory.path, durability: .process, now: startOfTest).ledger
+        for second in [0, 3_600, 7_200] as [Int64] {
+            try ledger.append([
+                LedgerBatch(receivedAt: startOfTest + second * 1_000_000, origin: 1, count: 5, receipt: [], events: [1])
+            ])
+        }
+        func age(behind position: LedgerPosition) throws -> Int64? {
+            try ledger.advance(projection: JournalProgress.projection, to: position, note: "0 ", now: startOfTest)
+            return Self.age(of: try JournalProgress.resume(ledger, clock: Self.clock(wallSeconds: 7_300)))
+        }
+        #expect(try age(behind: Self.position(0, 4)) == 7_300_000_000)
+        #expect(try age(behind: Self.position(1, 5)) == 3_700_000_000)
+        #expect(try age(behind: Self.position(1, 7)) == 3_700_000_000)
+        #expect(try age(behind: Self.position(2, 14)) == 100_000_000)
+        #expect(try age(behind: Self.position(3, 15)) == nil)
+        try ledger.close()
     }
 
     @Test("journal progress starts behind what has left the ledger, which it counts as skipped")
@@ -128,7 +191,8 @@ struct JournalProgressTests {
         try ledger.prune(upTo: Self.position(2, 10), keepSince: .max)
         let fresh = try JournalProgress.resume(ledger)
         #expect(fresh.saved == .init(position: Self.position(2, 10), cursor: nil, skipped: 10))
-        #expect(fresh.lag(now: startOfTest + 2 + 1_000) == 1_000)
+        let later = try JournalProgress.resume(ledger, clock: Self.clock(wallSeconds: 1))
+        #expect(Self.age(of: later) == 999_998)
 
         let known = JournalProgress.Reached(position: Self.position(1, 7), cursor: "c", skipped: 2)
         try ledger.advance(projection: "journal", to: known.position, note: known.note, now: startOfTest)
@@ -142,50 +206,39 @@ struct JournalProgressTests {
 struct JournalLagTests {
     static let second: Int64 = 1_000_000
 
-    @Test("the journal's lag is the age of the oldest commit that is not confirmed")
+    @Test("the journal's lag counts from the oldest commit that is not confirmed")
     func oldest() {
         var lag = JournalLag()
-        #expect(lag.age(behind: 0, now: startOfTest) == 0)
-        lag.committed(10, at: startOfTest)
-        lag.committed(20, at: startOfTest + 2 * Self.second)
-        lag.committed(30, at: startOfTest + 4 * Self.second)
-        let now = startOfTest + 5 * Self.second
-        #expect(lag.age(behind: 0, now: now) == 5 * Self.second)
-        #expect(lag.age(behind: 9, now: now) == 5 * Self.second)
-        #expect(lag.age(behind: 10, now: now) == 3 * Self.second)
-        #expect(lag.age(behind: 25, now: now) == 1 * Self.second)
-        #expect(lag.age(behind: 30, now: now) == 0)
-        lag.committed(31, at: now)
-        #expect(lag.age(behind: 30, now: now + Self.second) == Self.second)
+        #expect(lag.since(behind: 0) == nil)
+        for (sequence, second) in [(10, 0), (20, 2), (30, 4)] as [(UInt64, Int64)] {
+            lag.committed(sequence, at: second * Self.second)
+        }
+        #expect(lag.since(behind: 0) == 0)
+        #expect(lag.since(behind: 9) == 0)
+        #expect(lag.since(behind: 10) == 2 * Self.second)
+        #expect(lag.since(behind: 25) == 4 * Self.second)
+        #expect(lag.since(behind: 30) == nil)
+        lag.committed(31, at: 5 * Self.second)
+        #expect(lag.since(behind: 30) == 5 * Self.second)
     }
 
-    @Test("the journal's lag takes commits of one second for one, at its earliest time")
+    @Test("the journal's lag takes commits of one second for one, at its earliest time, and none without events")
     func resolution() {
         var lag = JournalLag()
-        for step in 0..<100 { lag.committed(UInt64(step) + 1, at: startOfTest + Int64(step) * 10_000) }
-        #expect(lag.age(behind: 99, now: startOfTest + Self.second) == Self.second)
-        #expect(lag.age(behind: 100, now: startOfTest + Self.second) == 0)
-    }
-
-    @Test("the journal's lag is never negative, whatever the clock does")
-    func journalLagClockSetBack() {
-        var lag = JournalLag()
-        lag.committed(1, at: startOfTest)
-        #expect(lag.age(behind: 0, now: startOfTest - Self.second) == 0)
-        lag.committed(2, at: startOfTest - 10 * Self.second)
-        #expect(lag.age(behind: 1, now: startOfTest + Self.second) == Self.second)
-        #expect(lag.age(behind: 2, now: startOfTest + Self.second) == 0)
+        for step in 0..<100 as Range<Int64> { lag.committed(UInt64(step) + 1, at: step * 10_000) }
+        lag.committed(100, at: 5 * Self.second)
+        #expect(lag.since(behind: 99) == 0)
+        #expect(lag.since(behind: 100) == nil)
     }
 
     @Test("the journal's lag stays right at its oldest end in memory that has a limit")
     func journalLagLimit() {
         var lag = JournalLag()
         let commits: Int64 = 100_000
-        for step in 1...commits { lag.committed(UInt64(step), at: startOfTest + step * Self.second) }
-        let now = startOfTest + commits * Self.second
-        #expect(lag.age(behind: 0, now: now) == (commits - 1) * Self.second)
-        #expect(lag.age(behind: 4_000, now: now) == (commits - 4_001) * Self.second)
-        #expect(lag.age(behind: UInt64(commits) - 1, now: now) > 0)
-        #expect(lag.age(behind: UInt64(commits), now: now) == 0)
+        for step in 1...commits { lag.committed(UInt64(step), at: step * Self.second) }
+        #expect(lag.since(behind: 0) == Self.second)
+        #expect(lag.since(behind: 4_000) == 4_001 * Self.second)
+        #expect(lag.since(behind: UInt64(commits) - 1) != nil)
+        #expect(lag.since(behind: UInt64(commits)) == nil)
     }
 }

@@ -119,10 +119,10 @@ struct EventTracesTests {
     @Test("where all JSON is meant as events, each line that begins like one is rejected, and log lines are not")
     func strictLines() throws {
         for line in Self.foreign {
-            let isJSON = line.hasPrefix("{") || line.hasPrefix("[{")
+            let isJSON = line.hasPrefix("{") || (line.hasPrefix("[") && line != "[]")
             let reading = try LogReading("\(Self.event)\n\(line)\n\(Self.event)\n", Self.strict)
             #expect(reading.events.count == 2, "\(line.prefix(60))")
-            #expect(reading.rejections.map(\.index) == (isJSON ? [1] : []), "\(line.prefix(60))")
+            #expect(Set(reading.rejections.map(\.index)) == (isJSON ? [1] : []), "\(line.prefix(60))")
         }
         let log = """
             [DNP-FETCH] Starting fetch (scheduleId=one)
@@ -133,6 +133,44 @@ struct EventTracesTests {
 
             """
         #expect(try LogReading(log, Self.strict).rejections == [])
+    }
+
+    /// Text that begins like JSON and is none.
+    static let bracketed: [String] = [
+        "[main] started", "[main]", "[[main]] started", "[12345.678901] usb 1-1: new device", "[12] \"x\" started",
+        "[12] null pointer", "[1763185712] [main] started", "[error] {\"a\":1}", "[1, main] started", "[] started",
+        "[11:22:33] started", "[2025-11-15T05:48:00Z] started", "[-] started", "\"x\"", "\"\"", "\"", "7", "null",
+        "true",
+        "[true story]", "[\"a\"] started",
+    ]
+
+    @Test("text in brackets is foreign where all JSON is meant as events", arguments: bracketed)
+    func textInBracketsIsForeign(line: String) throws {
+        for options in [LogDecoderOptions(), Self.strict] {
+            let reading = try LogReading("\(Self.event)\n\(line)\n\(Self.event)\n", options)
+            #expect(reading.events.count == 2)
+            #expect(reading.rejections == [])
+            #expect(reading.lines.foreign == 1)
+        }
+    }
+
+    @Test("a marker behind a number in brackets is read, also where all JSON is meant as events")
+    func markerBehindBrackets() throws {
+        let reading = try LogReading("[12345.678901] [DNP-FETCH] Starting fetch (scheduleId=one)\n", Self.strict)
+        #expect(reading.events.count == 1 && reading.rejections == [])
+    }
+
+    @Test("an event inside two arrays is rejected in any log, and one of another program's is foreign")
+    func nestedArrays() throws {
+        for line in ["[[\(Self.event)]]", "[ [ [\(Self.event)], 1]]", "[[{\"event\":\"prefetch_su"] {
+            for options in [LogDecoderOptions(), Self.strict] {
+                let reading = try LogReading("\(line)\n\(Self.event)\n", options)
+                #expect(reading.events.count == 1, "\(line)")
+                #expect(reading.rejections.map(\.reason).first == .notAnObject, "\(line)")
+                #expect(Set(reading.rejections.map(\.index)) == [0], "\(line)")
+            }
+        }
+        #expect(try LogReading("[[{\"level\":\"info\",\"x\":1}]]\n").lines.foreign == 1)
     }
 
     @Test("an event that is cut behind any byte is rejected, and one cut before any name is too")
@@ -153,7 +191,7 @@ struct EventTracesTests {
     @Test("no bytes stop the search for traces of events, which is linear", .timeLimit(.minutes(1)))
     func hostileTraces() throws {
         var generator = Noise(state: 7)
-        let signs = Array(#"{}[]":,\eventscheduleId0 "#.utf8)
+        let signs = Array(#"{}[]":,\eventscheduleId0 -"#.utf8)
         for options in [LogDecoderOptions(), Self.strict] {
             for _ in 0..<20_000 {
                 let line = (0..<generator.next(below: 40)).map { _ in signs[generator.next(below: signs.count)] }
@@ -162,10 +200,12 @@ struct EventTracesTests {
                 #expect(decoded.lines.read == 1 && decoded.rejections.allSatisfy { $0.index == 0 })
             }
         }
-        for piece in [#"{"a"#, "\"", "\\", "[{", #"{"event"#, "}", #""e":"#] {
+        for piece in [#"{"a"#, "\"", "\\", "[{", #"{"event"#, "}", #""e":"#, "[", "[]", "[1] ", "1,"] {
             let line = String(repeating: piece, count: 60_000 / piece.utf8.count)
-            let text = String(repeating: line + "}\n" + "{" + line + "\n", count: 20)
-            #expect(try LogReading(text).lines.read == 40)
+            let text = String(repeating: line + "}\n" + "{" + line + "\n" + "[" + line + "\n", count: 20)
+            for options in [LogDecoderOptions(), Self.strict] {
+                #expect(try LogReading(text, options).lines.read == 60)
+            }
         }
     }
 }

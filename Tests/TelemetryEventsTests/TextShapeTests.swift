@@ -56,7 +56,27 @@ struct TextShapeTests {
         #expect(try canonical(decode(once[0])) == once)
     }
 
-    @Test("104 honest ids leave the decoder unchanged", arguments: HonestCorpus.identifiers)
+    /// Numbers that people may be called by, in the forms in which clients write them, and pieces of them.
+    static let numbers = [
+        "4155550127", "1763190000", "20261122", "202611221530", "1711234567", "01711234567", "00491711234567",
+        "0001234567", "006834001", "12345678", "1234567", "daily-4155550127", "daily-01711234567", "daily-0123456",
+        "daily-01234567", "notif-012345678", "daily-001234567", "notif-006834001", "daily_00012345678", "evt001234567",
+        "phone-12345678", "foo-1234567", "000-415-5501", "00041555-50127", "000123-4567", "0000415-5550",
+        "daily-0000415-5550127", "daily-12345678-42", "daily-0000042-123456",
+    ]
+
+    @Test("an id that may be a telephone number becomes a pseudonym, whatever is before its digits", arguments: numbers)
+    func numbersBecomePseudonyms(id: String) throws {
+        let decoded = decode(event(with: #""scheduleId":"\#(id)","eventId":"\#(id)""#))
+        let line = try #require(try canonical(decoded).first)
+        #expect(!line.contains(id))
+        for field in ["scheduleId", "eventId"] {
+            #expect(LogReading.value(of: field, in: line)?.hasPrefix("redacted-h") == true)
+        }
+        #expect(decoded.altered[.scheduleId] == 1 && decoded.altered[.eventId] == 1)
+    }
+
+    @Test("114 honest ids leave the decoder unchanged", arguments: HonestCorpus.identifiers)
     func honestIdsStay(id: String) throws {
         let decoded = decode(event(with: #""scheduleId":"\#(id)","eventId":"\#(id)""#))
         #expect(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Two hundred texts that clients send in good faith; all of them stay readable.
+/// Two hundred texts and more that clients send in good faith; all of them stay readable.
 package enum HonestCorpus {
     package static let identifiers = [
         "a", "n2", "e-1", "XYZ", "42", "notif-1", "notif-123", "notif_123", "notif.123", "notif-a",
@@ -13,7 +13,10 @@ package enum HonestCorpus {
         "2025-11-15T05:53:00Z", "2025-11-15T05:53:00.250Z", "2025-11-15T06:53:00+01:00", "2025-11-15T0553",
         "schedule-1", "schedule_12", "schedule-654321", "schedule.7", "schedule-2025-11-15-0900",
         "prefetch-20251115", "prefetch-202511150553", "prefetch-20251115055300", "prefetch_2025-11-15_05", "fetch-9",
-        "event-100000", "evt-77", "evt77", "evt_000123", "cycle-8", "task-3", "reminder-2", "job-15", "content-99",
+        "event-100000", "evt-77", "evt77", "evt_000123",
+        "daily-00012345", "notif-00012345", "daily_00012345", "DAILY-00000001", "daily-00123456", "notif0000042",
+        "run-0000012", "00012345", "notif-0000042-2025-11-15", "cycle_00000000", "cycle-8", "task-3", "reminder-2",
+        "job-15", "content-99",
         "edit:1", "id-7", "n-12-34", "c-1-2", "client-0-12", "robot", "robot-7", "good", "tomorrow", "late-too",
         "summed-up", "saved-too", "hour-23", "one", "rich-1", "private-1", "broken-12", "iphone-1.2",
         "unnamed-2025-11-14T05:50:00Z", "com.timesafari.dailynotification.fetch", "com.example.fetch", "dnp.fetch",

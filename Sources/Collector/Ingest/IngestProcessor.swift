@@ -44,13 +44,17 @@ struct IngestProcessor: CommitProcessor {
     private let monotonic: @Sendable () -> Int64
     private var nextTickAt: Int64 = 0
     private var wantsTick = false
+    /// The time that was believed for the tick which waits.
+    private var tickAt: Int64?
     private var wantsStep = false
     private var roomAt: Int64 = 0
     private var isShortOfRoom = false
     /// The limits of the state that suit the disk.
     private var halvings = 0
 
-    /// - Parameter recovery: what the projection was recovered from.
+    /// - Parameters:
+    ///   - recovery: what the projection was recovered from.
+    ///   - started: both clocks when the service began, so that a leap since then is noticed.
     init(
         _ projection: LedgerProjection,
         recovery: LedgerProjection.Recovery,
@@ -58,6 +62,7 @@ struct IngestProcessor: CommitProcessor {
         metrics: ProjectionMetrics,
         log: Logger,
         watch: ClockWatch? = nil,
+        started: ClockReading? = nil,
         monotonic: @escaping @Sendable () -> Int64 = { Int64(clamping: LedgerClock.system.monotonic() / 1_000) },
         onCommit: @escaping @Sendable (LedgerPosition) -> Void
     ) {
@@ -74,6 +79,7 @@ struct IngestProcessor: CommitProcessor {
         metrics.unreadableRecords.add(UInt64(recovery.damagedBatches.count))
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
+        if let started { _ = isBelieved(started.wall, started.monotonic) }
     }
 
     /// How far every source has been read.
@@ -111,7 +117,11 @@ struct IngestProcessor: CommitProcessor {
     }
 
     /// A tick is a group of its own, so that what is judged here is what closes when the row is applied.
-    private mutating func tickBatch(_ receivedAt: Int64) -> CommitDecision<Preparation, Outcome> {
+    ///
+    /// Its time is the one that was believed; the clock may have leapt since.
+    private mutating func tickBatch(_ now: Int64) -> CommitDecision<Preparation, Outcome> {
+        let receivedAt = tickAt ?? now
+        tickAt = nil
         let verdicts = projection.verdicts(closingAt: receivedAt)
         let tick = LedgerBatch(
             receivedAt: receivedAt,
@@ -170,9 +180,10 @@ struct IngestProcessor: CommitProcessor {
     mutating func groupCommitted(at position: LedgerPosition, now: Int64) {
         projection.fold.clearProposals()
         failures.recovered()
+        // Before the page shows the events as pending, since it also says how long they have been.
+        onCommit(position)
         metrics.publish(projection)
         metrics.attach(projection.fold.takeObservations())
-        onCommit(position)
     }
 
     mutating func groupAborted(_ error: LedgerError) {
@@ -229,14 +240,15 @@ struct IngestProcessor: CommitProcessor {
     mutating func tick(now: Int64) -> Submission? {
         if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        wantsTick = isBelieved(now) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
+        wantsTick = isBelieved(now, monotonic()) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
         nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)
+        tickAt = wantsTick ? now : nil
         return wantsTick ? .tick : nil
     }
 
     /// Whether the clock can be believed that it is that late.
-    private mutating func isBelieved(_ now: Int64) -> Bool {
-        let belief = watch?.look(now: now, monotonic: monotonic()) ?? .believed
+    private mutating func isBelieved(_ now: Int64, _ monotonic: Int64) -> Bool {
+        let belief = watch?.look(now: now, monotonic: monotonic) ?? .believed
         metrics.clockDoubted.set(belief == .believed ? 0 : 1)
         switch belief {
         case .believed: return true
@@ -244,7 +256,7 @@ struct IngestProcessor: CommitProcessor {
         case .leapt(let step):
             metrics.clockLeaps.add()
             log.warning(
-                "the system clock leapt; no cycle closes until it has stood for 15 minutes, or is back",
+                "the system clock leapt; no cycle closes until it has stood for 15 minutes, or is back where it had",
                 metadata: ["seconds": "\(step / 1_000_000)"]
             )
             return false

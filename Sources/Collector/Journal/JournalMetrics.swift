@@ -3,13 +3,12 @@
 internal import Journald
 internal import MetricsRegistry
 
-/// The metrics of the journal's delivery.
+/// The metrics of the journal's delivery; how far it has come is in `ProjectionMetrics`.
 struct JournalMetrics: Sendable {
     private let written: Counter
     private let lost: Counter
     private let retried: Counter
     private let reconnects: Counter
-    private let lag: Gauge
     private let up: Gauge
     private let batching: Gauge
 
@@ -30,11 +29,6 @@ struct JournalMetrics: Sendable {
             "dnp_telemetry_journal_reconnects_total",
             help: "New connections to journald, because it was away or entries were not read back in time."
         )
-        lag = registry.gauge(
-            "dnp_telemetry_journal_lag_seconds",
-            help: "Age of the oldest event that is not confirmed in the journal.",
-            unit: "seconds"
-        )
         up = registry.gauge("dnp_telemetry_journal_up", help: "1 while the journal takes entries, else 0.")
         batching = registry.gauge(
             "dnp_telemetry_journal_batching",
@@ -42,8 +36,7 @@ struct JournalMetrics: Sendable {
         )
     }
 
-    func collect(_ statistics: JournalDeliveryStatistics?, lagMicroseconds: Int64) {
-        lag.set(Double(max(lagMicroseconds, 0)) / 1e6)
+    func collect(_ statistics: JournalDeliveryStatistics?) {
         guard let statistics else { return up.set(1) }
         written.restore(to: statistics.written)
         lost.restore(to: statistics.lost)

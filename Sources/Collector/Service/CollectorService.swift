@@ -30,6 +30,7 @@ package enum CollectorService {
         report: (any MetricsFactory) -> Void = { _ in },
         announce: @escaping @Sendable (StartScreen) -> Void
     ) async throws {
+        let started = ClockReading(.system)
         let supervisor = Supervisor(log)
         do {
             supervisor.opening()
@@ -51,7 +52,7 @@ package enum CollectorService {
                 onProgress: supervisor.recovering
             )
             supervisor.opened()
-            let pipeline = try ServicePipeline(live, storage: storage, log: log, report: report)
+            let pipeline = try ServicePipeline(live, storage: storage, started: started, log: log, report: report)
             let sources = try SourcesService(
                 configuration,
                 room: storage,

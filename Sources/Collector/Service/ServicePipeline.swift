@@ -19,11 +19,13 @@ struct ServicePipeline {
 
     /// - Parameters:
     ///   - storage: the opened ledger, with what recovery folded from it.
+    ///   - started: both clocks when the service began.
     ///   - report: called before anything is counted, with the factory that puts the metrics of libraries on the
     ///     service's page.
     init(
         _ live: LiveConfiguration,
         storage: RecoveredLedger,
+        started: ClockReading,
         log: Logger,
         report: (any MetricsFactory) -> Void
     ) throws {
@@ -47,9 +49,10 @@ struct ServicePipeline {
                 labels: configuration.labels
             ),
             log: log,
-            watch: ClockWatch(lastRow: storage.projection.lastRow)
+            watch: ClockWatch(lastRow: storage.projection.lastRow),
+            started: started
         ) { position in
-            progress?.committed(position.sequence, at: clock.now())
+            progress?.committed(position.sequence)
             progress?.passed(cursor: output.cursor)
             output.wake()
         }
@@ -84,12 +87,10 @@ struct ServicePipeline {
             if let room = writer.ledger.room { ledgerMetrics.collect(room) }
             ledgerMetrics.collect(try writer.ledger.reader.statistics())
         }
-        registry.onCollect { [writer, output, progress] in
+        registry.onCollect { [writer, output] in
             ledgerMetrics.collect(writer.statistics)
             lives.collect(writer.ledger)
-            if let journal, let progress {
-                journal.collect(output.statistics, lagMicroseconds: progress.lag(now: LedgerClock.system.now()))
-            }
+            journal?.collect(output.statistics)
         }
     }
 }

@@ -3,7 +3,7 @@
 /// The shapes of identifiers and error names that are kept as they were sent (docs/security.md#privacy).
 ///
 /// An identifier is words and numbers between single `-`, `_` or `.`: a UUID, a date or a time, a number of up to six
-/// digits, a longer one behind a word of the plugin's, and words of letters as people write them. What is longer, mixes
+/// digits, zeros before it aside, a longer one behind a word of the plugin's, and words of letters as people write them. What is longer, mixes
 /// letters and digits at will or holds another character may be anything: a token, a telephone number, an address.
 ///
 /// One pass over the bytes, without allocation.
@@ -134,12 +134,27 @@ struct IdentifierShape {
         if cursor.position + digits < cursor.end, TextClass.isLetter(bytes[cursor.position + digits]) {
             return numberWithUnit(bytes, digits)
         }
-        if digits > Self.mostDigits, !isLongNumber(bytes, digits) { return false }
-        if digits <= Self.mostDigits { looseDigits += digits }
+        let counted = countedDigits(bytes, digits)
+        if counted > Self.mostDigits {
+            guard isLongNumber(bytes, digits) else { return false }
+        } else {
+            looseDigits += counted
+        }
         return looseDigits <= Self.mostDigits && take(digits, bytes)
     }
 
+    /// The digits of a number, of a longer one without its zeros: where two or more are before at most six digits it is no
+    /// telephone number. One zero begins a national number, and behind `00` of an international one come at least seven
+    /// digits (ITU-T E.164).
+    private func countedDigits(_ bytes: Span<UInt8>, _ digits: Int) -> Int {
+        guard digits > Self.mostDigits, subject == .identifier else { return digits }
+        let zeros = cursor.zeros(bytes)
+        return zeros >= 2 && digits - zeros <= Self.mostDigits ? digits - zeros : digits
+    }
+
     /// Whether a number of more than six digits is a date, a time since 1970, or a short one behind a known word.
+    ///
+    /// Alone only milliseconds are none of a telephone's: `1763190000` may be a German and `20261122` a Danish number.
     private mutating func isLongNumber(_ bytes: Span<UInt8>, _ digits: Int) -> Bool {
         guard subject == .identifier, !hasLongNumber, looseDigits == 0 else { return false }
         hasLongNumber = true

@@ -89,6 +89,13 @@ struct ShapeCursor {
         return count
     }
 
+    /// The number of zeros from here.
+    func zeros(_ bytes: Span<UInt8>) -> Int {
+        var count = 0
+        while byte(bytes, ahead: count) == UInt8(ascii: "0") { count += 1 }
+        return count
+    }
+
     /// The number of letters and digits from here.
     func lettersAndDigits(_ bytes: Span<UInt8>) -> Int {
         var count = 0

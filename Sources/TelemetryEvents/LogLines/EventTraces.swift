@@ -23,7 +23,9 @@ struct EventTraces {
     /// Whether a line that begins like an object or an array of objects has traces of events.
     static func areBegun(in bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
         var traces = EventTraces()
-        traces.read(bytes, LineCursor(line), deepest: bytes[line.lowerBound] == UInt8(ascii: "[") ? 2 : 1)
+        var cursor = LineCursor(line)
+        let brackets = cursor.skipBrackets(bytes)
+        traces.read(bytes, LineCursor(line), deepest: brackets + 1)
         return traces.areFound
     }
 

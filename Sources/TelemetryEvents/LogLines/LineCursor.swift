@@ -38,13 +38,54 @@ struct LineCursor {
         }
     }
 
-    /// Whether an array begins here whose first element is an object.
+    /// Whether an array begins here whose first element is an object, or an array of that kind.
     @inline(__always)
     func beginsListOfObjects(_ bytes: Span<UInt8>) -> Bool {
         var cursor = self
-        guard cursor.consume(UInt8(ascii: "["), bytes) else { return false }
-        cursor.skipSpaces(bytes)
-        return cursor.peek(bytes) == UInt8(ascii: "{")
+        return cursor.skipBrackets(bytes) > 0 && cursor.peek(bytes) == UInt8(ascii: "{")
+    }
+
+    /// Consumes opening brackets with the spaces behind them, and returns how many there were.
+    @inline(__always)
+    mutating func skipBrackets(_ bytes: Span<UInt8>) -> Int {
+        var brackets = 0
+        while consume(UInt8(ascii: "["), bytes) {
+            brackets += 1
+            skipSpaces(bytes)
+        }
+        return brackets
+    }
+
+    /// Whether the line is JSON from the array here on, to its end or to where it was cut.
+    ///
+    /// Text in brackets before other text, such as the name of a thread or a kernel's time, is none.
+    @inline(never)
+    func beginsJSONArray(_ bytes: Span<UInt8>) -> Bool {
+        guard peek(bytes) == UInt8(ascii: "[") else { return false }
+        let line = bytes.extracting(0..<end)
+        var scanner = JSONScanner(position: position)
+        do throws(JSONFault) {
+            try scanner.skipValue(line, depth: 0)
+        } catch {
+            let read = position..<Swift.min(scanner.position, end)
+            return error.reason != .malformedJSON || line.firstIndex(of: UInt8(ascii: "{"), in: read) != nil
+        }
+        while let next = scanner.peek(line) {
+            guard next == UInt8(ascii: "[") || next == UInt8(ascii: "{") else { return false }
+            do throws(JSONFault) {
+                try scanner.skipValue(line, depth: 0)
+            } catch {
+                return error.reason != .malformedJSON
+            }
+        }
+        return true
+    }
+
+    /// Whether a string begins here that holds an object or an array: JSON that was encoded twice.
+    @inline(__always)
+    func beginsQuotedJSON(_ bytes: Span<UInt8>) -> Bool {
+        peek(bytes) == UInt8(ascii: "\"")
+            && (peek(bytes, 1) == UInt8(ascii: "{") || peek(bytes, 1) == UInt8(ascii: "["))
     }
 
     /// Consumes the byte if it is next.

@@ -111,12 +111,21 @@ struct LineUnwrapper: Sendable {
         } else {
             readWord(bytes, cursor, first, into: &line)
         }
-        if line.isForeign, EventTraces.areContinued(in: bytes, range) { line.become(eventIn: range) }
+        guard line.isForeign else { return }
+        if (takesAllJSON && cursor.beginsQuotedJSON(bytes)) || EventTraces.areContinued(in: bytes, range) {
+            line.become(eventIn: range)
+        }
     }
 
     /// Whether a line that begins like an object, or like an array of objects, is meant as events.
     func isMeantAsEvents(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         takesAllJSON || EventTraces.areBegun(in: bytes, range)
+    }
+
+    /// Whether a line that begins with a bracket is meant as events.
+    private func isArrayOfEvents(_ bytes: Span<UInt8>, _ start: LineCursor) -> Bool {
+        if start.beginsListOfObjects(bytes) { return isMeantAsEvents(bytes, start.rest) }
+        return takesAllJSON && start.beginsJSONArray(bytes)
     }
 
     /// Reads a line that begins with a number, usually a time.
@@ -175,7 +184,7 @@ struct LineUnwrapper: Sendable {
         }
         var cursor = LineCursor(start.position + 1, start.end)
         cursor.skipSpaces(bytes)
-        if start.beginsListOfObjects(bytes), isMeantAsEvents(bytes, start.rest) {
+        if isArrayOfEvents(bytes, start) {
             line.become(eventIn: start.rest)
             return
         }

@@ -21,7 +21,7 @@ struct LogObject {
     private(set) var isEscaped = false
     /// Whether the journal's message is an array of byte values, as for binary data.
     private(set) var hasMessageBytes = false
-    /// Whether the object has a member `event`.
+    /// Whether the object has a member `event`, or an array `events`.
     private(set) var isEvent = false
     /// Whether the object is a record of Apple's log or of the journal.
     var isRecord: Bool { eventMessage != nil || message != nil }
@@ -30,7 +30,10 @@ struct LogObject {
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         var members = JSONMembers(range)
         while let member = members.next(bytes) {
-            if bytes.equals("event", in: member.key) {
+            if bytes.equals("event", in: member.key)
+                || (bytes.equals("events", in: member.key)
+                    && bytes[member.value.lowerBound] == UInt8(ascii: "["))
+            {
                 isEvent = true
                 return
             }

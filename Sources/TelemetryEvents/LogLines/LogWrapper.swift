@@ -90,7 +90,10 @@ extension LineUnwrapper {
             readObject(bytes, range, scratch: &scratch, into: &line)
             return true
         case .events:
-            guard cursor.peek(bytes) == UInt8(ascii: "{") || cursor.beginsListOfObjects(bytes) else { return false }
+            guard
+                cursor.peek(bytes) == UInt8(ascii: "{") || cursor.beginsListOfObjects(bytes)
+                    || cursor.beginsJSONArray(bytes)
+            else { return false }
             line.become(eventIn: range)
             return true
         }

@@ -34,10 +34,16 @@ struct ClockWatchTests {
         #expect(watch.look(now: 17 * Self.minute + leap, monotonic: 17 * Self.minute) == .believed)
     }
 
-    @Test("a clock that is back where it was is believed at once, and one that leaps on waits again")
-    func leapBackIsBelieved() {
+    /// A watch on a clock that has stood for so many minutes, until 0.
+    private static func watch(stood minutes: Int64) -> ClockWatch {
         var watch = ClockWatch(lastRow: nil)
-        _ = watch.look(now: 0, monotonic: 0)
+        for minute in -minutes...0 { _ = watch.look(now: minute * Self.minute, monotonic: minute * Self.minute) }
+        return watch
+    }
+
+    @Test("a clock that is back where it had stood is believed at once, and one that leaps on waits again")
+    func leapBackIsBelieved() {
+        var watch = Self.watch(stood: 15)
         #expect(watch.look(now: Self.day, monotonic: 0) == .leapt(Self.day))
         #expect(watch.look(now: Self.minute, monotonic: Self.minute) == .believed)
         #expect(watch.look(now: Self.day, monotonic: 2 * Self.minute) == .leapt(Self.day - 2 * Self.minute))
@@ -46,10 +52,32 @@ struct ClockWatchTests {
         #expect(watch.look(now: 3 * Self.day + 15 * Self.minute, monotonic: 25 * Self.minute) == .believed)
     }
 
+    @Test(
+        "of a clock that leaps in its first quarter of an hour no time is believed until it has stood, however often it is back",
+        arguments: [0, 1, 14] as [Int64],
+        [30 * day, -30 * day, 6 * minute]
+    )
+    func leapsOfAFreshClock(minutes: Int64, leap: Int64) {
+        var watch = Self.watch(stood: minutes)
+        var monotonic = Self.minute
+        for round in 0..<5 as Range<Int64> {
+            let isAhead = round % 2 == 0
+            let time = monotonic + (isAhead ? leap : 0)
+            #expect(watch.look(now: time, monotonic: monotonic) == .leapt(isAhead ? leap : -leap))
+            #expect(watch.believedTime(monotonic: monotonic) == nil)
+            monotonic += 10 * Self.minute
+            #expect(watch.look(now: time + 10 * Self.minute, monotonic: monotonic) == .doubted)
+        }
+        monotonic += 5 * Self.minute
+        #expect(watch.look(now: monotonic + leap, monotonic: monotonic) == .believed)
+        #expect(watch.believedTime(monotonic: monotonic) == monotonic + leap)
+    }
+
     @Test("the believed time goes on through a leap as if there were none, and follows the clock once that has stood")
     func believedTime() {
         var watch = ClockWatch(lastRow: nil)
         #expect(watch.believedTime(monotonic: 0) == nil)
+        _ = watch.look(now: Self.day - 15 * Self.minute, monotonic: -15 * Self.minute)
         _ = watch.look(now: Self.day, monotonic: 0)
         #expect(watch.believedTime(monotonic: Self.minute) == Self.day + Self.minute)
         _ = watch.look(now: 9 * Self.day, monotonic: Self.minute)
@@ -124,11 +152,17 @@ struct ClockLeapTests {
         let wall = ManualClock()
         let monotonic = ManualClock()
 
-        /// A watch that has looked at them.
+        /// A watch under which they have stood for a quarter of an hour.
         var watch: ClockWatch {
             var watch = ClockWatch(lastRow: nil)
-            _ = watch.look(now: wall.now, monotonic: monotonic.now)
+            for past in [ClockWatch.confirmationMicroseconds, 0] {
+                _ = watch.look(now: wall.now - past, monotonic: monotonic.now - past)
+            }
             return watch
+        }
+
+        var reading: ClockReading {
+            ClockReading(LedgerClock(now: { wall.now }, monotonic: { UInt64(clamping: monotonic.now) * 1_000 }))
         }
 
         /// Lets time pass, in steps that are no leaps to whoever looks between the two clocks.
@@ -248,6 +282,62 @@ struct ClockLeapTests {
         clocks.pass(seconds: 15 * 60 + 200)
         await waitUntil("the cycle is closed") { pipeline.page.openCycles == 0 }
         #expect(pipeline.page[Self.doubted] == 0)
+        try await pipeline.close()
+    }
+
+    @Test(
+        "a leap while the service starts is noticed, and further ones ahead and back close nothing until one has stood"
+    )
+    func leapsAtTheStart() async throws {
+        let clocks = Clocks()
+        let started = clocks.reading
+        clocks.wall.advance(seconds: 30 * Self.day)
+        let pipeline = try Pipeline(
+            in: try TemporaryDirectory(),
+            clock: clocks.wall,
+            tickInterval: .milliseconds(1),
+            watch: ClockWatch(lastRow: nil),
+            started: started,
+            monotonic: clocks.monotonic,
+            keepSeconds: 7 * Self.day
+        )
+        for (index, days) in [-30, 30, -30].enumerated() {
+            await waitUntil("the leap is noticed") { pipeline.page["dnp_telemetry_clock_leaps_total"] == index + 1 }
+            _ = try await pipeline.submit([EventText.scheduled("cycle-\(index)")])
+            clocks.pass(seconds: 60)
+            clocks.wall.advance(seconds: Int64(days) * Self.day)
+        }
+        await waitUntil("the clock is back") { pipeline.page["dnp_telemetry_clock_leaps_total"] == 4 }
+        #expect(pipeline.page.openCycles == 3)
+        #expect(pipeline.page[Self.doubted] == 1)
+        clocks.pass(seconds: 15 * 60 + 200)
+        await waitUntil("the clock is believed") { pipeline.page[Self.doubted] == 0 }
+        #expect(pipeline.page.openCycles == 3)
+        #expect(Self.pruned(pipeline) == 0)
+        clocks.pass(seconds: Self.day + 600)
+        await waitUntil("the cycles close by the true clock") { pipeline.page.openCycles == 0 }
+        try await pipeline.close()
+    }
+
+    @Test("a tick has the time that was believed, though the clock leaps before it is stored")
+    func leapBehindTheTick() async throws {
+        let clocks = Clocks()
+        let pipeline = try Pipeline(
+            in: try TemporaryDirectory(),
+            clock: clocks.wall,
+            watch: clocks.watch,
+            monotonic: clocks.monotonic
+        )
+        _ = try await pipeline.submit(TickTests.pending)
+        clocks.pass(seconds: Self.day + 600)
+        let believed = clocks.wall.now
+        let stored = try await pipeline.writer.perform { (processor, _) -> Int64? in
+            guard let tick = processor.tick(now: believed) else { return nil }
+            guard case .append(let row, _) = processor.prepare(tick, receivedAt: believed + 30 * Self.day * 1_000_000)
+            else { return nil }
+            return row.receivedAt
+        }
+        #expect(stored == believed)
         try await pipeline.close()
     }
 }

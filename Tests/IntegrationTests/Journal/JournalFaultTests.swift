@@ -16,8 +16,29 @@ struct JournalFaultTests {
             let page = try await client.metrics()
             #expect(page.lifecycle == sent.totals.series)
             #expect(page.journalBalance == 0)
+            expectLagWherePending(page)
         }
         return sent
+    }
+
+    /// The lag is above 0 just where an event waits for the journal.
+    private func expectLagWherePending(_ page: MetricsPage) {
+        let pending = page.sum("dnp_telemetry_journal_pending_entries")
+        #expect((page.sum("dnp_telemetry_journal_lag_seconds") > 0) == (pending > 0), "\(pending) entries are pending")
+    }
+
+    @Test("the journal's lag is above 0 on each page with pending entries, beside ingest that the journal follows")
+    func lagBesideIngest() async throws {
+        try await TestJournald.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                _ = try await send(0..<400, prefix: "followed", to: await service.client)
+                try await eventually("the journal has all, and the lag was right until then") {
+                    let page = try await service.client.metrics()
+                    expectLagWherePending(page)
+                    return page.isJournalComplete
+                }
+            }
+        }
     }
 
     @Test("journald stopped for 10,000 events: ingest and scrapes go on, and the journal catches up")

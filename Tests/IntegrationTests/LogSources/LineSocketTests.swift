@@ -160,6 +160,70 @@ struct LineSocketTests {
         }
     }
 
+    /// Forms of JSON on a line; each `#` stands for an event of its own.
+    private static let forms: [String] = [
+        "#", "# #", "# 7", "[#]", "[#,#]", "[ # , # ]", "[]", "[ ]", "[{}]", "[{\"a\":1}]", "[#,{}]",
+        "[1,2]", "[null]", "[\"x\"]", "[-1.5e3]", "[true,#]", "[#,1]", "[1,#]", "[#,]", "[# #]", "[#] [#]", "[1] #",
+        "[[#]]", "[[#],#]", "[#,[#]]", "[[]]", "[[[[1]]]]", "[[1],{}]",
+        "[", "[[", "[1,", "[#", "[[#", "[#,", "[\"x", "[{", "[{\"event\":\"prefetch_sch",
+        "{}", "{", "{\"a\":1}", "{\"data\":[#]}",
+        "{\"events\":[]}", "{\"events\":[#]}", "{\"events\":[#,#]}", "{\"events\":[1]}", "{\"events\":[null,#]}",
+        "{\"events\":[[#]]}", "{\"events\":{}}", "{\"events\":#}", "{\"events\":5}", "{\"events\":null}",
+        "{\"events\":\"x\"}", "{\"events\":[{\"events\":[#]}]}", "{\"events\":{\"events\":[#]}}", "[{\"events\":[#]}]",
+        "{\"events\":[#],\"events\":[#]}", "{\"events\":[#],\"events\":7}", "{\"events\":[#", "{\"events\":[#]",
+        "{\"sentAt\":\"2025-11-15T05:48:33Z\",\"events\":[#]}", "{\"events\":[#],\"event\":\"prefetch_scheduled\"}",
+        "{\"events\":[#],\"MESSAGE\":\"x\"}", "{\"MESSAGE\":\"x\",\"events\":[#]}",
+        "{\"eventMessage\":\"x\",\"events\":[#,2]}",
+        #""{\"event\":\"prefetch_scheduled\",\"scheduleId\":\"a\"}""#, #""[{\"event\":\"prefetch_scheduled\"}]""#,
+    ]
+
+    @Test("every form of JSON on a line has the same answer over the line socket as over HTTP")
+    func lineSocketAnswersAsHTTP() async throws {
+        struct Reply: Decodable {
+            let accepted: Int?
+            let rejected: [Answer.Rejection]
+        }
+        func accepted(_ client: TelemetryClient) async throws -> Int {
+            Int(try await client.metric("dnp_telemetry_events_accepted_total") ?? 0)
+        }
+        try await withTemporaryDirectory { directory in
+            let path = "\(directory)/lines.sock"
+            try await withService(options: ["--listen", "unix:\(path) serve=lines"]) { service in
+                let http = await service.client
+                let lines = try LinesClient(path: path)
+                var before = 0
+                var events = 0
+                /// A line of a form, with new events.
+                func line(_ form: String) -> String {
+                    form.reduce(into: "") { text, sign in
+                        guard sign == "#" else { return text.append(sign) }
+                        events += 1
+                        text +=
+                            #"{"event":"prefetch_scheduled","scheduleId":"form-\#(events)","timestamp":"2025-11-15T05:48:32Z"}"#
+                    }
+                }
+                for (index, form) in Self.forms.enumerated() {
+                    let answer = try await http.post(Array((line(form) + "\n").utf8))
+                    let reply = try JSONDecoder().decode(Reply.self, from: Data(answer.body))
+                    try await lines.sendAll(line(form) + "\n")
+                    try await lines.waitUntilDurable(index + 1)
+                    let both = try await accepted(http)
+                    #expect(both - before == 2 * (reply.accepted ?? 0), "\(form)")
+                    before = both
+                    // Over the socket each reason is told once.
+                    let told = lines.rejected.filter { $0.hasPrefix("rejected \(index + 1) ") }
+                        .map { $0.split(separator: " ", maxSplits: 3).last.map(String.init) ?? "" }
+                    var reasons: [String] = []
+                    for rejection in reply.rejected where !reasons.contains(rejection.reason) {
+                        reasons.append(rejection.reason)
+                    }
+                    #expect(told == reasons, "\(form)")
+                }
+                #expect(try await http.metrics().ingestBalance == 0)
+            }
+        }
+    }
+
     @Test("a line client that sends and goes, as socat and nc do, has its lines counted")
     func lineSocketOneWay() async throws {
         try await withTemporaryDirectory { directory in

@@ -32,10 +32,13 @@ struct FirstMomentTests {
     }
 
     /// Whether the process handles SIGHUP, SIGTERM and SIGINT by now; nil when it is gone.
-    private func keepsSignals(_ process: Int32) -> Bool? {
+    private func keepsSignals(_ process: Int32) -> Bool? { areAll(in: "SigCgt", of: process) }
+
+    /// Whether a set of signals of the process has SIGHUP, SIGTERM and SIGINT; nil when it is gone.
+    private func areAll(in set: String, of process: Int32) -> Bool? {
         guard
             let line = text(of: "/proc/\(process)/status").split(separator: "\n").first(where: {
-                $0.hasPrefix("SigCgt")
+                $0.hasPrefix(set)
             }),
             let mask = line.split(whereSeparator: \.isWhitespace).last.flatMap({ UInt64($0, radix: 16) })
         else { return nil }
@@ -109,6 +112,34 @@ struct FirstMomentTests {
             }
         }
         #expect(kept >= 20, "the signals came too early to show anything")
+    }
+
+    @Test("signals that the parent blocks from before the start end the service with 0 or reload it, at any moment")
+    func blockedUntilKept() async throws {
+        var random = SplitMix64(seed: 31)
+        for round in 0..<6 {
+            let number = [SIGTERM, SIGINT, SIGHUP][round % 3]
+            let delay = Duration.microseconds(Int.random(in: 0..<30_000, using: &random))
+            try await withTemporaryDirectory { directory in
+                let process = try ChildProcess(
+                    ["/usr/bin/env", "--block-signal=HUP,INT,TERM"] + (try service(in: directory)),
+                    logs: directory,
+                    name: "service"
+                )
+                do {
+                    let identifier = await process.identifier
+                    while areAll(in: "SigBlk", of: identifier) == false, keepsSignals(identifier) == false {
+                        await Task.yield()
+                    }
+                    try await Task.sleep(for: delay)
+                    await process.signal(number)
+                    try await expectOrderly(process, after: number, isKept: true, "round \(round), \(delay)")
+                } catch {
+                    await process.killAndWait()
+                    throw error
+                }
+            }
+        }
     }
 
     /// What became of a signal. Until the loader hands over to the process, which no program can shorten, it has its default
