@@ -60,6 +60,19 @@ public final class LedgerReader: Sendable {
         }
     }
 
+    /// The damaged ones among the last batches up to one with an id, the newest first.
+    ///
+    /// A recovery does not read what a checkpoint has. It is still to be journaled, or dumped, and a disk that begins to fail
+    /// shows there first.
+    public func damagedBatches(
+        upTo batch: Int64,
+        limit: ReadLimit = ReadLimit(batches: 64, bytes: 16 << 20)
+    ) throws(LedgerError) -> [Int64] {
+        try connection.access { (database) throws(LedgerError) in
+            try BatchTable(database).damagedTail(upTo: batch, limit)
+        }
+    }
+
     /// The last recorded position of a projection; nil when there is none.
     public func position(of projection: String) throws(LedgerError) -> ProjectionPosition? {
         try connection.access { (database) throws(LedgerError) in

@@ -116,11 +116,16 @@ package final class JournalProgress: Sendable {
 
 extension JournalProgress {
     /// The progress from which delivery resumes.
-    package static func resume(_ ledger: EventLedger) throws(LedgerError) -> JournalProgress {
+    ///
+    /// - Parameter readable: the end of what can be read, where the last batch is damaged: nothing lags behind that.
+    package static func resume(
+        _ ledger: EventLedger,
+        upTo readable: LedgerPosition? = nil
+    ) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
         let saved = try ledger.reader.position(of: JournalProgress.projection)
         let start = Reached.resuming(saved, pruned: statistics.pruned)
-        return JournalProgress(start, end: statistics.end, oldest: statistics.oldestReceivedAt)
+        return JournalProgress(start, end: readable ?? statistics.end, oldest: statistics.oldestReceivedAt)
     }
 }
 

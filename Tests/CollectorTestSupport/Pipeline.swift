@@ -55,7 +55,8 @@ package final class Pipeline: Sendable {
         )
         self.recovery = recovery
         registry = MetricsRegistry(now: { startOfTest })
-        let progress = journald == nil && !isJournalManual ? nil : try JournalProgress.resume(ledger)
+        let progress =
+            journald == nil && !isJournalManual ? nil : try JournalProgress.resume(ledger, upTo: projection.position)
         let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off
         self.progress = progress
         self.output = output

@@ -72,10 +72,20 @@ struct RecoveredLedger {
         }
         let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
-        if !recovery.damagedBatches.isEmpty {
+        if recovery.skippedBatches > 0 {
             log.error(
                 "damaged batches of the ledger were skipped; their events are not counted",
-                metadata: ["batches": "\(recovery.damagedBatches.prefix(20))"]
+                metadata: [
+                    "batches": "\(recovery.damagedBatches.prefix(20))",
+                    "missing": "\(recovery.missingBatches.prefix(20))",
+                    "events": "\(recovery.lostEvents)",
+                ]
+            )
+        }
+        if !recovery.damagedSavedBatches.isEmpty {
+            log.error(
+                "batches of the ledger are damaged whose events are counted; what is not journaled of them cannot be",
+                metadata: ["batches": "\(recovery.damagedSavedBatches.prefix(20))"]
             )
         }
         self.ledger = ledger
