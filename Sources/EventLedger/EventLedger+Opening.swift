@@ -46,16 +46,17 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
-        switch try LedgerInspection.inspect(files, limits: limits) {
+        let found = try LedgerInspection.inspect(files, limits: limits)
+        switch found {
         case .blank:
             opening = .created
             try files.beginCreation()
-        case .sound: opening = .opened
+        case .sound: opening = try files.isInCreation() ? .created : .opened
         case .damaged(let reason): opening = .setAside(path: try files.setAside(at: now), reason: reason)
         }
         do {
             return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
-        } catch .corrupt(let detail) where opening == .opened {
+        } catch .corrupt(let detail) where found == .sound {
             opening = .setAside(path: try files.setAside(at: now), reason: detail)
             return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
         }
@@ -72,6 +73,7 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> EventLedger {
         let before = try LedgerMark.read(files)
+        let isCreation = try files.isInCreation()
         let ledger = try open(
             files,
             lock: lock,
@@ -83,6 +85,14 @@ extension EventLedger {
         )
         try ledger.compare(with: before, now: now)
         if before == .absent { try files.synchronizeDirectory() }
+        do throws(LedgerError) {
+            try ledger.rememberMark()
+        } catch {
+            // Until the next start it is in the log alone. A new ledger has nothing yet that could be served without.
+            if case .corrupt = error { throw error }
+            guard !isCreation else { throw error }
+        }
+        try files.endCreation()
         return ledger
     }
 
@@ -104,7 +114,6 @@ extension EventLedger {
             try MetaTable(database).create(at: now)
         }
         try files.synchronizeDirectory()
-        try files.endCreation()
         let (identity, end) = try connection.transaction(.deferred) { (database) throws(LedgerError) in
             let end = try lastPosition(in: database)
             return try (LedgerIdentity(from: database, end: end), end)

@@ -21,8 +21,12 @@ public final class LedgerReader: Sendable {
         }
         let reader = try LedgerReader(files: files, limits: LedgerLimits())
         try reader.connection.access { (database) throws(LedgerError) in
-            guard try LedgerSchema.integer("PRAGMA application_id", in: database) == LedgerSchema.applicationID else {
-                throw LedgerError.absent(path: files.database)
+            let application = try LedgerSchema.integer("PRAGMA application_id", in: database)
+            guard application == LedgerSchema.applicationID else {
+                guard try !files.isInCreation() else { throw LedgerError.absent(path: files.database) }
+                throw LedgerError.corrupt(
+                    detail: "application id \(LedgerSchema.applicationID) expected, \(application) found"
+                )
             }
             let version = try LedgerSchema.version(of: database)
             guard version <= LedgerSchema.version else {

@@ -5,7 +5,7 @@ internal import GRDBSQLite
 
 /// The state of a ledger's files before they are opened for writing.
 enum LedgerInspection: Equatable {
-    /// There is no database, or an empty one.
+    /// There is no database, an empty one, or one whose creation was interrupted.
     case blank
     /// A ledger of this schema or an older one.
     case sound
@@ -58,7 +58,10 @@ enum LedgerInspection: Equatable {
         let tables = try tables(of: database)
         let version = try LedgerSchema.version(of: database)
         let application = try LedgerSchema.integer("PRAGMA application_id", in: database)
-        if tables.isEmpty, version == 0 { return .blank }
+        if tables.isEmpty, version == 0 {
+            // A new database has its tables in its own file before its creation ends.
+            return try files.isInCreation() ? .blank : .damaged("it has no tables: the log that held them is gone")
+        }
         guard application == LedgerSchema.applicationID else {
             return .damaged("application id \(LedgerSchema.applicationID) expected, \(application) found")
         }

@@ -135,6 +135,12 @@ final class LedgerMark: Sendable {
         }
     }
 
+    /// Makes what was written durable.
+    func synchronize() throws(LedgerError) {
+        let code = state.withLock { fsync($0.descriptor) == 0 ? 0 : errno }
+        guard code == 0 else { throw LedgerError(errno: code, doing: "synchronize \(path)") }
+    }
+
     private func open(_ descriptor: inout Int32) -> Bool {
         descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return false }

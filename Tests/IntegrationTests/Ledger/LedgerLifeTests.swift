@@ -219,6 +219,39 @@ struct LedgerLifeTests {
         }
     }
 
+    @Test("a ledger that lost its log and its mark begins a new life, under which everything that follows is journaled")
+    func lostLogAndMark() async throws {
+        try await TestJournald.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let state = await service.settings.stateDirectory
+                let first = EventFactory(prefix: "first").cycles(0..<30)
+                try await send(first, to: service)
+                try await waitUntilJournaled(service)
+                await service.kill()
+                for name in ["ledger.sqlite-wal", "ledger.mark"] {
+                    try FileManager.default.removeItem(atPath: "\(state)/\(name)")
+                }
+                let before = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
+                #expect(before.status == .code(1))
+                #expect(try VerifyOutput(before).failed == ["lives"], "\(before.text)")
+
+                try await service.start()
+                let next = EventFactory(prefix: "next").cycles(0..<20)
+                try await send(next, to: service)
+                try await waitUntilJournaled(service)
+                let page = try await service.client.metrics()
+                #expect(page.lifecycle == next.totals.series)
+                #expect(page.value("dnp_telemetry_ledger_lives") == 2)
+                #expect(await service.log.contains("the ledger's mark is missing or unreadable"))
+                let numbers = try await numbers(in: journal).values.sorted { $0.count > $1.count }
+                #expect(numbers == [Set(1...first.count), Set(1...next.count)])
+                try await eventually("what the journal shows is known to be missing") {
+                    try await missing(service, "journal") == Double(first.count)
+                }
+            }
+        }
+    }
+
     @Test("a mark that cannot be written is told in log and metrics and holds nothing up, until it is written again")
     func unwritableMark() async throws {
         try await MountNamespace.with { namespace in
