@@ -107,7 +107,7 @@ extension EventLedger {
         mark: LedgerMark? = nil
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
-        let isNew = try LedgerFiles.size(of: files.database) == 0
+        let isNew = try files.databaseBytes() == 0
         let fitted = files.space.map { limits.fitted(toTotal: $0.total) } ?? limits
         let connection = try connect(to: files, setUp: fitted.writerSetUp(durability, isNew: isNew))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
@@ -170,7 +170,7 @@ extension EventLedger {
         durability: LedgerDurability
     ) throws(LedgerError) -> EventLedger {
         let files = LedgerFiles(directory: directory)
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             throw .absent(path: files.database)
         }
         let limits = LedgerLimits()

@@ -16,7 +16,7 @@ public final class LedgerReader: Sendable {
     /// The process needs permission to write in the directory: readers of a write-ahead log share its index.
     public static func open(directory: String) throws(LedgerError) -> LedgerReader {
         let files = LedgerFiles(directory: directory)
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             throw LedgerError.absent(path: files.database)
         }
         let reader = try LedgerReader(files: files, limits: LedgerLimits())

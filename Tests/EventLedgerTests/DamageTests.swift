@@ -90,11 +90,11 @@ struct DamageTests {
         )
     }
 
-    @Test("a write-ahead log without its database is set aside", arguments: [true, false])
-    func setsAsideLonelyLog(isEmptyDatabase: Bool) throws {
+    @Test("a write-ahead log without its database is set aside", arguments: [nil, 0, 1])
+    func setsAsideLonelyLog(bytes: Int?) throws {
         let log = Array("frames of a database that is gone".utf8)
         try FileBytes.write(log, to: path + "-wal")
-        if isEmptyDatabase { try FileBytes.write([], to: path) }
+        if let bytes { try FileBytes.write([UInt8](repeating: 0x53, count: bytes), to: path) }
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
         guard case .setAside(let aside, _) = opening else {
             Issue.record("unexpected: \(opening)")

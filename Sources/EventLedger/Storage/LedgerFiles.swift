@@ -35,6 +35,13 @@ struct LedgerFiles: Sendable {
         }
     }
 
+    /// The size of the database; nil when there is none.
+    ///
+    /// A file of one byte is empty to SQLite, which writes over it (`unixFileSize` in its os_unix.c).
+    func databaseBytes() throws(LedgerError) -> Int64? {
+        try Self.size(of: database).map { $0 == 1 ? 0 : $0 }
+    }
+
     /// The size of a file; nil when there is none.
     static func size(of path: String) throws(LedgerError) -> Int64? {
         var status = stat()

@@ -14,7 +14,7 @@ enum LedgerInspection: Equatable {
 
     /// Inspects the files through a read-only connection, so that a damaged ledger is kept as it was found.
     static func inspect(_ files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) -> LedgerInspection {
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             let logSize = try LedgerFiles.size(of: files.log) ?? 0
             return logSize > 0 ? .damaged("the database is empty or missing beside its write-ahead log") : .blank
         }

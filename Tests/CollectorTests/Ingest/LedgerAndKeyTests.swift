@@ -59,12 +59,16 @@ struct LedgerAndKeyTests {
         for name in names { try FileManager.default.removeItem(atPath: directory.file(name)) }
     }
 
-    @Test("a ledger of zero bytes beside its key stops the start and is named with what to do")
-    func emptyLedgerBesideKey() throws {
+    @Test(
+        "a ledger of zero bytes or of a single one beside its key stops the start and is named with what to do",
+        arguments: [0, 1]
+    )
+    func emptyLedgerBesideKey(bytes: Int) throws {
         try fill()
-        try Files.write([], to: database)
+        try Files.write([UInt8](repeating: 0x53, count: bytes), to: database)
         let said = try refusal()
-        #expect(said.hasPrefix("expected the ledger in \(database), but the file is empty"), "\(said)")
+        let found = bytes == 0 ? "the file is empty" : "the file has a single byte"
+        #expect(said.hasPrefix("expected the ledger in \(database), but \(found)"), "\(said)")
         #expect(said.contains("restore it") && said.contains("begin a new one"), "\(said)")
     }
 
