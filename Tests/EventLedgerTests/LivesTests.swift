@@ -272,6 +272,24 @@ struct LivesTests {
         #expect(try LedgerReader.open(directory: other.path).acknowledged() == .absent)
     }
 
+    @Test("a log whose header is damaged is kept as it was found, and what was in it is missing", arguments: 0..<4)
+    func damagedLogHeader(offset: Int) throws {
+        _ = try fillLog()
+        let log = image.path + "/ledger.sqlite-wal"
+        try FileBytes.write([FileBytes.read(log)[offset] ^ 0xFF], to: log, at: offset)
+        let damaged = try FileBytes.read(log)
+        let reader = try LedgerReader.open(directory: image.path)
+        #expect(try reader.statistics().end == .start)
+        #expect(
+            try reader.acknowledged()
+                == .read(life: reader.identity().id, position: LedgerPosition(batch: 40, sequence: 120))
+        )
+        let ledger = try open(image)
+        #expect(ledger.keptLog == .copied(path: keptLog))
+        #expect(try FileBytes.read(keptLog) == damaged)
+        #expect(ledger.position == .start && ledger.renewal?.missingEvents == 120)
+    }
+
     @Test("a database whose tables were all in a lost log is set aside; one that was being made is a new ledger")
     func lostTables() throws {
         // As earlier versions left it before its first write-back.

@@ -163,7 +163,7 @@ struct LedgerLifeTests {
     }
 
     enum LogDamage: String, CaseIterable {
-        case flippedByte, cut, deleted
+        case flippedByte, cut, deleted, header
     }
 
     @Test(
@@ -178,8 +178,8 @@ struct LedgerLifeTests {
                 let batch = EventFactory(prefix: "log-\(number)").cycles(0..<100)
                 try await send(batch, to: service)
                 sent += batch.count
-                guard number == 0 else { continue }
-                // Write the log back, so that the database is a ledger without it.
+                guard number == 0, damage != .header else { continue }
+                // Write the log back, so that the database has events without it.
                 #expect(try await service.terminate() == .code(0))
                 try await service.start()
             }
@@ -191,9 +191,14 @@ struct LedgerLifeTests {
                 try bytes.write(to: URL(fileURLWithPath: log))
             case .cut: try contents(of: log).prefix(contents(of: log).count / 2).write(to: URL(fileURLWithPath: log))
             case .deleted: try FileManager.default.removeItem(atPath: log)
+            case .header:
+                var bytes = contents(of: log)
+                bytes[0] ^= 0xFF
+                try bytes.write(to: URL(fileURLWithPath: log))
             }
             let beside = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
-            #expect(beside.status != .code(0), "verify tells it before the start, too")
+            #expect(beside.status == .code(1), "verify tells it before the start, too: \(beside.error)")
+            #expect(try VerifyOutput(beside)["lives"]?.findings.first?.contains("events are missing") == true)
 
             let damaged = contents(of: log)
             try await service.start()
