@@ -32,6 +32,7 @@ extension EventLedger {
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         let files = LedgerFiles(directory: directory)
         try files.makeDirectory()
+        try files.requireFiles()
         let lock = try DirectoryLock(directory: directory)
         return try files.withReserve { () throws(LedgerError) in
             try openOrCreate(files, lock: lock, durability: durability, now: now, limits: limits)
@@ -174,6 +175,7 @@ extension EventLedger {
             throw .absent(path: files.database)
         }
         let limits = LedgerLimits()
+        try files.requireFiles()
         let lock = try DirectoryLock(directory: directory)
         return try files.withReserve { () throws(LedgerError) in
             switch try LedgerInspection.inspect(files, limits: limits) {

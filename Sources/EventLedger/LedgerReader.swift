@@ -19,6 +19,7 @@ public final class LedgerReader: Sendable {
         guard let size = try files.databaseBytes(), size > 0 else {
             throw LedgerError.absent(path: files.database)
         }
+        try files.requireDatabaseFiles(followsLinks: true)
         let reader = try LedgerReader(files: files, limits: LedgerLimits())
         try reader.connection.access { (database) throws(LedgerError) in
             let application = try LedgerSchema.integer("PRAGMA application_id", in: database)

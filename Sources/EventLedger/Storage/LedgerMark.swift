@@ -153,7 +153,7 @@ final class LedgerMark: Sendable {
 
     /// Reads the mark, also beside a service that writes it.
     static func read(_ files: LedgerFiles) throws(LedgerError) -> Reading {
-        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             let code = errno
             if code == ENOENT { return .absent }

@@ -72,6 +72,35 @@ struct LedgerAndKeyTests {
         #expect(said.contains("restore it") && said.contains("begin a new one"), "\(said)")
     }
 
+    @Test("a single byte is left of a ledger beside its log: the start stops, and the log stays as it is")
+    func singleByteBesideLog() throws {
+        let opened = try open()
+        try opened.ledger.append([LedgerBatch(receivedAt: startOfTest, origin: 0, count: 1, receipt: [], events: [1])])
+        let log = try Files.read(database + "-wal")
+        try opened.ledger.close()
+        try Files.write([0x53], to: database)
+        try Files.write(log, to: database + "-wal")
+        #expect(try refusal().contains("the file has a single byte, with ledger.sqlite-wal"))
+        #expect(try Files.read(database + "-wal") == log)
+    }
+
+    @Test(
+        "a directory in the place of a file of the ledger stops the start and is named",
+        arguments: ["ledger.reserve", "ledger.mark", "ledger.sqlite-wal", "ledger.sqlite", InstallationKey.fileName],
+        [true, false]
+    )
+    func directoryInTheWay(name: String, isFirstStart: Bool) throws {
+        if !isFirstStart { try fill() }
+        let path = directory.file(name)
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = #expect(throws: (any Error).self) { try open() }
+        let said = error.map { "\($0)" } ?? ""
+        #expect(said.contains(path) && said.contains("directory"), "\(said)")
+        let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        #expect(type == .typeDirectory, "it stays as it is")
+    }
+
     @Test(
         "a ledger that is missing beside its key stops the start after a stop, after a kill, and beside its log",
         arguments: ["ledger.reserve", "ledger.sqlite-wal", "ledger.sqlite-shm", nil]
