@@ -38,6 +38,18 @@ extension EventLedger {
         self.mark?.write(life: identity.withLock { $0.current.id }, end)
     }
 
+    /// Records in the database's own file, out of its log's reach, that there is a mark.
+    ///
+    /// Without its log and its mark a database looks like one that never acknowledged anything, unless it says that there was
+    /// a mark. The mark is durable before that.
+    func rememberMark() throws(LedgerError) {
+        if let mark, mark.isWritten, identity.withLock({ !$0.isMarkStored }) {
+            try mark.synchronize()
+            try changeIdentity { _ in true }
+        }
+        try keeper.drawing { () throws(LedgerError) in try connection.writeBackLog() }
+    }
+
     /// Records that the journal was compared and holds no number of the newest life that this ledger never gave.
     ///
     /// Call it before anything is sent to the journal; it is durable when it returns.

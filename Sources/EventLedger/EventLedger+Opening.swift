@@ -7,9 +7,9 @@ extension EventLedger {
     /// Opens the ledger in `directory`, creating it when there is none.
     ///
     /// A missing directory is created with mode 0700, its parent is not; the files have mode 0600. A damaged ledger is
-    /// renamed, never removed, and replaced by a new one. Damaged is a file that is no database, fails SQLite's quick
-    /// check (below 256 MiB; of larger files the header, the schema and the last batches are checked), or has a wrong
-    /// checksum among the last batches. A batch damaged further back is found when it is read and can be skipped there.
+    /// renamed, never removed, and replaced by a new one. Damaged is a file that is no database or fails SQLite's quick
+    /// check (below 256 MiB; of larger files the header, the schema and the pages of the last batches are checked). A single
+    /// damaged batch, wherever it is, is found when it is read and can be skipped there.
     /// - Parameters:
     ///   - directory: the directory; it holds one ledger.
     ///   - durability: what a commit survives.
@@ -32,6 +32,7 @@ extension EventLedger {
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         let files = LedgerFiles(directory: directory)
         try files.makeDirectory()
+        try files.requireFiles()
         let lock = try DirectoryLock(directory: directory)
         return try files.withReserve { () throws(LedgerError) in
             try openOrCreate(files, lock: lock, durability: durability, now: now, limits: limits)
@@ -46,16 +47,17 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> (ledger: EventLedger, opening: LedgerOpening) {
         var opening: LedgerOpening
-        switch try LedgerInspection.inspect(files, limits: limits) {
+        let found = try LedgerInspection.inspect(files, limits: limits)
+        switch found {
         case .blank:
             opening = .created
             try files.beginCreation()
-        case .sound: opening = .opened
+        case .sound: opening = try files.isInCreation() ? .created : .opened
         case .damaged(let reason): opening = .setAside(path: try files.setAside(at: now), reason: reason)
         }
         do {
             return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
-        } catch .corrupt(let detail) where opening == .opened {
+        } catch .corrupt(let detail) where found == .sound {
             opening = .setAside(path: try files.setAside(at: now), reason: detail)
             return (try serve(files, lock: lock, durability: durability, now: now, limits: limits), opening)
         }
@@ -72,6 +74,7 @@ extension EventLedger {
         limits: LedgerLimits
     ) throws(LedgerError) -> EventLedger {
         let before = try LedgerMark.read(files)
+        let isCreation = try files.isInCreation()
         let ledger = try open(
             files,
             lock: lock,
@@ -83,6 +86,14 @@ extension EventLedger {
         )
         try ledger.compare(with: before, now: now)
         if before == .absent { try files.synchronizeDirectory() }
+        do throws(LedgerError) {
+            try ledger.rememberMark()
+        } catch {
+            // Until the next start it is in the log alone. A new ledger has nothing yet that could be served without.
+            if case .corrupt = error { throw error }
+            guard !isCreation else { throw error }
+        }
+        try files.endCreation()
         return ledger
     }
 
@@ -97,14 +108,13 @@ extension EventLedger {
         mark: LedgerMark? = nil
     ) throws(LedgerError) -> EventLedger {
         try files.protectDatabase()
-        let isNew = try LedgerFiles.size(of: files.database) == 0
+        let isNew = try files.databaseBytes() == 0
         let fitted = files.space.map { limits.fitted(toTotal: $0.total) } ?? limits
         let connection = try connect(to: files, setUp: fitted.writerSetUp(durability, isNew: isNew))
         try LedgerSchema.migrate(connection) { (database) throws(LedgerError) in
             try MetaTable(database).create(at: now)
         }
         try files.synchronizeDirectory()
-        try files.endCreation()
         let (identity, end) = try connection.transaction(.deferred) { (database) throws(LedgerError) in
             let end = try lastPosition(in: database)
             return try (LedgerIdentity(from: database, end: end), end)
@@ -161,10 +171,11 @@ extension EventLedger {
         durability: LedgerDurability
     ) throws(LedgerError) -> EventLedger {
         let files = LedgerFiles(directory: directory)
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             throw .absent(path: files.database)
         }
         let limits = LedgerLimits()
+        try files.requireFiles()
         let lock = try DirectoryLock(directory: directory)
         return try files.withReserve { () throws(LedgerError) in
             switch try LedgerInspection.inspect(files, limits: limits) {

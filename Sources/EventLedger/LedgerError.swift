@@ -23,6 +23,8 @@ public enum LedgerError: Error, Sendable, Equatable {
     case newerSchema(found: Int64, supported: Int64, path: String)
     /// There is no ledger at the path, and the caller asked for none to be created.
     case absent(path: String)
+    /// Something that is no file, or may not be written, is in the place of one of the ledger's files.
+    case obstructed(path: String, reason: String)
     /// The call itself is invalid; `detail` says what was expected.
     case refused(detail: String)
     /// Anything else, with SQLite's extended result code or the negated `errno`.
@@ -60,6 +62,8 @@ extension LedgerError: CustomStringConvertible {
             "\(path) has schema \(found) and this version knows up to \(supported); use the version that wrote it"
         case .absent(let path):
             "there is no ledger at \(path)"
+        case .obstructed(let path, let reason):
+            "expected a file of the ledger at \(path): \(reason); move it away, or mend its permissions"
         case .refused(let detail):
             "refused: \(detail)"
         case .other(let code, let message):

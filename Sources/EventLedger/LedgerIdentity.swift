@@ -21,7 +21,8 @@ struct LedgerIdentity: Sendable {
     /// The stored `comparable`; nil while every number may have been sent.
     private var storedComparable: UInt64?
     private var isCompared = false
-    private var isMarkStored: Bool
+    /// Whether the database says that there is a mark.
+    private(set) var isMarkStored: Bool
 
     /// Reads the identity of a ledger that ends at `end`.
     init(from database: Database, end: LedgerPosition) throws(LedgerError) {
@@ -51,7 +52,7 @@ struct LedgerIdentity: Sendable {
     mutating func compare(with mark: LedgerMark.Reading, end: LedgerPosition, now: Int64) {
         switch mark {
         case .absent:
-            guard isMarkStored, end != .start else { return }
+            guard isMarkStored else { return }
             begin(.unmarked, after: end, acknowledged: .start, now: now)
         case .unreadable:
             begin(.unmarked, after: end, acknowledged: .start, now: now)

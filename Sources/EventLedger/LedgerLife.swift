@@ -39,6 +39,9 @@ public struct LedgerLife: Hashable, Sendable {
     /// How many batches of the life before are missing, those without events included; 0 where only numbers are known.
     public var missingBatches: Int64 { max(0, acknowledged.batch - after.batch) }
 
+    /// What shows the missing events: without a mark only the journal can.
+    public var witness: Reason { reason == .unmarked ? .journal : reason }
+
     /// A new id, from the system's random numbers.
     static func makeID() -> String {
         var random = SystemRandomNumberGenerator()

@@ -16,13 +16,18 @@ public final class LedgerReader: Sendable {
     /// The process needs permission to write in the directory: readers of a write-ahead log share its index.
     public static func open(directory: String) throws(LedgerError) -> LedgerReader {
         let files = LedgerFiles(directory: directory)
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             throw LedgerError.absent(path: files.database)
         }
+        try files.requireDatabaseFiles(followsLinks: true)
         let reader = try LedgerReader(files: files, limits: LedgerLimits())
         try reader.connection.access { (database) throws(LedgerError) in
-            guard try LedgerSchema.integer("PRAGMA application_id", in: database) == LedgerSchema.applicationID else {
-                throw LedgerError.absent(path: files.database)
+            let application = try LedgerSchema.integer("PRAGMA application_id", in: database)
+            guard application == LedgerSchema.applicationID else {
+                guard try !files.isInCreation() else { throw LedgerError.absent(path: files.database) }
+                throw LedgerError.corrupt(
+                    detail: "application id \(LedgerSchema.applicationID) expected, \(application) found"
+                )
             }
             let version = try LedgerSchema.version(of: database)
             guard version <= LedgerSchema.version else {
@@ -57,6 +62,19 @@ public final class LedgerReader: Sendable {
         try connection.transaction(.deferred) { (database) throws(LedgerError) in
             let table = BatchTable(database)
             return try table.read(after: table.lastBatch(endingBy: sequence), limit: limit)
+        }
+    }
+
+    /// The damaged ones among the last batches up to one with an id, the newest first.
+    ///
+    /// A recovery does not read what a checkpoint has. It is still to be journaled, or dumped, and a disk that begins to fail
+    /// shows there first.
+    public func damagedBatches(
+        upTo batch: Int64,
+        limit: ReadLimit = ReadLimit(batches: 64, bytes: 16 << 20)
+    ) throws(LedgerError) -> [Int64] {
+        try connection.access { (database) throws(LedgerError) in
+            try BatchTable(database).damagedTail(upTo: batch, limit)
         }
     }
 

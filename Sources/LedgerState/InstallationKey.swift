@@ -100,6 +100,10 @@ private struct KeyFile {
             throw InstallationKeyError(path: path, problem: "it cannot be opened (errno \(errno))")
         }
         defer { close(file) }
+        var status = stat()
+        guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw InstallationKeyError(path: path, problem: "it is a directory or no regular file")
+        }
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         guard let mode = attributes?[.posixPermissions] as? Int, mode & 0o077 == 0 else {
             throw InstallationKeyError(path: path, problem: "others may read or write it; expected mode 0600")

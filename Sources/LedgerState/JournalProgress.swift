@@ -132,8 +132,11 @@ package final class JournalProgress: Sendable {
 
 extension JournalProgress {
     /// The progress from which delivery resumes.
+    ///
+    /// - Parameter readable: the end of what can be read, where the last batch is damaged: nothing lags behind that.
     package static func resume(
         _ ledger: EventLedger,
+        upTo readable: LedgerPosition? = nil,
         clock: LedgerClock = .system
     ) throws(LedgerError) -> JournalProgress {
         let statistics = try ledger.reader.statistics()
@@ -141,7 +144,7 @@ extension JournalProgress {
         let start = Reached.resuming(saved, pruned: statistics.pruned)
         return JournalProgress(
             start,
-            end: statistics.end,
+            end: readable ?? statistics.end,
             oldest: try received(after: start.position.sequence, ledger.reader) ?? statistics.oldestReceivedAt,
             clock: clock
         )

@@ -174,7 +174,10 @@ package struct ProjectionMetrics: Sendable {
             update.raise(lines[result], to: accounts.lines[result.rawValue], created: created)
         }
         update.set(sequence, to: projection.position.sequence)
-        journal?.set(accepted: accounts.accepted, created: created, in: &update)
+        // An event that was accepted and is not counted was in a batch that is damaged or missing.
+        let sequence = projection.position.sequence
+        let lost = sequence - min(accounts.accepted, sequence)
+        journal?.set(accepted: accounts.accepted, lost: lost, created: created, in: &update)
     }
 }
 
@@ -235,10 +238,13 @@ private final class JournalSums: Sendable {
     }
 
     /// Call it in ``alone(_:)``.
-    func set(accepted: UInt64, created: Int64, in update: inout MetricsUpdate) {
+    ///
+    /// - Parameter lost: how many numbers the ledger gave to events that it has lost since; `accepted` lacks them.
+    func set(accepted: UInt64, lost: UInt64, created: Int64, in update: inout MetricsUpdate) {
         let (saved, since) = progress.waiting
-        let done = min(saved.position.sequence, accepted)
-        let passed = min(saved.skipped, done)
+        let passedLost = min(lost, saved.skipped, saved.position.sequence)
+        let done = min(saved.position.sequence - passedLost, accepted)
+        let passed = min(saved.skipped - passedLost, done)
         update.raise(confirmed, to: done - passed, created: created)
         update.raise(skipped, to: passed, created: created)
         update.set(pending, to: accepted - done)

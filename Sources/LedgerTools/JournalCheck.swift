@@ -28,7 +28,9 @@ struct JournalCheck {
         self.lives = lives
         let census: JournalCensus
         do throws(JournalReaderError) {
-            census = try Self.census(of: lives, upTo: confirmed, in: location, progress)
+            census = try JournalCensus.settled(upTo: confirmed) { (usesIndex) throws(JournalReaderError) in
+                try JournalCensus(of: lives, in: location, usesIndex: usesIndex, progress: progress)
+            }
         } catch {
             skip("\(error)")
             return
@@ -41,21 +43,6 @@ struct JournalCheck {
                 "the journal holds numbers up to \(last), and the ledger ends at \(end): was it replaced by an older copy?"
             )
         }
-    }
-
-    /// The entries as the delivery confirms them and `journalctl -t` lists them; where numbers are missing there, the
-    /// whole journal is searched for them.
-    private static func census(
-        of lives: [LedgerLife],
-        upTo confirmed: UInt64,
-        in location: JournalLocation,
-        _ progress: (LedgerProgress) -> Void
-    ) throws(JournalReaderError) -> JournalCensus {
-        var census = try JournalCensus(of: lives, in: location, usesIndex: true, progress: progress)
-        guard !census.missing(upTo: confirmed).isEmpty else { return census }
-        let whole = try JournalCensus(of: lives, in: location, usesIndex: false, progress: progress)
-        census.addUnindexed(of: whole, upTo: confirmed)
-        return census
     }
 
     /// The result where no journal is read.
@@ -144,8 +131,13 @@ struct JournalCensus {
     private(set) var history: [String: (entries: UInt64, last: UInt64)] = [:]
     /// Whether all numbers fitted into the bounded ranges, which only a very unusual order of entries prevents.
     private(set) var isComplete = true
+    /// The number of the journal's oldest entry.
+    private var head: UInt64?
+    /// What stood before this number was deleted by the journal while it was read.
+    private var floor: UInt64 = 0
 
     mutating func note(_ sequence: UInt64) {
+        if head == nil { head = sequence }
         entries += 1
         let isNew = !present.contains(sequence)
         if isNew {
@@ -179,7 +171,41 @@ struct JournalCensus {
             end = range.upperBound
         }
         if end < last { missing.append(end + 1...last) }
-        return missing
+        return missing.compactMap { $0.upperBound < floor ? nil : max($0.lowerBound, floor)...$0.upperBound }
+    }
+}
+
+extension JournalCensus {
+    /// Counts the entries as the delivery confirms them and `journalctl -t` lists them; where numbers are missing there, the
+    /// whole journal is searched for them.
+    ///
+    /// journald may rotate and delete files while they are read: a file that is renamed just then is not seen, and one that
+    /// is deleted is seen in part. So what is missing is looked for again in a journal opened anew, and what stood before the
+    /// oldest entry that is left then was deleted.
+    ///
+    /// - Parameter read: counts the entries of a journal opened anew, by its index or all of them.
+    static func settled(
+        upTo last: UInt64,
+        _ read: (_ usesIndex: Bool) throws(JournalReaderError) -> JournalCensus
+    ) throws(JournalReaderError) -> JournalCensus {
+        var census = try read(true)
+        if !census.missing(upTo: last).isEmpty { census.add(try read(true)) }
+        guard !census.missing(upTo: last).isEmpty else { return census }
+        census.addUnindexed(of: try read(false), upTo: last)
+        if !census.missing(upTo: last).isEmpty { census.add(try read(true)) }
+        return census
+    }
+
+    /// Adds what a later census has found.
+    private mutating func add(_ later: JournalCensus) {
+        for range in later.present.elements where !present.insert(range) { isComplete = false }
+        for range in later.repeated.elements where !repeated.insert(range) { isComplete = false }
+        if !later.isComplete { isComplete = false }
+        entries = max(entries, later.entries + unindexed)
+        history.merge(later.history) { (max($0.entries, $1.entries), max($0.last, $1.last)) }
+        // An empty journal has deleted everything.
+        if later.head != head { floor = later.head ?? .max }
+        head = later.head
     }
 }
 

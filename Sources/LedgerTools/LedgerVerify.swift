@@ -41,11 +41,11 @@ package struct LedgerVerify: Sendable {
             // Read first, so that everything acknowledged by then is in the ledger when it is read, and everything
             // confirmed in the journal.
             let acknowledged = try reader.acknowledged()
+            // Before the positions, which what is deleted never passes: or it would look as if the journal had skipped it.
+            let pruned = try reader.statistics().pruned
             let positions = try reader.positions().filter { $0.projection != KeyFingerprint.projection }
             let saved = positions.first { $0.projection == JournalProgress.projection }
-            let reached = try saved.map { (saved) throws(LedgerError) in
-                JournalProgress.Reached.resuming(saved, pruned: try reader.statistics().pruned)
-            }
+            let reached = saved.map { JournalProgress.Reached.resuming($0, pruned: pruned) }
             let key = keyCheck()
             let database = try databaseCheck()
             let lives = try reader.lives()

@@ -19,6 +19,7 @@ struct LivesCheck {
         if lives.count > 1, let newest = lives.last {
             check.sentence =
                 "\(newest.number) lives; the newest, \(newest.id), began after number \(newest.after.sequence)"
+            if newest.reason == .unmarked { check.sentence += ", because ledger.mark was missing or unreadable" }
         }
         for (life, former) in zip(lives.dropFirst(), lives) { add(life, former) }
         compare(acknowledged, lives, end)
@@ -26,7 +27,7 @@ struct LivesCheck {
 
     private mutating func add(_ life: LedgerLife, _ former: LedgerLife) {
         guard life.missingEvents > 0 || life.missingBatches > 0 else { return }
-        let witness = life.reason == .journal ? "the journal" : "the mark"
+        let witness = life.witness == .journal ? "the journal" : "the mark"
         let numbers =
             life.missingEvents > 0
             ? "numbers \(life.after.sequence + 1) to \(life.acknowledged.sequence) of life \(former.id)"

@@ -62,6 +62,7 @@ package final class Pipeline: Sendable {
             ? nil
             : try JournalProgress.resume(
                 ledger,
+                upTo: projection.position,
                 clock: LedgerClock(now: { clock.now }, monotonic: { UInt64(clamping: monotonic.now) * 1_000 })
             )
         let output = try journald?.output(ledger, progress, directory: directory.path) ?? .off

@@ -8,7 +8,7 @@ import Testing
 @Suite("A damaged ledger")
 struct DamageTests {
     enum Damage: String, CaseIterable {
-        case header, garbage, truncated, middlePage, flippedByte, otherApplication, missingTable
+        case header, garbage, truncated, middlePage, otherApplication, missingTable
     }
 
     let directory: TemporaryDirectory
@@ -45,7 +45,6 @@ struct DamageTests {
             try FileBytes.write((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* $0 &+ 7) }, to: path)
         case .truncated: try FileBytes.truncate(path, to: FileBytes.read(path).count / 2 / 8192 * 8192)
         case .middlePage: try damageMiddlePage(of: path)
-        case .flippedByte: try flipByte(ofBatch: 300)
         case .otherApplication: try FileBytes.write([1, 2, 3, 4], to: path, at: 68)
         case .missingTable:
             let connection = try LedgerConnection(path: path, readOnly: false, setUp: ["DROP TABLE position"])
@@ -91,11 +90,11 @@ struct DamageTests {
         )
     }
 
-    @Test("a write-ahead log without its database is set aside", arguments: [true, false])
-    func setsAsideLonelyLog(isEmptyDatabase: Bool) throws {
+    @Test("a write-ahead log without its database is set aside", arguments: [nil, 0, 1])
+    func setsAsideLonelyLog(bytes: Int?) throws {
         let log = Array("frames of a database that is gone".utf8)
         try FileBytes.write(log, to: path + "-wal")
-        if isEmptyDatabase { try FileBytes.write([], to: path) }
+        if let bytes { try FileBytes.write([UInt8](repeating: 0x53, count: bytes), to: path) }
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
         guard case .setAside(let aside, _) = opening else {
             Issue.record("unexpected: \(opening)")
@@ -125,26 +124,75 @@ struct DamageTests {
         #expect(try FileBytes.read(aside + "-wal") == log)
     }
 
-    @Test("a damaged batch far from the end is found by reading and by verify, and can be skipped")
-    func damageInTheMiddle() throws {
+    @Test(
+        "a damaged batch is found by reading and by verify, and can be skipped, wherever it is",
+        arguments: [20, 100, 250, 299, 300]
+    )
+    func damagedBatch(number: Int) throws {
         try fill()
-        try flipByte(ofBatch: 100)
+        try flipByte(ofBatch: number)
+        let batch = Int64(number)
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
-        #expect(opening == .opened)
-        #expect(try ledger.reader.read(afterBatch: 90).map(\.id) == Array(91...99))
-        let error = #expect(throws: LedgerError.self) { try ledger.reader.read(afterBatch: 99) }
-        guard case .damagedBatch(100, let detail) = error else {
+        #expect(opening == .opened && ledger.renewal == nil)
+        #expect(ledger.position == LedgerPosition(batch: 300, sequence: 900), "its numbers are known")
+        #expect(try ledger.reader.read(afterBatch: batch - 10).map(\.id) == Array(batch - 9..<batch))
+        let error = #expect(throws: LedgerError.self) { try ledger.reader.read(afterBatch: batch - 1) }
+        guard case .damagedBatch(batch, let detail) = error else {
             Issue.record("unexpected: \(String(describing: error))")
             return
         }
         #expect(detail.contains("checksum"))
-        #expect(try ledger.reader.read(afterBatch: 100).first?.id == 101)
+        #expect(try ledger.reader.read(afterBatch: batch).first?.id == (batch == 300 ? nil : batch + 1))
+        #expect(try ledger.append([.sample(301)]) == LedgerPosition(batch: 301, sequence: 903))
 
         let verification = try ledger.reader.verify()
-        #expect(verification.batches == 300)
-        #expect(verification.events == 897)
-        #expect(verification.findings.map(\.batch) == [100])
+        #expect(verification.batches == 301)
+        #expect(verification.events == 900)
+        #expect(verification.findings.map(\.batch) == [batch])
         #expect(verification.next == nil)
+    }
+
+    @Test(
+        "where the numbers of the newest batch are damaged, the ledger goes on after the last sound one, in a new life",
+        arguments: [1, 1_000_000, Int64.max]
+    )
+    func damagedNumbers(first: Int64) throws {
+        try fill()
+        let connection = try LedgerConnection(
+            path: path,
+            readOnly: false,
+            setUp: ["UPDATE batch SET first_sequence = \(first) WHERE id = 300"]
+        )
+        try connection.close()
+        let ledger = try EventLedger.sample(in: directory)
+        #expect(ledger.position == LedgerPosition(batch: 300, sequence: 897))
+        #expect(ledger.renewal?.reason == .mark && ledger.renewal?.missingEvents == 3)
+        #expect(try ledger.reader.statistics().end == ledger.position)
+        #expect(try ledger.append([.sample(301)]) == LedgerPosition(batch: 301, sequence: 900))
+        #expect(try ledger.reader.statistics().end == ledger.position)
+        #expect(try ledger.reader.read(afterBatch: 300).map(\.firstSequence) == [898])
+        #expect(try ledger.reader.verify().findings.map(\.batch) == [300])
+    }
+
+    @Test("a batch one of whose values has lost its type is skipped, and no reason to set the ledger aside")
+    func damagedType() throws {
+        try fill()
+        let bytes = try FileBytes.read(path)
+        // The types of the values (https://sqlite.org/fileformat.html#record_format) precede 20 bytes of numbers and the
+        // receipt: the header's size, id, first sequence, count, received time, origin, checksum, receipt and events.
+        let types: [UInt8] = [10, 0, 2, 1, 6, 1, 6, 36, 0x9F, 0x42]
+        let receipt = try #require(FileBytes.find(Array("receipt 300;".utf8), in: bytes))
+        let header = receipt - 20 - types.count
+        #expect(Array(bytes[header..<header + types.count]) == types)
+        // The received time is a floating-point number then.
+        try FileBytes.write([7], to: path, at: header + 4)
+        let findings = try LedgerReader.open(directory: directory.path).integrityFindings()
+        #expect(findings == ["non-INTEGER value in batch.received_at"])
+        let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
+        #expect(opening == .opened)
+        let error = #expect(throws: LedgerError.self) { try ledger.reader.read(afterBatch: 299) }
+        #expect(error == .damagedBatch(id: 300, detail: "a number is of another type"))
+        #expect(try ledger.reader.verify().events == 897)
     }
 
     @Test("verify works in parts and finds missing batches")
@@ -171,12 +219,17 @@ struct DamageTests {
     }
 
     @Test(
-        "opening checks only the header and the tail of a file above the full check's size",
+        "opening checks only the header and the tail's pages of a file above the full check's size",
         arguments: [true, false]
     )
     func largeFile(isTailDamaged: Bool) throws {
         try fill()
-        try isTailDamaged ? flipByte(ofBatch: 290) : apply(.middlePage)
+        if isTailDamaged {
+            let place = try #require(try FileBytes.find(Array("events 290;".utf8), in: FileBytes.read(path)))
+            try FileBytes.write([UInt8](repeating: 0xFF, count: 8192), to: path, at: place / 8192 * 8192)
+        } else {
+            try apply(.middlePage)
+        }
         var limits = LedgerLimits()
         limits.fullCheckBytes = 0
         let opening = try EventLedger.open(
@@ -190,7 +243,7 @@ struct DamageTests {
                 Issue.record("unexpected: \(opening)")
                 return
             }
-            #expect(reason.contains("batch 290"))
+            #expect(reason.contains("malformed"))
         } else {
             #expect(opening == .opened)
         }

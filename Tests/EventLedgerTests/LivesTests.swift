@@ -216,6 +216,113 @@ struct LivesTests {
         #expect(try open(image).renewal == nil)
     }
 
+    /// A ledger that was never closed, so that all of its batches are in the log, as a kill leaves it in `image`.
+    func fillLog() throws -> EventLedger {
+        let ledger = try EventLedger.sample(in: directory)
+        for number in 1...40 { try ledger.append([.sample(number, bytes: 2_000)]) }
+        try takeImage(to: image)
+        return ledger
+    }
+
+    @Test("a new database says in its own file that there is a mark, before it acknowledges anything")
+    func rememberedMark() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try FileBytes.copy(directory.path + "/ledger.sqlite", to: image.path + "/ledger.sqlite")
+        let reader = try LedgerReader.open(directory: image.path)
+        #expect(try reader.acknowledged() == .absent)
+        #expect(try reader.identity().id == ledger.id)
+        #expect(try !directory.names().contains("ledger.new"))
+    }
+
+    @Test("a ledger that lost both its log and its mark begins a life, though it looks like a new one")
+    func lostLogAndMark() throws {
+        let ledger = try fillLog()
+        try FileBytes.remove(image.path + "/ledger.sqlite-wal")
+        try FileBytes.remove(image.path + "/ledger.mark")
+        #expect(try LedgerReader.open(directory: image.path).acknowledged() == .absent)
+        let (opened, opening) = try EventLedger.open(directory: image.path, durability: .process, now: sampleTime)
+        #expect(opening == .opened)
+        #expect(opened.position == .start && opened.id == ledger.id)
+        let life = try #require(opened.renewal)
+        #expect(life.reason == .unmarked && life.after == .start && life.id != ledger.id)
+        #expect(opened.lives.map(\.number) == [1, 2])
+        // What the journal still has of the former life is known to be missing then.
+        #expect(try opened.journalShowed(ledger.id, upTo: 120)?.missingEvents == 120)
+        try opened.append([.sample(1)])
+        try opened.close()
+        #expect(try open(image).renewal == nil, "it is told once")
+    }
+
+    @Test("a ledger of a version that wrote no mark opens without a word, and keeps all batches")
+    func neverMarked() throws {
+        try fill()
+        let older = try LedgerConnection(
+            path: directory.path + "/ledger.sqlite",
+            readOnly: false,
+            setUp: ["UPDATE meta SET is_marked = 0, comparable = NULL"]
+        )
+        try older.close()
+        try FileBytes.remove(mark)
+        let ledger = try open(directory)
+        #expect(ledger.renewal == nil && ledger.lives.count == 1)
+        #expect(ledger.position == LedgerPosition(batch: 40, sequence: 120))
+        // From now on it has one.
+        let other = try TemporaryDirectory()
+        try FileBytes.copy(directory.path + "/ledger.sqlite", to: other.path + "/ledger.sqlite")
+        #expect(try LedgerReader.open(directory: other.path).acknowledged() == .absent)
+    }
+
+    @Test("a log whose header is damaged is kept as it was found, and what was in it is missing", arguments: 0..<4)
+    func damagedLogHeader(offset: Int) throws {
+        _ = try fillLog()
+        let log = image.path + "/ledger.sqlite-wal"
+        try FileBytes.write([FileBytes.read(log)[offset] ^ 0xFF], to: log, at: offset)
+        let damaged = try FileBytes.read(log)
+        let reader = try LedgerReader.open(directory: image.path)
+        #expect(try reader.statistics().end == .start)
+        #expect(
+            try reader.acknowledged()
+                == .read(life: reader.identity().id, position: LedgerPosition(batch: 40, sequence: 120))
+        )
+        let ledger = try open(image)
+        #expect(ledger.keptLog == .copied(path: keptLog))
+        #expect(try FileBytes.read(keptLog) == damaged)
+        #expect(ledger.position == .start && ledger.renewal?.missingEvents == 120)
+    }
+
+    @Test("a database whose tables were all in a lost log is set aside; one that was being made is a new ledger")
+    func lostTables() throws {
+        // As earlier versions left it before its first write-back.
+        for isInCreation in [false, true] {
+            let connection = try LedgerConnection(
+                path: directory.path + "/ledger.sqlite",
+                readOnly: false,
+                setUp: LedgerLimits().writerSetUp(.process, isNew: true) + ["CREATE TABLE meta (id INTEGER)"]
+            )
+            let state = try TemporaryDirectory()
+            try FileBytes.copy(directory.path + "/ledger.sqlite", to: state.path + "/ledger.sqlite")
+            try connection.close()
+            try FileBytes.remove(directory.path + "/ledger.sqlite")
+            let bytes = try FileBytes.read(state.path + "/ledger.sqlite")
+            #expect(!bytes.isEmpty)
+            if isInCreation { try FileBytes.write([], to: state.path + "/ledger.new") }
+            let error = #expect(throws: LedgerError.self) { try LedgerReader.open(directory: state.path) }
+            let opening = try EventLedger.open(directory: state.path, durability: .process, now: sampleTime).opening
+            if isInCreation {
+                #expect(error == .absent(path: state.path + "/ledger.sqlite"))
+                #expect(opening == .created)
+            } else {
+                #expect("\(String(describing: error))".contains("application id"))
+                guard case .setAside(let aside, _) = opening else {
+                    Issue.record("unexpected: \(opening)")
+                    return
+                }
+                #expect(try FileBytes.read(aside) == bytes)
+            }
+            #expect(try !state.names().contains("ledger.new"))
+        }
+    }
+
     @Test("opening for maintenance leaves the evidence to the next start of the service")
     func maintenance() throws {
         try fill()

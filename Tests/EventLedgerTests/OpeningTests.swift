@@ -76,12 +76,69 @@ struct OpeningTests {
             withIntermediateDirectories: false
         )
         #expect(throws: LedgerError.self) { try EventLedger.sample(in: directory) }
-        #expect(try directory.names() == ["ledger.lock", "ledger.sqlite"])
+        #expect(try directory.names() == ["ledger.sqlite"])
     }
 
-    @Test("an empty file that a crash left becomes a new ledger")
-    func emptyFile() throws {
-        try FileBytes.write([], to: directory.path + "/ledger.sqlite")
+    @Test(
+        "a directory in the place of one of the ledger's files is a clear error, and without it the ledger goes on",
+        arguments: [
+            "ledger.reserve", "ledger.mark", "ledger.lock", "ledger.new", "ledger.sqlite-wal", "ledger.sqlite-shm",
+            "ledger.sqlite-journal",
+        ]
+    )
+    func directoryInTheWay(name: String) throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.append([.sample(1)])
+        try ledger.close()
+        let path = "\(directory.path)/\(name)"
+        if try directory.names().contains(name) { try FileBytes.remove(path) }
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let before = try directory.names()
+        let openings: [() throws -> EventLedger] = [
+            { try EventLedger.sample(in: directory) },
+            { try EventLedger.openExisting(directory: directory.path, durability: .process) },
+        ]
+        for open in openings {
+            let error = #expect(throws: LedgerError.self) { try open().close() }
+            #expect(error == .obstructed(path: path, reason: "Is a directory"))
+            #expect(error?.description.contains("\(path): Is a directory; move it away") == true)
+        }
+        #expect(try directory.names() == before)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try EventLedger.sample(in: directory).position.sequence == 3)
+    }
+
+    @Test("a link in the place of the reserve is a clear error, and what it leads to stays as it is")
+    func linkInTheWay() throws {
+        let other = directory.path + "/other"
+        try FileBytes.write([1, 2, 3], to: other)
+        let path = directory.path + "/ledger.reserve"
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: other)
+        #expect(throws: LedgerError.obstructed(path: path, reason: "it is a symbolic link")) {
+            try EventLedger.sample(in: directory)
+        }
+        #expect(try FileBytes.read(other) == [1, 2, 3])
+    }
+
+    @Test("a directory that takes the reserve's place while the ledger is open is no lack of space")
+    func reserveReplaced() throws {
+        let ledger = try EventLedger.sample(in: directory)
+        try ledger.keepRoom(checkpointBytes: 0)
+        let path = directory.path + "/ledger.reserve"
+        try FileBytes.remove(path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        // The reserve is to grow now, and cannot.
+        try ledger.keepRoom(checkpointBytes: 32 << 20)
+        try ledger.append([.sample(1)])
+        try ledger.keepRoom(checkpointBytes: 32 << 20)
+        #expect(try #require(ledger.room).roomForEvents > 0)
+        #expect(try ledger.append([.sample(2)]).sequence == 6)
+        try ledger.close()
+    }
+
+    @Test("an empty file that a crash left becomes a new ledger", arguments: [0, 1])
+    func emptyFile(bytes: Int) throws {
+        try FileBytes.write([UInt8](repeating: 0x53, count: bytes), to: directory.path + "/ledger.sqlite")
         let (ledger, opening) = try EventLedger.open(directory: directory.path, durability: .process, now: sampleTime)
         #expect(opening == .created)
         try ledger.append([.sample(1)])

@@ -56,6 +56,30 @@ struct DamagedRowTests {
         #expect(projection.fold.totals.scheduled == 3)
     }
 
+    private func recover(_ kept: KeptLedger) throws -> (LedgerProjection, LedgerProjection.Recovery) {
+        try LedgerProjection.recover(
+            from: try LedgerReader.open(directory: kept.path),
+            identityKey: EventText.identityKey,
+            limits: LifecycleLimits()
+        )
+    }
+
+    @Test("recovery tells how many events were in a batch that is damaged or missing, and counts the others")
+    func recoveryTellsLostEvents() throws {
+        for (isMissing, batch) in [(false, 2), (false, 3), (true, 2)] as [(Bool, Int64)] {
+            let kept = try ledger(receipts: [[], [], []])
+            try isMissing ? kept.execute("DELETE FROM batch WHERE id = \(batch)") : kept.flip("id-\(batch - 1)")
+            let (projection, recovery) = try recover(kept)
+            #expect(recovery.damagedBatches == (isMissing ? [] : [batch]))
+            #expect(recovery.missingBatches == (isMissing ? [batch...batch] : []))
+            #expect(recovery.skippedBatches == 1 && recovery.lostEvents == 1)
+            #expect(recovery.batches == 2)
+            #expect(projection.accounts.accepted == 2)
+        }
+        let (_, sound) = try recover(try ledger(receipts: [[], [], []]))
+        #expect(sound.skippedBatches == 0 && sound.lostEvents == 0)
+    }
+
     @Test("verify fails for a batch whose receipt cannot be read")
     func verifyNamesDamagedReceipt() throws {
         let kept = try ledgerWithDamagedReceipt()

@@ -103,4 +103,53 @@ struct JournalCensusTests {
         #expect(indexed.entries == 8)
         #expect(indexed.repetitions == [7...7], "what the index shows once is not repeated")
     }
+
+    /// What is settled of a journal that reads like this each time that it is opened.
+    private func settled(_ readings: [[UInt64]], unindexed: [UInt64] = [], upTo last: UInt64 = 12) throws -> (
+        census: JournalCensus, readings: Int
+    ) {
+        var read = 0
+        let settled = try JournalCensus.settled(upTo: last) { usesIndex in
+            guard usesIndex else { return census(unindexed) }
+            read += 1
+            return census(readings[min(read, readings.count) - 1])
+        }
+        return (settled, read)
+    }
+
+    @Test("a journal that holds every number is read once")
+    func readOnce() throws {
+        let (census, readings) = try settled([Array(3...12), []])
+        #expect(readings == 1)
+        #expect(census.missing(upTo: 12) == [])
+    }
+
+    @Test("numbers of a file that was renamed while the journal was opened are found when it is opened again")
+    func rotatedWhileOpened() throws {
+        let (census, _) = try settled([[1, 2, 3, 4, 9, 10, 11, 12], Array(1...12)])
+        #expect(census.missing(upTo: 12) == [])
+        #expect(census.entries == 12 && census.unindexed == 0 && census.repetitions == [])
+        // At the end of the journal, too.
+        #expect(try settled([[1, 2, 3, 4], Array(1...12)]).census.missing(upTo: 12) == [])
+    }
+
+    @Test("numbers that the journal deletes while it is read are not missing, those after its oldest entry are")
+    func deletedWhileRead() throws {
+        // The file with 5 to 8 was deleted after that with 1 to 4 had been opened.
+        let deleted = try settled([[1, 2, 3, 4, 9, 10, 11, 12], [9, 10, 11, 12]])
+        #expect(deleted.census.missing(upTo: 12) == [])
+        #expect(try settled([[1, 2, 3, 4, 9, 10, 12], [9, 10, 12]]).census.missing(upTo: 12) == [11...11])
+        // 2 was written late, and stays when 5 to 8 go.
+        #expect(try settled([[1, 3, 4, 9, 2, 10, 11, 12], [9, 2, 10, 11, 12]]).census.missing(upTo: 12) == [])
+        #expect(try settled([[1, 2, 3, 4, 9], []]).census.missing(upTo: 12) == [], "all of it was deleted")
+    }
+
+    @Test("numbers that are missing each time that the journal is read are missing")
+    func missingEachTime() throws {
+        let (census, readings) = try settled([[1, 2, 3, 5, 5, 6, 8, 9, 10, 11, 12]], unindexed: [1, 2, 3, 7])
+        #expect(census.missing(upTo: 12) == [4...4])
+        #expect(census.unindexed == 1 && census.repetitions == [5...5])
+        #expect(census.entries == 12)
+        #expect(readings == 3)
+    }
 }

@@ -76,7 +76,7 @@ struct IngestProcessor: CommitProcessor {
         failures = FailureLog(log)
         marks = MarkLog(log)
         checkpoints = CheckpointSchedule()
-        metrics.unreadableRecords.add(UInt64(recovery.damagedBatches.count))
+        metrics.unreadableRecords.add(recovery.unreadableBatches)
         self.metrics.publish(projection)
         self.metrics.attach(self.projection.fold.takeObservations())
         if let started { _ = isBelieved(started.wall, started.monotonic) }

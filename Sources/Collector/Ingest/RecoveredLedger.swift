@@ -72,10 +72,20 @@ struct RecoveredLedger {
         }
         let recovery = recovered.1
         log.info("recovered", metadata: ["batches": "\(recovery.batches)"])
-        if !recovery.damagedBatches.isEmpty {
+        if recovery.skippedBatches > 0 {
             log.error(
                 "damaged batches of the ledger were skipped; their events are not counted",
-                metadata: ["batches": "\(recovery.damagedBatches.prefix(20))"]
+                metadata: [
+                    "batches": "\(recovery.damagedBatches.prefix(20))",
+                    "missing": "\(recovery.missingBatches.prefix(20))",
+                    "events": "\(recovery.lostEvents)",
+                ]
+            )
+        }
+        if !recovery.damagedSavedBatches.isEmpty {
+            log.error(
+                "batches of the ledger are damaged whose events are counted; what is not journaled of them cannot be",
+                metadata: ["batches": "\(recovery.damagedSavedBatches.prefix(20))"]
             )
         }
         self.ledger = ledger
@@ -91,7 +101,7 @@ struct RecoveredLedger {
     /// Opens nothing for writing, so that the ledger stays as it is when one of the two is missing.
     private static func foundKey(_ directory: String) throws -> InstallationKey? {
         guard let key = try InstallationKey.load(from: directory) else {
-            guard isUnused(directory) else { throw InstallationKeyError.missing(directory) }
+            guard try isUnused(directory) else { throw InstallationKeyError.missing(directory) }
             return nil
         }
         if case .lost(let ledger) = try LedgerPresence.find(in: directory) { throw ledger }
@@ -99,13 +109,15 @@ struct RecoveredLedger {
     }
 
     /// Whether there is no ledger, or one that a first start left without an event when it ended before the key was created.
-    private static func isUnused(_ directory: String) -> Bool {
+    private static func isUnused(_ directory: String) throws(LedgerError) -> Bool {
         do throws(LedgerError) {
             let reader = try LedgerReader.open(directory: directory)
             guard try KeyFingerprint(in: reader) == nil else { return false }
             return try reader.statistics().end.sequence == 0
         } catch .absent {
             return (try? LedgerPresence.find(in: directory)) != .present
+        } catch .obstructed(let path, let reason) {
+            throw .obstructed(path: path, reason: reason)
         } catch {
             return false
         }

@@ -47,7 +47,7 @@ struct LedgerLifeMetrics: Sendable {
             start.set(Double(newest.startedAt) / 1e6)
         }
         for witness in Self.witnesses {
-            let events = all.reduce(UInt64(0)) { $0 &+ ($1.reason == witness ? $1.missingEvents : 0) }
+            let events = all.reduce(UInt64(0)) { $0 &+ ($1.witness == witness ? $1.missingEvents : 0) }
             missing.with(witness.rawValue).restore(to: events)
         }
         markFailures.restore(to: ledger.markFailures)

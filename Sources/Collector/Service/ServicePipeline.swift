@@ -35,7 +35,9 @@ struct ServicePipeline {
         try ledger.keepRoom(checkpointBytes: storage.projection.checkpointBytes)
         registry = MetricsRegistry(now: clock.now) { log.warning("\($0)") }
         report(RegistryMetricsFactory(registry, options: LibraryMetrics.options))
-        let progress = configuration.journal == .off ? nil : try JournalProgress.resume(ledger)
+        let progress =
+            configuration.journal == .off
+            ? nil : try JournalProgress.resume(ledger, upTo: storage.projection.position)
         let output = try JournalOutput(configuration, ledger, progress, key: storage.identityKey, log: log)
         let ledgerMetrics = LedgerMetrics(registry, wasSetAside: storage.opening.isSetAside)
         let processor = IngestProcessor(

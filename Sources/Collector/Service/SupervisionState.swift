@@ -148,7 +148,7 @@ extension LedgerError {
         case .full: "no space left for the ledger"
         case .busy: "another connection locks the ledger"
         case .corrupt, .damagedBatch, .damagedState: "the ledger is damaged"
-        case .locked, .newerSchema, .absent, .refused, .other: "the ledger fails"
+        case .locked, .newerSchema, .absent, .obstructed, .refused, .other: "the ledger fails"
         }
     }
 }

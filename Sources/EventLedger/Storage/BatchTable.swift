@@ -74,7 +74,7 @@ struct BatchTable {
     /// Ends never decrease with the id, so a binary search over the ids replaces an index, which would cost a page in
     /// every commit.
     func lastBatch(endingBy sequence: UInt64) throws(LedgerError) -> Int64 {
-        guard var low = try end(ordered: "id ASC"), let newest = try end(ordered: "id DESC") else { return 0 }
+        guard var low = try oldest(), let newest = try end(ordered: "id DESC") else { return 0 }
         guard low.position.sequence <= sequence else { return low.position.batch - 1 }
         var high = newest.position.batch
         while low.position.batch < high {
@@ -93,27 +93,55 @@ struct BatchTable {
     func oldest() throws(LedgerError) -> BatchEnd? { try end(ordered: "id ASC") }
 
     /// The last batch; nil when there is none.
-    func newest() throws(LedgerError) -> BatchEnd? { try end(ordered: "id DESC") }
-
-    /// Verifies the last batches, the newest first, until `limit`.
-    func verifyTail(_ limit: ReadLimit) throws(LedgerError) {
-        let statement = try LedgerStatement("SELECT \(Self.columns) FROM batch ORDER BY id DESC", in: database)
+    ///
+    /// Numbers that do not continue those before them are damaged, here or there, and new batches must not continue them.
+    /// Then the last sound batch tells how far the numbers are known.
+    func newest() throws(LedgerError) -> BatchEnd? {
+        let statement = try LedgerStatement("\(Self.selectEnd) ORDER BY id DESC LIMIT 2", in: database)
         defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        let newest = BatchEnd(statement)
+        let former = try statement.step() ? BatchEnd(statement).position : MetaTable(database).pruned()
+        if newest.start == former { return newest }
+        if let sound = try lastSoundSequence() { return newest.ending(at: sound) }
+        return try newest.ending(at: MetaTable(database).pruned().sequence)
+    }
+
+    /// The last number of the last batch whose checksum is right; nil where none of the last ones is.
+    private func lastSoundSequence() throws(LedgerError) -> UInt64? {
+        let statement = try LedgerStatement(
+            "SELECT \(Self.columns) FROM batch ORDER BY id DESC LIMIT \(Self.maximumDamagedTail)",
+            in: database
+        )
+        defer { statement.reset() }
+        while try statement.step() {
+            if case .success(let stored) = row(of: statement) { return stored.position.sequence }
+        }
+        return nil
+    }
+
+    /// How many batches are read to find a sound one.
+    private static let maximumDamagedTail = 64
+
+    /// Reads the last batches up to `batch`, and returns which of them are damaged, the newest first.
+    func damagedTail(upTo batch: Int64, _ limit: ReadLimit) throws(LedgerError) -> [Int64] {
+        let statement = try LedgerStatement(
+            "SELECT \(Self.columns) FROM batch WHERE id <= ? ORDER BY id DESC",
+            in: database
+        )
+        defer { statement.reset() }
+        try statement.bind(batch, at: 1)
+        var damaged: [Int64] = []
         var batches = 0
         var bytes = 0
-        var successor: StoredBatch?
         while batches < limit.batches, bytes < limit.bytes, try statement.step() {
-            let stored = try row(of: statement).get()
-            if let successor, stored.position.sequence + 1 != successor.firstSequence || stored.id + 1 != successor.id {
-                throw LedgerError.damagedBatch(
-                    id: successor.id,
-                    detail: "it does not follow \(stored.position)"
-                )
-            }
-            successor = stored
             batches += 1
-            bytes += stored.batch.receipt.count + stored.batch.events.count
+            switch row(of: statement) {
+            case .success(let stored): bytes += stored.batch.receipt.count + stored.batch.events.count
+            case .failure: damaged.append(statement.integer(0))
+            }
         }
+        return damaged
     }
 
     /// The last batch that pruning may delete, in one scan of at most `limit` rows; nil when there is none.
@@ -201,6 +229,10 @@ struct BatchTable {
     private func row(of statement: LedgerStatement) -> Result<StoredBatch, LedgerError> {
         let id = statement.integer(0)
         let first = statement.integer(1)
+        // The checksum is over the others.
+        guard statement.isInteger(2), statement.isInteger(3), statement.isInteger(4) else {
+            return .failure(.damagedBatch(id: id, detail: "a number is of another type"))
+        }
         guard first > 0, let count = UInt32(exactly: statement.integer(2)), first <= Int64.max - Int64(count),
             let origin = UInt16(exactly: statement.integer(4))
         else {
@@ -232,8 +264,15 @@ struct BatchEnd {
     /// The position before it.
     let start: LedgerPosition
     /// The position after it.
-    let position: LedgerPosition
+    private(set) var position: LedgerPosition
     let receivedAt: Int64
+
+    /// The same with another last number.
+    func ending(at sequence: UInt64) -> BatchEnd {
+        var end = self
+        end.position.sequence = sequence
+        return end
+    }
 
     /// Reads id, first sequence, count and received time from the first four columns.
     init(_ statement: LedgerStatement) {

@@ -183,7 +183,7 @@ struct LedgerLimits: Sendable {
     /// The file size below which opening checks every page: 256 MiB, well under a second.
     var fullCheckBytes: Int64 = 256 << 20
 
-    /// The last batches whose checksums opening verifies.
+    /// The last batches whose pages opening reads in a larger file.
     var tail = ReadLimit(batches: 64, bytes: 16 << 20)
 
     /// The page cache of one connection.

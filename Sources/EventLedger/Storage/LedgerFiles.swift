@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import SystemPrimitives
 
 /// The files of a ledger: their names, modes, sizes and renames.
 struct LedgerFiles: Sendable {
@@ -35,6 +36,13 @@ struct LedgerFiles: Sendable {
         }
     }
 
+    /// The size of the database; nil when there is none.
+    ///
+    /// A file of one byte is empty to SQLite, which writes over it (`unixFileSize` in its os_unix.c).
+    func databaseBytes() throws(LedgerError) -> Int64? {
+        try Self.size(of: database).map { $0 == 1 ? 0 : $0 }
+    }
+
     /// The size of a file; nil when there is none.
     static func size(of path: String) throws(LedgerError) -> Int64? {
         var status = stat()
@@ -44,6 +52,45 @@ struct LedgerFiles: Sendable {
             throw LedgerError(errno: code, doing: "stat \(path)")
         }
         return Int64(status.st_size)
+    }
+
+    /// Checks that nothing but a file is where the ledger has its files.
+    ///
+    /// SQLite reports a directory there as a file that cannot be opened, and a reserve that cannot be allocated would pass
+    /// for a full disk.
+    func requireFiles() throws(LedgerError) {
+        try requireDatabaseFiles()
+        for path in [markFile, lock, mark, reserve] { try Self.requireFile(path) }
+        guard try Self.size(of: reserve) != nil else { return }
+        let descriptor = unsafe open(reserve, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else {
+            throw .obstructed(path: reserve, reason: ErrorNumber(errno).text ?? "it cannot be opened")
+        }
+        _ = Glibc.close(descriptor)
+    }
+
+    /// The same for the database, its log and what else SQLite keeps beside it.
+    ///
+    /// - Parameter followsLinks: whether links to files will do, as they do for a reader.
+    func requireDatabaseFiles(followsLinks: Bool = false) throws(LedgerError) {
+        for suffix in [""] + Self.companions { try Self.requireFile(database + suffix, followsLinks: followsLinks) }
+    }
+
+    private static func requireFile(_ path: String, followsLinks: Bool = false) throws(LedgerError) {
+        var status = stat()
+        guard unsafe (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else {
+            let code = errno
+            if code == ENOENT { return }
+            throw LedgerError(errno: code, doing: "stat \(path)")
+        }
+        let reason: String
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: reason = ErrorNumber(EISDIR).text ?? "it is a directory"
+        case S_IFLNK: reason = "it is a symbolic link"
+        default: reason = "it is no regular file"
+        }
+        throw .obstructed(path: path, reason: reason)
     }
 
     /// The size of the directory's file system, and what unprivileged processes may still take of it; nil when unknown.

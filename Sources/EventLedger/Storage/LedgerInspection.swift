@@ -5,7 +5,7 @@ internal import GRDBSQLite
 
 /// The state of a ledger's files before they are opened for writing.
 enum LedgerInspection: Equatable {
-    /// There is no database, or an empty one.
+    /// There is no database, an empty one, or one whose creation was interrupted.
     case blank
     /// A ledger of this schema or an older one.
     case sound
@@ -14,7 +14,7 @@ enum LedgerInspection: Equatable {
 
     /// Inspects the files through a read-only connection, so that a damaged ledger is kept as it was found.
     static func inspect(_ files: LedgerFiles, limits: LedgerLimits) throws(LedgerError) -> LedgerInspection {
-        guard let size = try LedgerFiles.size(of: files.database), size > 0 else {
+        guard let size = try files.databaseBytes(), size > 0 else {
             let logSize = try LedgerFiles.size(of: files.log) ?? 0
             return logSize > 0 ? .damaged("the database is empty or missing beside its write-ahead log") : .blank
         }
@@ -43,8 +43,6 @@ enum LedgerInspection: Equatable {
             return try found.get()
         } catch .corrupt(let detail) {
             return .damaged(detail)
-        } catch .damagedBatch(let id, let detail) {
-            return .damaged("batch \(id): \(detail)")
         } catch .other(SQLITE_ERROR, let message) {
             // The statements above are valid, so the file's format or schema is not.
             return .damaged(message)
@@ -60,7 +58,10 @@ enum LedgerInspection: Equatable {
         let tables = try tables(of: database)
         let version = try LedgerSchema.version(of: database)
         let application = try LedgerSchema.integer("PRAGMA application_id", in: database)
-        if tables.isEmpty, version == 0 { return .blank }
+        if tables.isEmpty, version == 0 {
+            // A new database has its tables in its own file before its creation ends.
+            return try files.isInCreation() ? .blank : .damaged("it has no tables: the log that held them is gone")
+        }
         guard application == LedgerSchema.applicationID else {
             return .damaged("application id \(LedgerSchema.applicationID) expected, \(application) found")
         }
@@ -73,13 +74,34 @@ enum LedgerInspection: Equatable {
             return .damaged("no table \(missing.sorted().joined(separator: ", "))")
         }
         if checksEverything {
-            let check = try LedgerStatement("PRAGMA quick_check(1)", in: database)
-            defer { check.reset() }
-            let answer = try check.step() ? check.text(0) : "no answer"
-            guard answer == "ok" else { return .damaged(answer) }
+            if let finding = try finding(in: database) { return .damaged(finding) }
+        } else {
+            _ = try BatchTable(database).damagedTail(upTo: .max, limits.tail)
         }
-        try BatchTable(database).verifyTail(limits.tail)
         return .sound
+    }
+
+    /// What SQLite's quick check finds wrong with the tables; nil where it finds at most single values of batches that are
+    /// damaged, each of which is skipped when it is read.
+    private static func finding(in database: Database) throws(LedgerError) -> String? {
+        let check = try LedgerStatement("PRAGMA quick_check(\(maximumFindings))", in: database)
+        defer { check.reset() }
+        var findings = 0
+        while try check.step() {
+            let finding = check.text(0)
+            if findings == 0, finding == "ok" { return nil }
+            findings += 1
+            guard isOfOneBatch(finding), findings < maximumFindings else { return finding }
+        }
+        return findings == 0 ? "no answer" : nil
+    }
+
+    private static let maximumFindings = 100
+
+    /// A column without its type, as in `NULL value in batch.events` or `non-BLOB value in batch.events`.
+    private static func isOfOneBatch(_ finding: String) -> Bool {
+        let words = finding.split(separator: " ")
+        return words.count == 4 && words[1] == "value" && words[2] == "in" && words[3].hasPrefix("batch.")
     }
 
     private static func tables(of database: Database) throws(LedgerError) -> Set<String> {

@@ -135,6 +135,12 @@ final class LedgerMark: Sendable {
         }
     }
 
+    /// Makes what was written durable.
+    func synchronize() throws(LedgerError) {
+        let code = state.withLock { fsync($0.descriptor) == 0 ? 0 : errno }
+        guard code == 0 else { throw LedgerError(errno: code, doing: "synchronize \(path)") }
+    }
+
     private func open(_ descriptor: inout Int32) -> Bool {
         descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { return false }
@@ -147,7 +153,7 @@ final class LedgerMark: Sendable {
 
     /// Reads the mark, also beside a service that writes it.
     static func read(_ files: LedgerFiles) throws(LedgerError) -> Reading {
-        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = unsafe Glibc.open(files.markFile, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             let code = errno
             if code == ENOENT { return .absent }

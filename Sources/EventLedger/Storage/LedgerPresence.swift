@@ -13,10 +13,12 @@ public enum LedgerPresence: Sendable, Equatable {
     public static func find(in directory: String) throws(LedgerError) -> LedgerPresence {
         let files = LedgerFiles(directory: directory)
         if try files.isInCreation() { return .none }
-        let size = try LedgerFiles.size(of: files.database)
+        let size = try files.databaseBytes()
         if let size, size > 0 { return .present }
         let traces = try files.traces()
-        return size == nil && traces.isEmpty ? .none : .lost(LostLedger(files, isEmpty: size != nil, traces: traces))
+        guard size != nil || !traces.isEmpty else { return .none }
+        let bytes = try LedgerFiles.size(of: files.database)
+        return .lost(LostLedger(files, bytes: bytes, traces: traces))
     }
 }
 
@@ -29,12 +31,13 @@ public struct LostLedger: Error, Sendable, Equatable {
     /// What was found instead.
     public let problem: String
 
-    fileprivate init(_ files: LedgerFiles, isEmpty: Bool, traces: [String]) {
+    fileprivate init(_ files: LedgerFiles, bytes: Int64?, traces: [String]) {
         path = files.database
         let others = traces.isEmpty ? "" : "\(traces.joined(separator: ", ")) beside it"
         problem =
-            if isEmpty {
-                "the file is empty" + (others.isEmpty ? "" : ", with \(others)")
+            if let bytes {
+                (bytes == 0 ? "the file is empty" : "the file has a single byte")
+                    + (others.isEmpty ? "" : ", with \(others)")
             } else {
                 "the file is missing, with \(others)"
             }

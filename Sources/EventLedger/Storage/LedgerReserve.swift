@@ -18,6 +18,8 @@ struct LedgerReserve: Sendable {
 
     private let path: String
     private(set) var bytes: Int64
+    /// Whether the file could not be opened the last time, for another reason than a lack of space.
+    private(set) var isObstructed = false
 
     init(path: String) {
         self.path = path
@@ -58,6 +60,7 @@ struct LedgerReserve: Sendable {
     /// Half as much each time that there is less space than it seemed.
     private mutating func grow(to target: Int64) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        isObstructed = descriptor < 0 && errno != ENOSPC && errno != EDQUOT
         guard descriptor >= 0 else { return }
         defer { _ = Glibc.close(descriptor) }
         var target = target

@@ -89,6 +89,10 @@ internal import GRDBSQLite
         unsafe sqlite3_column_int64(handle, column)
     }
 
+    func isInteger(_ column: Int32) -> Bool {
+        unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER
+    }
+
     func isNull(_ column: Int32) -> Bool {
         unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
     }

@@ -104,14 +104,15 @@ final class RoomKeeper: Sendable {
             room = try measure(checkpointBytes: checkpointBytes) ?? room
         }
         let (target, available) = (room.reserveTarget, files.space?.available ?? 0)
-        let (before, held) = reserve.withLock {
+        let (before, held, isObstructed) = reserve.withLock {
             let before = $0.bytes
             $0.resize(to: target, available: available, mayShrink: mayShrink)
-            return (before, $0.bytes)
+            return (before, $0.bytes, $0.isObstructed)
         }
         measured.withLock {
             $0.change { $0.reserveBytes = held }
-            $0.isDenied = held < target && available > target - before
+            // Something else in the reserve's place is no lack of space: there is as much as the file system tells.
+            $0.isDenied = held < target && available > target - before && !isObstructed
         }
     }
 

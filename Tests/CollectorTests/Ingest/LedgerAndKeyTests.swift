@@ -59,13 +59,46 @@ struct LedgerAndKeyTests {
         for name in names { try FileManager.default.removeItem(atPath: directory.file(name)) }
     }
 
-    @Test("a ledger of zero bytes beside its key stops the start and is named with what to do")
-    func emptyLedgerBesideKey() throws {
+    @Test(
+        "a ledger of zero bytes or of a single one beside its key stops the start and is named with what to do",
+        arguments: [0, 1]
+    )
+    func emptyLedgerBesideKey(bytes: Int) throws {
         try fill()
-        try Files.write([], to: database)
+        try Files.write([UInt8](repeating: 0x53, count: bytes), to: database)
         let said = try refusal()
-        #expect(said.hasPrefix("expected the ledger in \(database), but the file is empty"), "\(said)")
+        let found = bytes == 0 ? "the file is empty" : "the file has a single byte"
+        #expect(said.hasPrefix("expected the ledger in \(database), but \(found)"), "\(said)")
         #expect(said.contains("restore it") && said.contains("begin a new one"), "\(said)")
+    }
+
+    @Test("a single byte is left of a ledger beside its log: the start stops, and the log stays as it is")
+    func singleByteBesideLog() throws {
+        let opened = try open()
+        try opened.ledger.append([LedgerBatch(receivedAt: startOfTest, origin: 0, count: 1, receipt: [], events: [1])])
+        let log = try Files.read(database + "-wal")
+        try opened.ledger.close()
+        try Files.write([0x53], to: database)
+        try Files.write(log, to: database + "-wal")
+        #expect(try refusal().contains("the file has a single byte, with ledger.sqlite-wal"))
+        #expect(try Files.read(database + "-wal") == log)
+    }
+
+    @Test(
+        "a directory in the place of a file of the ledger stops the start and is named",
+        arguments: ["ledger.reserve", "ledger.mark", "ledger.sqlite-wal", "ledger.sqlite", InstallationKey.fileName],
+        [true, false]
+    )
+    func directoryInTheWay(name: String, isFirstStart: Bool) throws {
+        if !isFirstStart { try fill() }
+        let path = directory.file(name)
+        try? FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = #expect(throws: (any Error).self) { try open() }
+        let said = error.map { "\($0)" } ?? ""
+        #expect(said.contains(path) && said.contains("directory"), "\(said)")
+        let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        #expect(type == .typeDirectory, "it stays as it is")
     }
 
     @Test(

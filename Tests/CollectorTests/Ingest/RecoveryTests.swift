@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CollectorTestSupport
-import EventLedger
 import MetricsRegistry
 import PrefetchLifecycle
 import TestSupport
 import Testing
 
 @testable import Collector
+@testable import EventLedger
 @testable import LedgerState
 
 @Suite("A restart goes on where the ledger is")
@@ -176,6 +176,45 @@ struct RecoveryTests {
         let next = try Pipeline(in: image)
         #expect(next.page["dnp_telemetry_unreadable_batches_total"] == 0, "the checkpoint is behind the batch")
         try await next.close()
+    }
+
+    @Test("after a damaged newest batch the journal lags behind nothing, and its sums are those of what is left")
+    func journalAfterDamagedBatch() async throws {
+        let directory = try TemporaryDirectory()
+        let pipeline = try Pipeline(in: directory)
+        for id in ["a", "b", "c"] { _ = try await pipeline.submit([EventText.scheduled(id)]) }
+        let image = try directory.crashImage()
+        try await pipeline.close()
+        try LedgerConnection(
+            path: image.file("ledger.sqlite"),
+            readOnly: false,
+            setUp: ["UPDATE batch SET checksum = checksum + 1 WHERE id = 3"]
+        ).close()
+
+        let recovered = try Pipeline(in: image, isJournalManual: true)
+        #expect(recovered.recovery.damagedBatches == [3] && recovered.recovery.lostEvents == 1)
+        let progress = try #require(recovered.progress)
+        func confirm(_ sequence: UInt64) {
+            progress.confirmed(sequence)
+            if let reached = progress.unsaved { progress.saved(reached) }
+        }
+        func expectSums(confirmed: Int, pending: Int, after id: String) async throws {
+            _ = try await recovered.submit([EventText.scheduled(id)])
+            let page = recovered.page
+            #expect(page["dnp_telemetry_journal_entries_confirmed_total"] == confirmed)
+            #expect(page["dnp_telemetry_journal_entries_skipped_total"] == 0)
+            #expect(page["dnp_telemetry_journal_pending_entries"] == pending)
+            #expect(page["dnp_telemetry_events_accepted_total"] == confirmed + pending)
+        }
+        confirm(2)
+        #expect(progress.lag(now: recovered.clock.now + 3_600_000_000) == 0)
+        try await expectSums(confirmed: 2, pending: 1, after: "d")
+        progress.passOver(1)
+        confirm(4)
+        try await expectSums(confirmed: 3, pending: 1, after: "e")
+        confirm(5)
+        try await expectSums(confirmed: 4, pending: 1, after: "f")
+        try await recovered.close()
     }
 }
 

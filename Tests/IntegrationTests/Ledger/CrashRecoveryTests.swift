@@ -142,6 +142,55 @@ struct CorruptLedgerTests {
         }
     }
 
+    @Test("a damaged batch behind the checkpoint is skipped alone and told: by verify, the log and a metric")
+    func damagedNewestBatch() async throws {
+        try await withService(journal: .journald, options: withoutJournald) { service in
+            let client = await service.client
+            let state = await service.settings.stateDirectory
+            _ = try await client.post(EventFactory(prefix: "saved").cycles(0..<10).ndjson).receipt()
+            #expect(try await service.terminate() == .code(0))
+            try await service.start()
+            var kept = EventFactory(prefix: "saved").cycles(0..<10)
+            for number in 0..<20 {
+                let batch = EventFactory(prefix: "new-\(number)").cycles(0..<5)
+                _ = try await client.post(batch.ndjson).receipt()
+                if number != 18 { kept += batch }
+            }
+            let lost = EventFactory(prefix: "new-18").cycles(0..<5).count
+            await service.kill()
+            // In the database's own pages, not in its log.
+            try await StateFile.flip(Data("new-18-0".utf8), in: state)
+            let before = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
+            #expect(before.status == .code(1))
+            let finding = try VerifyOutput(before)["batches"]?.findings.first ?? ""
+            #expect(finding.contains("checksum"), "\(before.text)")
+
+            try await service.start()
+            let page = try await client.metrics()
+            #expect(page.lifecycle == kept.totals.series)
+            #expect(page.sum("dnp_telemetry_events_accepted_total") == Double(kept.count))
+            #expect(page.value("dnp_telemetry_unreadable_batches_total") == 1)
+            #expect(page.value("dnp_telemetry_ledger_set_aside") == 0)
+            #expect(page.value("dnp_telemetry_ledger_lives") == 1)
+            #expect(await service.log.contains("damaged batches of the ledger were skipped"))
+            #expect(await service.log.contains("events=\(lost)"))
+            let next = EventFactory(prefix: "after").cycles(0..<5)
+            #expect(try await client.post(next.ndjson).receipt().accepted == next.count)
+            let after = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
+            #expect(after.status == .code(1))
+            #expect(try VerifyOutput(after)["batches"]?.findings.first == finding)
+
+            // In the checkpoint it counts like any other, and is told as long as it is among the last ones.
+            #expect(try await service.terminate() == .code(0))
+            try await StateFile.flip(Data("new-17-0".utf8), in: state)
+            try await service.start()
+            let counted = try await client.metrics()
+            #expect(counted.lifecycle == (kept.totals + next.totals).series)
+            #expect(counted.value("dnp_telemetry_unreadable_batches_total") == 2)
+            #expect(await service.log.contains("batches of the ledger are damaged whose events are counted"))
+        }
+    }
+
     @Test("a truncated ledger is set aside or read, and the service starts")
     func truncatedLedger() async throws {
         let batch = EventFactory(prefix: "cut").cycles(0..<2_000)

@@ -163,7 +163,7 @@ struct LedgerLifeTests {
     }
 
     enum LogDamage: String, CaseIterable {
-        case flippedByte, cut, deleted
+        case flippedByte, cut, deleted, header
     }
 
     @Test(
@@ -178,8 +178,8 @@ struct LedgerLifeTests {
                 let batch = EventFactory(prefix: "log-\(number)").cycles(0..<100)
                 try await send(batch, to: service)
                 sent += batch.count
-                guard number == 0 else { continue }
-                // Write the log back, so that the database is a ledger without it.
+                guard number == 0, damage != .header else { continue }
+                // Write the log back, so that the database has events without it.
                 #expect(try await service.terminate() == .code(0))
                 try await service.start()
             }
@@ -191,9 +191,14 @@ struct LedgerLifeTests {
                 try bytes.write(to: URL(fileURLWithPath: log))
             case .cut: try contents(of: log).prefix(contents(of: log).count / 2).write(to: URL(fileURLWithPath: log))
             case .deleted: try FileManager.default.removeItem(atPath: log)
+            case .header:
+                var bytes = contents(of: log)
+                bytes[0] ^= 0xFF
+                try bytes.write(to: URL(fileURLWithPath: log))
             }
             let beside = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
-            #expect(beside.status != .code(0), "verify tells it before the start, too")
+            #expect(beside.status == .code(1), "verify tells it before the start, too: \(beside.error)")
+            #expect(try VerifyOutput(beside)["lives"]?.findings.first?.contains("events are missing") == true)
 
             let damaged = contents(of: log)
             try await service.start()
@@ -216,6 +221,39 @@ struct LedgerLifeTests {
             try await service.start()
             #expect(try await missing(service, "mark") == Double(sent - kept), "it is not forgotten, nor told twice")
             #expect(try await service.client.metrics().value("dnp_telemetry_ledger_lives") == 2)
+        }
+    }
+
+    @Test("a ledger that lost its log and its mark begins a new life, under which everything that follows is journaled")
+    func lostLogAndMark() async throws {
+        try await TestJournald.with { journal in
+            try await withService(journal: .journald, in: journal.namespace) { service in
+                let state = await service.settings.stateDirectory
+                let first = EventFactory(prefix: "first").cycles(0..<30)
+                try await send(first, to: service)
+                try await waitUntilJournaled(service)
+                await service.kill()
+                for name in ["ledger.sqlite-wal", "ledger.mark"] {
+                    try FileManager.default.removeItem(atPath: "\(state)/\(name)")
+                }
+                let before = try await Command.ledger(service, "verify", "--no-journal", "--format", "json")
+                #expect(before.status == .code(1))
+                #expect(try VerifyOutput(before).failed == ["lives"], "\(before.text)")
+
+                try await service.start()
+                let next = EventFactory(prefix: "next").cycles(0..<20)
+                try await send(next, to: service)
+                try await waitUntilJournaled(service)
+                let page = try await service.client.metrics()
+                #expect(page.lifecycle == next.totals.series)
+                #expect(page.value("dnp_telemetry_ledger_lives") == 2)
+                #expect(await service.log.contains("the ledger's mark is missing or unreadable"))
+                let numbers = try await numbers(in: journal).values.sorted { $0.count > $1.count }
+                #expect(numbers == [Set(1...first.count), Set(1...next.count)])
+                try await eventually("what the journal shows is known to be missing") {
+                    try await missing(service, "journal") == Double(first.count)
+                }
+            }
         }
     }
 
