@@ -75,17 +75,10 @@ extension CycleTable {
         return summaries.isEmpty ? nil : (summaries, told)
     }
 
-    /// The last different times at which a stage of a cycle was told, as many as are asked for.
-    ///
-    /// - Parameter isCounted: whether a time is counted already, so that it is left out where there is another one.
-    func lastTimes(
-        of stage: LifecycleStage,
-        at slot: Int,
-        count: Int,
-        unless isCounted: (Timestamp) -> Bool
-    ) -> [Timestamp] {
+    /// The different times at which a stage of a cycle was told.
+    func toldTimes(of stage: LifecycleStage, at slot: Int) -> [Timestamp] {
         let base = self[slot].base
-        var told = withFacts(at: slot) { facts in
+        return withFacts(at: slot) { facts in
             var told: [Timestamp] = []
             for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
                 let time = Fact(rawValue: facts[index]).time(base: base)
@@ -93,10 +86,6 @@ extension CycleTable {
             }
             return told
         }
-        let last = told.last ?? times(of: stage, at: slot).upperBound
-        told.removeAll(where: isCounted)
-        while told.count < count { told.append(last) }
-        return Array(told.suffix(count))
     }
 
     /// The results of a cycle that count only when it closes, by their place in a `StageTally`, each with the time of its

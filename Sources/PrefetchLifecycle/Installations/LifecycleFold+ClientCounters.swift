@@ -59,11 +59,13 @@ extension LifecycleFold {
     /// - Parameters:
     ///   - waited: when the half of the cycle that had to wait was told of its stages.
     ///   - other: a time that is counted already.
+    ///   - givers: the cycles that facts were moved from, of which one may have been told with the cycle's own time.
     mutating func reconcile(
         _ counted: StageTally,
         byStageAt slot: Int,
         _ waited: StageTimes = StageTimes(),
         besides other: Timestamp? = nil,
+        from givers: [Int] = [],
         in group: Int
     ) {
         guard !counted.isZero else { return }
@@ -75,10 +77,15 @@ extension LifecycleFold {
                 continue
             }
             one[place] = 1
+            let stage = StageTally.stage(place)
             let recent = installations.find(cycles[slot].installation)?.recent ?? RecentCounts()
-            let times = cycles.lastTimes(of: StageTally.stage(place), at: slot, count: Int(counted[place])) { time in
-                time == other || recent.has(place, at: time)
+            var times: [Timestamp] = []
+            for slot in [slot] + givers where times.count < counted[place] {
+                let told = cycles.toldTimes(of: stage, at: slot).filter { $0 != other && !recent.has(place, at: $0) }
+                times = told.suffix(Int(counted[place]) - times.count) + times
             }
+            let last = cycles.times(of: stage, at: slot).upperBound
+            while times.count < counted[place] { times.append(last) }
             for time in times { reconcile(one, of: cycles[slot].installation, at: time, in: group) }
         }
     }

@@ -5,8 +5,9 @@ struct ModelAttempt {
     /// The time of the execution; nil for results without one.
     var executed: Int?
     var events: [Arrived] = []
-    /// Until what arrived in the service its lines and those of another attempt could be taken for lines of one: an
-    /// execution between them had not arrived, or the names of their cycle had not been told together.
+    /// Until what arrived in the service its lines and those of another attempt could be taken for lines of one, or they
+    /// could not: an execution between them had not arrived, the names of their cycle had not been told together, or
+    /// nothing had told of another pass under their id.
     var separated = -1
 
     func has(_ kind: String) -> Bool { events.contains { $0.event.kind == kind } }
@@ -44,11 +45,11 @@ extension ReferenceModel {
             let told = pass.events.filter {
                 $0.event.kind == "prefetch_executed" && $0.event.time == attempts[place].executed
             }
-            let arrived = pass.hasOneName ? Int.max : told.map(\.place).min() ?? -1
+            let arrived = told.map(\.place).min() ?? -1
             guard attempts[place].events.contains(where: { $0.place < arrived }) else { continue }
             for other in [place - 1, place] { attempts[other].separated = max(attempts[other].separated, arrived) }
         }
-        if pass.hasOneName { for place in attempts.indices { attempts[place].separated = .max } }
+        if pass.isToldInHalves || pass.isToldApartLate { for place in attempts.indices { attempts[place].separated = .max } }
         return attempts
     }
 

@@ -38,6 +38,10 @@ struct Pass {
     /// Whether some of its events name it by its id alone, or by its time alone.
     var hasOneName: Bool { events.contains { $0.event.id == nil || $0.event.due == nil } }
 
+    /// Whether some of its events name it by its id alone and others by its time alone, so that they are of two cycles until
+    /// both names are told together.
+    var isToldInHalves: Bool { events.contains { $0.event.due == nil } && events.contains { $0.event.id == nil } }
+
     /// Whether some tellings of its submissions name an earliest begin, and others none.
     var isToldInTwoForms: Bool { Set(events("prefetch_scheduled").map { $0.begin == nil }).count == 2 }
 
