@@ -102,12 +102,14 @@ extension LifecycleFold {
         let before = groups.tally(of: group)
         let counts = cycles.closingCounts(at: slot)
         let kept = isReceiver ? OneTimeStages(cycles[slot], used: counted.used) : OneTimeStages()
-        counted.count(counts, into: &groups[group])
+        counted.count(counts, closingTerms, into: &groups[group])
         cycle.countUse(&counted, into: &groups[group])
         let last = cycles.lastTime(at: slot)
         let tally = groups.tally(of: group) - before
-        if !isReceiver, !counted.isWithin(counts) {
-            apply(counted.correct(to: counts), of: cycle, at: slot)
+        if !isReceiver {
+            groups[group].countImplied(counts)
+            if !counted.isWithin(counts) { apply(counted.correct(to: counts), of: cycle, at: slot) }
+            countByOwnTime(of: cycle, at: slot)
         }
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
         cycle.countAtClosing(counted, into: &groups[group])

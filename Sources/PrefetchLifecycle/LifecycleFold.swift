@@ -328,7 +328,7 @@ extension LifecycleFold {
         let before = groups.tally(of: group)
         let givers = cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group])
         guard !givers.isEmpty else { return }
-        reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
+        reconcile(groups.tally(of: group) - before, byStageAt: slot, from: givers, in: group)
         for slot in givers + [slot] { updateTask(of: slot) }
     }
 

@@ -17,10 +17,14 @@ struct ReadingLinesTests {
     ]
     private static let executed = "[DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)"
 
-    /// Judges lines whose stamps have a time on 2025-11-15.
+    /// Judges lines whose stamps have a time on 2025-11-15, or a date of their own.
     private func judged(_ lines: [String]) throws -> Judgement {
+        try judgedAsTheyAre(lines.map { $0.hasPrefix("2025-") ? $0 : "2025-11-15T\($0)" })
+    }
+
+    private func judgedAsTheyAre(_ lines: [String]) throws -> Judgement {
         let directory = try TemporaryDirectory()
-        let text = lines.map { "2025-11-15T\($0)\n" }.joined()
+        let text = lines.map { "\($0)\n" }.joined()
         try Files.write(Array(text.utf8), to: directory.file("device.log"))
         let judgement = try JudgementRun(JudgementOptions(LineFormat(timezone: "UTC"))).judge([
             directory.file("device.log")
@@ -154,5 +158,127 @@ struct ReadingLinesTests {
         let used = "12:00:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T12:00:00Z"
         #expect(try broken(judged(fetched + [used])).contains(.staleContentUsed))
         #expect(try !broken(judged(Array(fetched.prefix(4)) + [used])).contains(.staleContentUsed))
+    }
+
+    @Test("a log's failure that will be retried and a summary that content was fetched are a success and a retry")
+    func summaryBehindARetry() throws {
+        let judgement = try judged(
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
+                "11:56:40Z [DNP-FETCH] Prefetch cycle complete (id=a, fetched=true, usedCached=false)",
+            ]
+        )
+        #expect(broken(judgement) == [])
+        #expect(failures(judgement) == [])
+        #expect(judgement.totals.success == 1 && judgement.totals.retries == 1)
+    }
+
+    @Test("a log's hashes are held against the last ones before them, and one match excuses no mismatch")
+    func hashes() throws {
+        let (first, second) = (String(repeating: "1", count: 32), String(repeating: "2", count: 32))
+        let executed = Self.executed.dropLast()
+        let scheduled = [Self.scheduled[0], Self.scheduled[1].dropLast() + ", scheduleHash=\(first))"]
+        let ran = ["11:56:00Z \(executed), scheduleHash=\(first))", "11:56:02Z [DNP-FETCH] Fetch success (status=200)"]
+        let again = [
+            "11:57:00Z \(executed), scheduleHash=\(second))", "11:57:02Z [DNP-FETCH] Fetch success (status=200)",
+        ]
+        #expect(try broken(judged(scheduled + ran)) == [])
+        #expect(try broken(judged(scheduled + ran + again)) == [.scheduleHashMismatch])
+        let cached = [
+            "11:56:03Z [DNP-FETCH] Cached content MD5: \(first)", "11:56:04Z [DNP-FETCH] Cached content MD5: \(second)",
+        ]
+        let prepared = "12:00:00Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-15T12:00:00Z"
+        let used = [second, first].map { [prepared, "12:00:00Z [DNP-FETCH] Using cached content MD5: \($0)"] }
+        #expect(try broken(judged(scheduled + ran + cached + used[0])) == [])
+        #expect(try broken(judged(scheduled + ran + cached + used[1])) == [.contentHashMismatch])
+    }
+
+    @Test("a log's execution is held against the submission before it, which was told anew")
+    func toldAnew() throws {
+        let anew = "12:09:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T12:12:00Z)"
+        let ran = ["12:13:00Z \(Self.executed)", "12:13:02Z [DNP-FETCH] Fetch success (status=200)"]
+        let judgement = try judged(Self.scheduled + [anew] + ran)
+        #expect(broken(judgement) == [.executedAfterNotification])
+        #expect(judgement.totals.scheduled == 2)
+        let late = try #require(judged(Self.scheduled + ran).cycles.first).closed.violations
+        let missed = try #require(late.first { $0.kind == .missedWindow })
+        #expect(missed.detail.hasPrefix("executed 1080 s after its earliest begin at 2025-11-15T11:55:00Z"))
+    }
+
+    @Test("a log's next task may be scheduled in the second of the execution")
+    func nextTaskOfTheSameSecond() throws {
+        let next = Self.scheduled.map {
+            $0.replacing("11:40:00Z", with: "11:56:00Z").replacing("2025-11-15", with: "2025-11-16")
+        }
+        let success = "11:56:02Z [DNP-FETCH] Fetch success (status=200)"
+        let launched = "2025-11-17T12:00:00Z [DNP-PLUGIN] Startup complete (hasPendingSchedules=true)"
+        let told = Self.scheduled + ["11:56:00Z \(Self.executed)"]
+        #expect(try !broken(judged(told + next + [success, launched])).contains(.nextNotScheduled))
+        #expect(try broken(judged(told + [success, launched])).contains(.nextNotScheduled))
+    }
+
+    @Test("a log's second active task is found among many schedules")
+    func secondTaskAmongMany() throws {
+        func schedule(_ day: Int, at time: String) -> [String] {
+            Self.scheduled.map {
+                $0.replacing("11:40:00Z", with: "2025-11-\(day)T\(time)Z").replacing(
+                    "2025-11-15T1",
+                    with: "2025-11-\(day)T1"
+                )
+            }
+        }
+        let days = (15...20).flatMap { day in
+            schedule(day, at: "11:40:00") + [
+                "2025-11-\(day)T11:56:00Z \(Self.executed)",
+                "2025-11-\(day)T11:56:02Z [DNP-FETCH] Fetch success (status=200)",
+            ]
+        }
+        #expect(try !broken(judged(days)).contains(.secondActiveTask))
+        let second = [
+            "2025-11-15T11:45:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-25T12:00:00Z",
+            "2025-11-15T11:45:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-25T11:55:00Z)",
+        ]
+        #expect(try broken(judged(days + second)).filter { $0 == .secondActiveTask }.count == 1)
+    }
+
+    @Test("a log without stamps keeps the order of its lines in the stages of its cycle")
+    func orderOfLines() throws {
+        let lines = [
+            "[DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T12:00:00Z",
+            "[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T11:55:00Z)", Self.executed,
+            "[DNP-FETCH] Fetch success (status=200)",
+            "[DNP-FETCH] Using cached content for notification at 2025-11-15T12:00:00Z",
+            "[DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+        ]
+        let stages = try #require(judgedAsTheyAre(lines).cycles.first).closed.stages
+        let times = [stages.scheduled, stages.executed, stages.success, stages.used, stages.delivered].compactMap(
+            \.self
+        )
+        #expect(times.count == 5 && times == times.sorted())
+    }
+
+    @Test("a log's violations say what was told, and when")
+    func sentences() throws {
+        func detail(_ kind: ViolationKind, _ lines: [String]) throws -> String {
+            try judged(lines).cycles.flatMap(\.closed.violations).first { $0.kind == kind }?.detail ?? ""
+        }
+        let denied = "11:00:00Z [DNP-PLUGIN] notifications_denied for scheduleDailyNotification"
+        #expect(
+            try detail(.scheduledWhileDenied, [denied] + Self.scheduled)
+                == "scheduled at 2025-11-15T11:40:00Z after notifications were denied at 2025-11-15T11:00:00Z"
+        )
+        let attempts =
+            Self.scheduled + [
+                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=false",
+                "11:58:00Z \(Self.executed)", "11:58:02Z [DNP-FETCH] Fetch success (status=200)",
+                "11:58:20Z [DNP-FETCH] Task completed (success=false, reason=AUTH)",
+            ]
+        #expect(
+            try detail(.duplicateTerminal, attempts)
+                == "an attempt ended twice: in success at 2025-11-15T11:58:02Z and in failure at 2025-11-15T11:58:20Z"
+        )
+        let missed = "12:20:00Z [DNP-FETCH] BGTask missed window; rescheduling"
+        let ran = ["11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch success (status=200)"]
+        #expect(try detail(.missedWindow, Self.scheduled + ran + [missed]).hasPrefix("the app reported"))
     }
 }

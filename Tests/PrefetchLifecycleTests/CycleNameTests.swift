@@ -108,4 +108,33 @@ struct CycleNameTests {
         #expect(result.stages == [1, 1, 1, 0, 0, 0, 0, 1])
         #expect(result.broken == [])
     }
+
+    @Test("the age of used content goes with its use to the pass that it is of")
+    func ageGoesWithItsUse() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchSuccess, 890, due: 900).ttl(60), TestEvent(.prefetchUsedForNotification, 905, due: 900),
+            TestEvent(.prefetchUsedForNotification, day + 907).aged(61),
+            TestEvent(.notificationScheduled, day + 200, due: day + 900),
+        ]
+        let broken = try Reading.result(told).broken
+        #expect(broken == [.successWithoutExecuted, .usedWithoutSuccess])
+        let own = TestEvent(.prefetchUsedForNotification, 906, due: 900).aged(61)
+        #expect(try Reading.result(told + [own]).broken.contains(.staleContentUsed))
+    }
+
+    @Test("a file counts as implied what only a summary of the same pass tells")
+    func impliedIsWhatOnlyASummaryTells() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchCycleComplete, 936).summing(used: false), Reading.scheduled(720, "a", due: 900),
+            TestEvent(.prefetchSuccess, day + 1_083, due: day + 900),
+        ]
+        for order in Reading.orders(told) {
+            var file = Reading.file()
+            try file.apply(order)
+            #expect(Reading.told(&file).stages[2] == 2)
+            #expect(file.totals.impliedSuccess == 1)
+        }
+    }
 }

@@ -232,6 +232,30 @@ struct FailureReadingTests {
         #expect(told.file.map(\.reasons) == [[.auth]])
         #expect(told.service.allSatisfy { $0.broken == told.file[0].broken })
     }
+
+    @Test(
+        "failures of two attempts are two, and the verdict names a counted reason, also where the execution between comes late",
+        arguments: [
+            [TestEvent(.prefetchFailure, 10).reason(.network), TestEvent(.prefetchFailure, 5).reason(.system)],
+            [TestEvent(.prefetchFailure, 10).reason(.network), TestEvent(.prefetchFailure, 5)],
+            [TestEvent(.prefetchFailure, 10), TestEvent(.prefetchCompleted, 12).unsuccessful().reason(.network)],
+        ]
+    )
+    func lateExecutionSeparatesFailures(first: [TestEvent]) throws {
+        let events =
+            [TestEvent(.prefetchExecuted, 0)] + first
+            + [TestEvent(.prefetchExecuted, 60), TestEvent(.prefetchFailure, 62).reason(.auth)]
+        for order in Reading.orders(events) {
+            var fold = LifecycleFold.keeping()
+            for event in order { try fold.accept([event]) }
+            let told = Reading.told(&fold)
+            #expect(told.stages[3...6].reduce(0, +) == 2)
+            #expect(fold.totals.failureAuth == 1)
+            let counted = FailureReason.allCases.filter { $0 != .auth && fold.totals.failure($0) > 0 }
+            #expect(told.reasons == counted)
+        }
+    }
+
 }
 
 extension TestEvent {

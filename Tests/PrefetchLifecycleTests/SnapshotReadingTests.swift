@@ -96,4 +96,63 @@ struct SnapshotReadingTests {
             #expect(Reading.told(&fold).stages[1] == 2)
         }
     }
+
+    @Test("a retry that only a completion resolves is included in a snapshot by the completion of its own attempt")
+    func resolvedRetryHasTheTimeOfItsCompletion() throws {
+        let attempt = [
+            TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchFailure, 2).retried(),
+            TestEvent(.prefetchCompleted, 20), TestEvent(.prefetchExecuted, 112),
+            TestEvent(.telemetrySnapshot, 116, id: nil).reporting([.success: 2]),
+        ]
+        let ends: [(TestEvent, UInt64)] = [
+            (TestEvent(.prefetchCompleted, 132), 2), (TestEvent(.prefetchSuccess, 132), 3),
+        ]
+        for (end, expected) in ends {
+            for order in Reading.orders((attempt + [end]).map { $0.of(1) }) {
+                var (fold, file) = (LifecycleFold.keeping(), Reading.file())
+                for event in order { try fold.accept([event]) }
+                try file.apply(order)
+                #expect(Reading.told(&fold).stages[2] == expected)
+                #expect(Reading.told(&file).stages[2] == expected)
+            }
+        }
+    }
+
+    @Test("what waited counts by the time it was told with, whatever event ends the waiting")
+    func waitingEndsWithAnotherEvent() throws {
+        let scheduled = [
+            Reading.scheduled(0, "a"), Reading.scheduled(100, nil, due: 9_000),
+            TestEvent(.notificationScheduled, 50, due: 5_000),
+            TestEvent(.telemetrySnapshot, 6_000, id: nil).reporting([.scheduled: 5]),
+            TestEvent(.prefetchExecuted, 9_003, id: nil, due: 9_000),
+        ]
+        let used = [
+            TestEvent(.prefetchUsedForNotification, 910, id: nil, due: 900),
+            TestEvent(.prefetchCycleComplete, 2_000, id: "b").summing(fetched: false),
+            TestEvent(.telemetrySnapshot, 950, id: nil).reporting([.used: 3]),
+            TestEvent(.notificationScheduled, 0, due: 900), TestEvent(.notificationDenied, -100, id: "b"),
+        ]
+        for (events, place, expected) in [(scheduled, 0, 5), (used, 7, 4)] as [([TestEvent], Int, UInt64)] {
+            for order in Reading.orders(events.map { $0.of(1) }) {
+                var fold = LifecycleFold.keeping()
+                for event in order { try fold.accept([event]) }
+                #expect(Reading.told(&fold).stages[place] == expected)
+            }
+        }
+    }
+
+    @Test("a file counts a stage by its own time, also where a summary that asserts it came first")
+    func fileCountsByOwnTime() throws {
+        let told = [
+            TestEvent(.prefetchExecuted, 0), TestEvent(.prefetchSuccess, 12), TestEvent(.prefetchExecuted, 131),
+            TestEvent(.telemetrySnapshot, 154, id: nil).reporting([.success: 2]),
+            TestEvent(.prefetchCycleComplete, 327).summing(used: false),
+        ]
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var file = Reading.file()
+            try file.apply(order)
+            #expect(Reading.told(&file).stages[2] == 2)
+            #expect(file.totals.impliedSuccess == 0)
+        }
+    }
 }

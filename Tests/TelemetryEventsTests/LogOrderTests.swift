@@ -200,4 +200,26 @@ struct LogOrderTests {
             try schedules(of: "prefetch_missed", in: Self.scheduled + Self.next + missed + nextDay) == [first, second]
         )
     }
+
+    @Test("a delivery that names a daily id belongs to the nearest pass, also where the day before was not delivered")
+    func deliveryOfADailyId() throws {
+        let whole = Self.scheduled + Self.executed
+        let prepared = """
+            \(Self.day)T12:00:00Z [DNP-SCHEDULER] Preparing content for notification at \(Self.day)T12:00:00Z
+            \(Self.day)T12:00:00Z [DNP-FETCH] Using cached content MD5: 0123456789abcdef0123456789abcdef
+
+            """
+        let next = Self.next.replacing("id=b", with: "id=a")
+        let delivered = "2025-11-16T12:00:05Z [DNP-SCHEDULER] Notification delivered (id=a)\n"
+        let summed = "2025-11-16T12:00:06Z [DNP-FETCH] Prefetch cycle complete (id=a, fetched=true, usedCached=true)\n"
+        for before in [whole, whole + prepared] {
+            let told = try LogReading(before + next + delivered + summed).bound.suffix(2)
+            #expect(
+                told == ["notification_delivered", "prefetch_cycle_complete"].map { "\($0) a 2025-11-16T12:00:00Z" }
+            )
+        }
+        let late = "\(Self.day)T12:03:00Z [DNP-SCHEDULER] Notification delivered (id=a)\n"
+        let told = try LogReading(whole + prepared + next + late).bound.last
+        #expect(told == "notification_delivered \(first)")
+    }
 }

@@ -70,25 +70,24 @@ struct CountedStages: Hashable, Sendable {
         }
     }
 
-    /// Adds to the totals what the facts give beyond what was counted before, and remembers it.
+    /// Adds to the totals what the facts give beyond what was counted before, and remembers it, but for the stages that do
+    /// not count yet by the terms.
     ///
-    /// - Parameter waiting: the stages that do not count yet.
-    mutating func count(
-        _ counts: StageCounts,
-        into totals: inout LifecycleTotals,
-        waiting: WaitingStages = []
-    ) {
-        guard waiting.isEmpty else { return countSome(counts, into: &totals, waiting) }
+    /// What only a summary asserts is known in a run over files when the cycle closes, `LifecycleTotals.countImplied(_:)`.
+    mutating func count(_ counts: StageCounts, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
+        guard terms.waiting.isEmpty else { return countSome(counts, terms, into: &totals) }
         let submissions = Self.raise(&scheduled, to: counts.scheduled)
         totals.scheduled += submissions
         let executions = Self.raise(&executed, to: counts.executed)
         totals.executed += executions
         let successes = Self.raise(&success, to: counts.success)
         totals.success += successes
-        if successes > 0, counts.success == 1, counts.isSuccessImplied { totals.impliedSuccess += 1 }
         let uses = Self.raise(&used, to: counts.used)
         totals.used += uses
-        if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
+        if terms.countsByArrival {
+            if successes > 0, counts.success == 1, counts.isSuccessImplied { totals.impliedSuccess += 1 }
+            if uses > 0, counts.isUseImplied { totals.impliedUsed += 1 }
+        }
         let repetitions = Self.raise(&retries, to: counts.retries)
         totals.retries += repetitions
         let expiries = Self.raise(&expired, to: counts.expired)
@@ -99,14 +98,11 @@ struct CountedStages: Hashable, Sendable {
         countFailures(counts, into: &totals)
     }
 
-    private mutating func countSome(
-        _ counts: StageCounts,
-        into totals: inout LifecycleTotals,
-        _ waiting: WaitingStages
-    ) {
-        var counts = counts
-        counts.drop(waiting)
-        count(counts, into: &totals)
+    private mutating func countSome(_ counts: StageCounts, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
+        var (counts, terms) = (counts, terms)
+        counts.drop(terms.waiting)
+        terms.waiting = []
+        count(counts, terms, into: &totals)
     }
 
     /// Adds the counts of a cycle that is joined with this one.
@@ -233,6 +229,14 @@ struct CountedStages: Hashable, Sendable {
         guard target > count else { return 0 }
         defer { count = target }
         return UInt64(target - count)
+    }
+}
+
+extension LifecycleTotals {
+    /// Counts the stages of a closed cycle that only a summary asserts, whatever arrived first.
+    mutating func countImplied(_ counts: StageCounts) {
+        if counts.isSuccessImplied { impliedSuccess += 1 }
+        if counts.isUseImplied { impliedUsed += 1 }
     }
 }
 

@@ -27,7 +27,7 @@ extension Cycle {
         if insertion == .inserted {
             withFacts { facts in
                 let counts = StageCounts(facts, flags, isUsed: used.isKnown, isClosing: false)
-                counted.count(counts, into: &totals, waiting: terms.waiting)
+                counted.count(counts, terms, into: &totals)
             }
         }
         if !terms.waiting.contains(.used) { countUse(&counted, into: &totals) }
@@ -106,6 +106,10 @@ extension Cycle {
         }
         used = earliest(.used, instead: used)
         delivered = earliest(.delivered, instead: delivered)
+        let goneAge = moved.compactMap(\.age).max()
+        if let goneAge, let age, CodedTTL(age).seconds == goneAge {
+            self.age = rest.compactMap { Fact(rawValue: $0).age }.max()
+        }
         if isGone(.contentMissing) { flags.remove(.contentMissing) }
         if isGone(.drifted) { flags.remove(.drifted) }
         guard flags.contains(.isEnding), !delivered.isKnown, isGone(.delivered) || isGone(.summary),
@@ -119,12 +123,15 @@ extension Cycle {
     mutating func record(_ moved: [Fact], from giver: Cycle, _ terms: ClosingTerms) {
         for fact in moved {
             let time = fact.time(base: giver.base)
+            if let told = fact.age { age = max(age ?? 0, told) }
             switch fact.stage {
             case .scheduled:
                 if let begin = fact.begin.begin(at: time, window: giver.window.time(base: giver.base), due: due) {
                     window.include(begin, base: base)
                 }
-            case .used: used.include(time, base: base)
+            case .used:
+                used.include(time, base: base)
+                if fact.age != nil { flags.insert(.ageCounted) }
             case .delivered: delivered.include(time, base: base)
             case .contentMissing: flags.insert(.contentMissing)
             case .drifted: flags.insert(.drifted)

@@ -23,14 +23,19 @@ extension CycleTable {
         limit: Int,
         into totals: inout LifecycleTotals
     ) -> Bool {
-        var former = KeptTimes()
+        var former = KeptOnce()
         switch event.kind {
-        case .prefetchUsedForNotification: former.used = self[slot].used
-        case .notificationDelivered: former.delivered = self[slot].delivered
+        case .prefetchUsedForNotification: former = KeptOnce(time: self[slot].used, age: self[slot].age)
+        case .notificationDelivered: former.time = self[slot].delivered
         default: break
         }
         if applyInline(event, at: slot, terms, into: &totals) == .full {
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
+        }
+        if event.kind == .prefetchExecuted, terms.countsByArrival, !terms.waiting.contains(.failure),
+            hasFacts(after: event.timestamp, at: slot)
+        {
+            keepCountedReasons(at: slot)
         }
         if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
         return true
@@ -60,7 +65,7 @@ extension CycleTable {
             guard insertion != .full else { return false }
         }
         cycle.record(event, waiting: terms.waiting)
-        if insertion == .inserted { long.count(cycle, terms.waiting, into: &totals) }
+        if insertion == .inserted { long.count(cycle, terms, into: &totals) }
         if !terms.waiting.contains(.used) { cycle.countUse(&long.counted, into: &totals) }
         if terms.countsByArrival { cycle.countOneTimeStages(long.counted, since: before, into: &totals) }
         update(slot) { $0 = cycle }
@@ -75,20 +80,20 @@ extension CycleTable {
         of event: borrowing Event,
         in bytes: Span<UInt8>,
         at slot: Int,
-        _ former: KeptTimes,
+        _ former: KeptOnce,
         limit: Int
     ) {
         var isListed = mayBelongElsewhere(event, slot)
         switch event.kind {
         case .prefetchUsedForNotification:
             if isListed {
-                list(former.used, as: .used, at: slot, limit: limit)
+                list(former.time, former.age, as: .used, at: slot, limit: limit)
             } else {
                 isListed = has(.used, at: slot)
             }
         case .notificationDelivered:
             if isListed {
-                list(former.delivered, as: .delivered, at: slot, limit: limit)
+                list(former.time, nil, as: .delivered, at: slot, limit: limit)
             } else {
                 isListed = has(.delivered, at: slot)
             }
@@ -106,22 +111,22 @@ extension CycleTable {
     }
 
     /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.
-    mutating func list(_ kept: EarliestTime, as stage: Fact.Stage, at slot: Int, limit: Int) {
+    mutating func list(_ kept: EarliestTime, _ age: Int64?, as stage: Fact.Stage, at slot: Int, limit: Int) {
         let base = self[slot].base
         guard let time = kept.time(base: base), !has(stage, at: slot) else { return }
-        add(Fact(stage, at: time, base: base), at: slot, limit: limit)
+        add(Fact(stage, detail: age.map { CodedTTL($0).rawValue } ?? 0, at: time, base: base), at: slot, limit: limit)
     }
 }
 
-/// What a cycle keeps once of its uses and deliveries.
-private struct KeptTimes {
-    var used = EarliestTime()
-    var delivered = EarliestTime()
+/// What a cycle keeps once of its uses or its deliveries.
+private struct KeptOnce {
+    var time = EarliestTime()
+    var age: Int64?
 }
 
 extension LongCycle {
     /// Counts what its facts give beyond what was counted.
-    fileprivate mutating func count(_ cycle: Cycle, _ waiting: WaitingStages, into totals: inout LifecycleTotals) {
+    fileprivate mutating func count(_ cycle: Cycle, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
         let counts = StageCounts(
             facts.span,
             cycle.flags,
@@ -129,6 +134,6 @@ extension LongCycle {
             isClosing: false,
             droppedRetries: Int(droppedRetries)
         )
-        counted.count(counts, into: &totals, waiting: waiting)
+        counted.count(counts, terms, into: &totals)
     }
 }

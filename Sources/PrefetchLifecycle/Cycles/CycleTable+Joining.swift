@@ -36,9 +36,11 @@ extension CycleTable {
             (Fact.Stage.used, self[joined].used, taken.used), (.delivered, self[joined].delivered, taken.delivered),
         ] {
             let isTakenListed = moved.contains { $0.stage == stage }
-            if isTakenListed { list(own, as: stage, at: joined, limit: limit) }
+            let ages = stage == .used ? (self[joined].age, taken.age) : (nil, nil)
+            if isTakenListed { list(own, ages.0, as: stage, at: joined, limit: limit) }
             if !isTakenListed, has(stage, at: joined), let time = other.time(base: taken.base) {
-                moved.append(Fact(stage, at: time, base: base))
+                let age = ages.1.map { CodedTTL($0).rawValue } ?? 0
+                moved.append(Fact(stage, detail: age, at: time, base: base))
             }
         }
         if terms.countsByArrival, counted[1].hasFailures, !counted[0].hasFailures {
@@ -61,6 +63,7 @@ extension CycleTable {
             updateLongCycle(joined, long)
         }
         countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
+        if terms.countsByArrival { keepCountedReasons(at: joined) }
         return (joined, waited)
     }
 
@@ -153,6 +156,8 @@ extension CycleTable {
         let after = OneTimeStages(self[other], used: remaining.used)
         countAgain(other, [remaining], since: after, terms, into: &totals)
         countAgain(slot, [counted[1], surplus], since: OneTimeStages(kept, without: after), terms, into: &totals)
+        guard terms.countsByArrival else { return true }
+        for changed in [other, slot] { keepCountedReasons(at: changed) }
         return true
     }
 
@@ -177,7 +182,7 @@ extension CycleTable {
         let counts = withFacts(at: slot) { facts in
             StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false, droppedRetries: dropped)
         }
-        sum.count(counts, into: &totals)
+        sum.count(counts, terms, into: &totals)
         cycle.countUse(&sum, into: &totals)
         if terms.countsByArrival { cycle.countOneTimeStages(sum, since: kept, into: &totals) }
         if !cycle.flags.contains(.isLong), PackedStages.fits(sum) { return update(slot) { $0.counted = sum } }

@@ -56,10 +56,29 @@ extension CycleTable {
         return told ?? lastTime(at: slot)...lastTime(at: slot)
     }
 
-    /// The last different times at which a stage of a cycle was told, as many as are asked for.
-    func lastTimes(of stage: LifecycleStage, at slot: Int, count: Int) -> [Timestamp] {
+    /// The times of the kept summaries that assert a stage which an event of its own tells for an earlier time, and that
+    /// time.
+    func assertions(of stage: LifecycleStage, at slot: Int) -> (summaries: [Timestamp], told: Timestamp)? {
+        let cycle = self[slot]
+        var told = stage == .used ? cycle.used.time(base: cycle.base) : nil
+        var summaries: [Timestamp] = []
+        withFacts(at: slot) { facts in
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let time = fact.time(base: cycle.base)
+                if fact.tells(stage) { told = told ?? time }
+                if fact.implies(stage) { summaries.append(time) }
+            }
+        }
+        guard let told else { return nil }
+        summaries.removeAll { $0 <= told }
+        return summaries.isEmpty ? nil : (summaries, told)
+    }
+
+    /// The different times at which a stage of a cycle was told.
+    func toldTimes(of stage: LifecycleStage, at slot: Int) -> [Timestamp] {
         let base = self[slot].base
-        var told = withFacts(at: slot) { facts in
+        return withFacts(at: slot) { facts in
             var told: [Timestamp] = []
             for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
                 let time = Fact(rawValue: facts[index]).time(base: base)
@@ -67,9 +86,44 @@ extension CycleTable {
             }
             return told
         }
-        let last = times(of: stage, at: slot).upperBound
-        while told.count < count { told.append(last) }
-        return Array(told.suffix(count))
+    }
+
+    /// The results of a cycle that count only when it closes, by their place in a `StageTally`, each with the time of its
+    /// attempt: a failure that no retry followed, and a retry that only a completion resolves.
+    func resultsCountedAtClosing(at slot: Int) -> [(place: Int, time: Timestamp)] {
+        let base = self[slot].base
+        return withFacts(at: slot) { facts in
+            var results: [(place: Int, time: Timestamp)] = []
+            var attempt = Attempt()
+            var executions = 0
+            var failed: Timestamp?
+            var completed: Timestamp?
+            func end(hasEnded: Bool) {
+                if attempt.isRetriedWithSuccess, let completed { results.append((2, completed)) }
+                guard attempt.failure(hasEnded: hasEnded, isClosing: false) == nil,
+                    let reason = attempt.failure(hasEnded: true, isClosing: true), let failed
+                else { return }
+                results.append((StageTally.failures + Int(reason.rawValue), failed))
+            }
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let time = fact.time(base: base)
+                switch fact.stage {
+                case .executed:
+                    if executions > 0 {
+                        end(hasEnded: true)
+                        attempt = Attempt()
+                        (failed, completed) = (nil, nil)
+                    }
+                    executions += 1
+                case .completed where !fact.detail.contains(.unsuccessful): completed = completed ?? time
+                default: if fact.tells(.failure) { failed = failed ?? time }
+                }
+                if fact.stage != .executed { attempt.add(fact) }
+            }
+            end(hasEnded: false)
+            return results
+        }
     }
 
     /// The time of the failure of the latest attempt before a time, which may have waited for its reason; nil without one.
@@ -147,12 +201,11 @@ extension Fact {
         }
     }
 
-    /// Whether it is a summary that asserts a stage, or a completion that may resolve a failure that was retried.
+    /// Whether it is a summary that asserts a stage.
     fileprivate func implies(_ other: LifecycleStage) -> Bool {
         switch (stage, other) {
         case (.summary, .success): detail.contains(.fetched)
         case (.summary, .used): detail.contains(.usedCached)
-        case (.completed, .success): !detail.contains(.unsuccessful)
         default: false
         }
     }

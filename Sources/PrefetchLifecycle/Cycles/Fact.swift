@@ -31,7 +31,8 @@ struct Fact: Comparable, Sendable {
         case contentHashUsed = 13
         /// The `ttl` of content that another event than its success told.
         case ttl = 14
-        // What a cycle keeps once, of events that may belong to another pass of its schedule.
+        // What a cycle keeps once, of events that may belong to another pass of its schedule. The detail of a use or a
+        // delivery is the age of its content.
         case used = 15
         case delivered = 16
         case contentMissing = 17
@@ -136,6 +137,14 @@ struct Fact: Comparable, Sendable {
     var ttl: Int64? {
         switch stage {
         case .success, .ttl: CodedTTL(rawValue: detail.rawValue & ~Self.timedSuccess).seconds
+        default: nil
+        }
+    }
+
+    /// The age that a use or a delivery tells, in seconds.
+    var age: Int64? {
+        switch stage {
+        case .used, .delivered: CodedTTL(rawValue: detail.rawValue).seconds
         default: nil
         }
     }
@@ -257,6 +266,9 @@ extension Fact {
         guard failure != counted else { return self }
         return marked(before.namesReason ? .arrivedLater : .arrivedAfterUnknown)
     }
+
+    /// The fact with the mark that its reason was counted.
+    var markedAsCounted: Fact { marked(.counted) }
 
     private func marked(_ mark: Detail) -> Fact { Fact(rawValue: rawValue | UInt64(mark.rawValue)) }
 }

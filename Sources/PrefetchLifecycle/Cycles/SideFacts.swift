@@ -24,7 +24,8 @@ struct SideFacts {
             // A delivery is timed by the receiver's clock.
             var time = event.timestamp
             if stage == .delivered, Fact.isRepresentable(event.receiverTime, from: base) { time = event.receiverTime }
-            append(Fact(stage, at: time, base: base, isUndated: isUndated))
+            let age = event.ageAtDelivery.map { CodedTTL($0).rawValue } ?? 0
+            append(Fact(stage, detail: age, at: time, base: base, isUndated: isUndated))
         }
     }
 

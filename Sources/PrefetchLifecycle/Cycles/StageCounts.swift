@@ -193,6 +193,8 @@ struct Attempt {
     /// The reasons named by its failures, by the bit of their raw value; more than one contradict each other.
     private var namedReasons: UInt8 = 0
 
+    /// Whether a line is marked as the one whose reason was counted.
+    var hasCountedReason: Bool { countedReason != nil }
     /// Whether a failure names the reason that counts.
     var namesReason: Bool { countedReason != nil || finalReason != nil || isCompletedForOther }
 

@@ -266,6 +266,20 @@ struct RecentCounts: Sendable {
         words[place - 1] = word
     }
 
+    /// Whether a stage of an event of this time is among what was noted.
+    func has(_ place: Int, at time: Timestamp) -> Bool {
+        for index in 0..<Self.limit where words[index] == time.microseconds &* 8 | Int64(place) { return true }
+        return false
+    }
+
+    /// Forgets that a stage of an event of this time was counted.
+    mutating func forget(_ place: Int, at time: Timestamp) {
+        for index in 0..<Self.limit where words[index] == time.microseconds &* 8 | Int64(place) {
+            words[index] = .min
+            return
+        }
+    }
+
     /// What was counted of events later than a time.
     func counted(after time: Timestamp) -> StageTally {
         var tally = StageTally()

@@ -21,46 +21,72 @@ extension LifecycleFold {
         if let known { groups[group].add(known, times: -1) }
     }
 
-    /// Reconciles what an event made its cycle count.
+    /// Reconciles what an event made its cycle count: what it tells itself by its time, and what had waited by the time
+    /// that it was told with.
     mutating func reconcile(_ counted: StageTally, by event: borrowing Event, at slot: Int, in group: Int) {
-        guard !counted.isZero else { return }
+        guard !counted.isZero, cycles[slot].installation != 0 else { return }
+        var (own, waited) = (StageTally(), StageTally())
+        for place in 0..<StageTally.count where counted[place] > 0 {
+            own[place] = min(counted[place], event.tells(place))
+            waited[place] = counted[place] - own[place]
+        }
         reconcile(
-            counted,
+            own,
             of: cycles[slot].installation,
             at: event.timestamp,
-            failedAt: counted.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
+            failedAt: own.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
             in: group
         )
+        reconcile(waited, byStageAt: slot, besides: event.timestamp, in: group)
     }
 
     /// Reconciles what a cycle counts when it closes; an evicted installation is not added again.
     mutating func reconcile(_ counted: StageTally, atEndOf cycle: Cycle, _ slot: Int) {
         guard !counted.isZero, cycle.installation != 0, installations.find(cycle.installation) != nil else { return }
-        reconcile(counted, byStageAt: slot, in: Int(cycle.group))
+        var rest = counted
+        for result in cycles.resultsCountedAtClosing(at: slot) where rest[result.place] > 0 {
+            var one = StageTally()
+            one[result.place] = 1
+            rest[result.place] -= 1
+            reconcile(one, of: cycle.installation, at: result.time, in: Int(cycle.group))
+        }
+        reconcile(rest, byStageAt: slot, in: Int(cycle.group))
     }
 
-    /// Reconciles what an event of another time made a cycle count, each stage by the latest time that it was told with.
+    /// Reconciles what an event of another time made a cycle count, each stage by the latest time that it was told with and
+    /// that is not counted yet.
     ///
-    /// - Parameter waited: when the half of the cycle that had to wait was told of its stages.
+    /// - Parameters:
+    ///   - waited: when the half of the cycle that had to wait was told of its stages.
+    ///   - other: a time that is counted already.
+    ///   - givers: the cycles that facts were moved from, of which one may have been told with the cycle's own time.
     mutating func reconcile(
         _ counted: StageTally,
         byStageAt slot: Int,
         _ waited: StageTimes = StageTimes(),
+        besides other: Timestamp? = nil,
+        from givers: [Int] = [],
         in group: Int
     ) {
         guard !counted.isZero else { return }
         for place in 0..<StageTally.count where counted[place] > 0 {
             var one = StageTally()
-            guard counted[place] > 1, waited[place] == nil else {
+            if let time = waited[place] {
                 one[place] = counted[place]
-                let time = waited[place] ?? cycles.times(of: StageTally.stage(place), at: slot).upperBound
                 reconcile(one, of: cycles[slot].installation, at: time, in: group)
                 continue
             }
             one[place] = 1
-            for time in cycles.lastTimes(of: StageTally.stage(place), at: slot, count: Int(counted[place])) {
-                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+            let stage = StageTally.stage(place)
+            let recent = installations.find(cycles[slot].installation)?.recent ?? RecentCounts()
+            var times: [Timestamp] = []
+            for slot in [slot] + givers where times.count < counted[place] {
+                let told = cycles.toldTimes(of: stage, at: slot).filter { $0 != other && !recent.has(place, at: $0) }
+                times = told.suffix(Int(counted[place]) - times.count) + times
             }
+            let last = cycles.times(of: stage, at: slot).upperBound
+            while times.count < counted[place] { times.append(last) }
+            for time in times { reconcile(one, of: cycles[slot].installation, at: time, in: group) }
         }
     }
 
@@ -90,6 +116,30 @@ extension LifecycleFold {
         reconcile(correction.raised, byStageAt: slot, in: group)
     }
 
+    /// Counts by its own time what was counted by that of a summary which arrived before it, in a run over files: a snapshot
+    /// between the two includes it.
+    mutating func countByOwnTime(of cycle: Cycle, at slot: Int) {
+        guard cycle.installation != 0, let installation = installations.find(cycle.installation),
+            let baseline = installation.client.first
+        else { return }
+        for place in [2, 3] {
+            guard let asserted = cycles.assertions(of: StageTally.stage(place), at: slot),
+                asserted.told.microseconds <= baseline.told[place],
+                let summary = asserted.summaries.first(where: { installation.recent.has(place, at: $0) }),
+                summary.microseconds > baseline.told[place], installation.counted[place] > baseline.recovered[place]
+            else { continue }
+            var one = StageTally()
+            one[place] = 1
+            var times = StageTimes()
+            times[place] = summary
+            installations.update(cycle.installation) { installation in
+                _ = installation.takeBack(one, toldAt: times)
+                installation.recent.forget(place, at: summary)
+            }
+            reconcile(one, of: cycle.installation, at: asserted.told, in: Int(cycle.group))
+        }
+    }
+
     /// Compares the cumulative counters of an event with what is counted of its installation, and adds what was lost.
     ///
     /// See "Client counters" in docs/lifecycle.md.
@@ -114,6 +164,20 @@ extension LifecycleFold {
         for place in 0..<StageTally.count {
             groups[group].recovered[Int(StageTally.stage(place).rawValue)] += outcome.missing[place]
             effects.recovered &+= outcome.missing[place]
+        }
+    }
+}
+
+extension Event {
+    /// How often it tells the stage at an index of `StageTally` itself; an execution ends the attempt before it.
+    fileprivate func tells(_ place: Int) -> UInt64 {
+        switch kind {
+        case .prefetchScheduled: place == 0 ? 1 : 0
+        case .prefetchExecuted: place == 1 ? 1 : place >= StageTally.failures ? .max : 0
+        case .prefetchSuccess: place == 2 ? 1 : 0
+        case .prefetchUsedForNotification: place == 3 ? 1 : 0
+        case .prefetchFailure, .prefetchExpired, .prefetchCompleted: place >= StageTally.failures ? .max : 0
+        default: 0
         }
     }
 }

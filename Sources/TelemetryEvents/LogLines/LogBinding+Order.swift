@@ -44,6 +44,19 @@ extension LogBinding {
         }
     }
 
+    /// The pass of a schedule that a line of a delivery tells of, where several are known: the one whose notification time is
+    /// nearest, within half a day. Nil for a schedule with one pass, of which the order of lines knows enough.
+    func nearestPass(_ idHash: UInt64, _ device: Int, _ stream: Int, _ time: Timestamp?) -> Int? {
+        guard let time, devices[device].cycles.count(where: { $0.idHash == idHash && $0.due != nil }) > 1 else {
+            return nil
+        }
+        let process = streams[stream].process
+        let pass = nearest(device, time) {
+            $0.idHash == idHash && $0.due != nil && self.mayBeOfOneApp($0.process, process, device)
+        }
+        return pass.flatMap { devices[device].cycles[$0].distance(to: time) <= UInt64(Self.latestTask) ? $0 : nil }
+    }
+
     /// Whether a line near the notification time of a delivered cycle is a late or repeated one of its delivery, and not
     /// the first of the next cycle, which is due later.
     private func isOfDelivery(_ delivered: Int, ratherThan next: Int?, _ device: Int, _ time: Timestamp?) -> Bool {

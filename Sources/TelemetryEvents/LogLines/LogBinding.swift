@@ -43,7 +43,7 @@ struct LogBinding {
         let context = devices[device].index(of: streams[stream][phase])
         let found: Int?
         if idHash != 0 {
-            found = cycleNamed(idHash, due, phase, context, device, stream)
+            found = cycleNamed(idHash, due, phase, context, device, stream, time)
         } else if let due {
             found = cycleDue(due, phase, context, device, stream)
         } else {
@@ -90,8 +90,12 @@ struct LogBinding {
         _ phase: LogRule.Phase,
         _ context: Int?,
         _ device: Int,
-        _ stream: Int
+        _ stream: Int,
+        _ time: Timestamp?
     ) -> Int? {
+        if due == nil, phase == .delivery || phase == .summary, let pass = nearestPass(idHash, device, stream, time) {
+            return pass
+        }
         let state = devices[device]
         let isContextPast = phase == .delivery && context.map { state.cycles[$0].isDelivered } == true
         if let context, !isContextPast, state.cycles[context].idHash == idHash, agrees(state.cycles[context], due) {

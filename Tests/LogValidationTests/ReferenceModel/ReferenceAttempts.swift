@@ -5,6 +5,10 @@ struct ModelAttempt {
     /// The time of the execution; nil for results without one.
     var executed: Int?
     var events: [Arrived] = []
+    /// Until what arrived in the service its lines and those of another attempt could be taken for lines of one, or they
+    /// could not: an execution between them had not arrived, the names of their cycle had not been told together, or
+    /// nothing had told of another pass under their id.
+    var separated = -1
 
     func has(_ kind: String) -> Bool { events.contains { $0.event.kind == kind } }
 }
@@ -36,6 +40,16 @@ extension ReferenceModel {
             }
             attempts[place ?? 0].events.append(told)
         }
+        guard reading == .service else { return attempts }
+        for place in attempts.indices.dropFirst() {
+            let told = pass.events.filter {
+                $0.event.kind == "prefetch_executed" && $0.event.time == attempts[place].executed
+            }
+            let arrived = told.map(\.place).min() ?? -1
+            guard attempts[place].events.contains(where: { $0.place < arrived }) else { continue }
+            for other in [place - 1, place] { attempts[other].separated = max(attempts[other].separated, arrived) }
+        }
+        if pass.isToldInHalves || pass.isToldApartLate { for place in attempts.indices { attempts[place].separated = .max } }
         return attempts
     }
 
@@ -93,11 +107,13 @@ extension ReferenceModel {
         let isCertain = !told.final.isEmpty || told.unsuccessful.contains { knownReason($0.event) != nil }
         if isCertain || !result.hasSucceeded && !told.all.isEmpty {
             result.failure = 1...1
-        } else if reading == .service, told.restating.contains(where: { isBeforeItsRetry($0, told.retried) }) {
+        } else if reading == .service,
+            told.restating.contains(where: { isBeforeItsRetry($0, told.retried) || $0.place < attempt.separated })
+        {
             result.failure = 0...1
         }
         result.failureTimes = Set(told.all.map(\.event.time))
-        result.reasons = reasons(of: told)
+        result.reasons = reasons(of: told, separated: attempt.separated)
         return result
     }
 
@@ -120,22 +136,27 @@ extension ReferenceModel {
     /// The reasons that a failure may count under: the first one that is told, of all lines or of those that announce no
     /// retry.
     ///
-    /// In the service the first is the one that arrived first, or the earlier one of those that arrived before it was clear
-    /// that they count; behind an announced retry any of them may have been.
-    private func reasons(of told: Failures) -> Set<String> {
+    /// In the service the first is the one that arrived first. Where it was not clear yet that they count, behind an
+    /// announced retry, it is the earlier one of those that had arrived then; where it was not clear yet that they are of
+    /// one attempt, any of those that had arrived.
+    private func reasons(of told: Failures, separated: Int) -> Set<String> {
         var reasons: Set<String> = []
+        let unknown = told.all.filter { knownReason($0.event) == nil }.map(\.place).min()
+        var isUnknownFirst = unknown.map { $0 < separated } ?? false
         for lines in [told.all, told.restating + told.final + told.unsuccessful] {
-            let known = lines.filter { knownReason($0.event) != nil }
+            let known = lines.filter { knownReason($0.event) != nil }.sorted { $0.place < $1.place }
             let earliest = known.map(\.event.time).min()
-            let first = known.map(\.place).min()
             for line in known {
-                let isFirst = reading == .service && (line.place == first || !told.retried.isEmpty)
-                guard line.event.time == earliest || isFirst else { continue }
+                let before = known.filter { $0.place < line.place }
+                let isFirst =
+                    before.isEmpty || line.place < separated
+                    || !told.retried.isEmpty && before.allSatisfy { $0.event.time >= line.event.time }
+                guard reading == .service ? isFirst : line.event.time == earliest else { continue }
                 if let reason = knownReason(line.event) { reasons.insert(reason) }
             }
+            if let first = known.first, let unknown, unknown < first.place { isUnknownFirst = true }
         }
-        let isUnknown = told.all.contains { knownReason($0.event) == nil }
-        if reasons.isEmpty || reading == .service && isUnknown { reasons.insert("OTHER") }
+        if reasons.isEmpty || reading == .service && isUnknownFirst { reasons.insert("OTHER") }
         return reasons
     }
 

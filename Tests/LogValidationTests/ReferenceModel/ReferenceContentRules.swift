@@ -61,8 +61,6 @@ extension ReferenceModel {
                 ruling = .arguable
             }
         }
-        // The age of a use is kept by the pass that was known when it arrived.
-        if pass.isToldApartLate, ruling != .no || readings.contains(true) { return .arguable }
         // Several uses of one cycle are told of one notification.
         if readings.contains(true) { return readings.contains(false) ? .arguable : ruling == .no ? .yes : .arguable }
         return ruling

@@ -33,14 +33,6 @@ extension ReferenceModel {
         if !fetched.isEmpty, let last = attempts.last, !results.dropLast().contains(where: \.hasSucceeded) {
             results[results.count - 1] = result(of: last, isSummedUp: true)
         }
-        // What was counted before the execution arrived that separates two attempts stands.
-        if pass.hasLateExecution || pass.isToldApartLate {
-            expectation.mayExchangeReasons = true
-            for place in results.indices where !results[place].failureTimes.isEmpty {
-                results[place].failure = 0...1
-                results[place].reasons = Set(Self.reasons)
-            }
-        }
         return JudgedPass(
             pass: pass,
             attempts: attempts,
@@ -63,9 +55,7 @@ extension ReferenceModel {
         }
         for (attempt, result) in zip(judged.attempts, judged.results) {
             if result.hasSucceeded {
-                let told = attempt.events.map(\.event).filter(tellsSuccess)
-                let times = result.failureTimes.union(told.map(\.time))
-                units.append(CountedUnit(stage: "success", times: times))
+                units.append(CountedUnit(stage: "success", times: successTimes(of: attempt, result, judged)))
             }
             guard result.failure.upperBound > 0 else { continue }
             for stage in ["failure"] + result.reasons.map({ "failure \($0)" }) {
@@ -78,12 +68,34 @@ extension ReferenceModel {
             units.append(CountedUnit(stage: "success", times: Set(judged.fetched.map(\.event.time))))
         }
         if judged.isUsed {
-            let used = pass.events("prefetch_used_for_notification") + judged.usedCached.map(\.event)
-            units.append(CountedUnit(stage: "used", times: Set(used.map(\.time))))
+            let used = pass.events.filter { $0.event.kind == "prefetch_used_for_notification" }
+            let assertions = used.isEmpty ? judged.usedCached : earlier(judged.usedCached, than: used, pass)
+            units.append(CountedUnit(stage: "used", times: Set((used + assertions).map(\.event.time))))
         }
-        guard pass.isToldApartLate else { return units }
-        // Before the passes of one id are told apart, what one of them is told by its time and by the id may count twice.
-        return units.map { CountedUnit(stage: $0.stage, times: $0.times, range: 0...2) }
+        return units
+    }
+
+    /// When the success of an attempt is told: by its events, or by what resolves its retry.
+    private func successTimes(of attempt: ModelAttempt, _ result: AttemptResult, _ judged: JudgedPass) -> Set<Int> {
+        let told = attempt.events.filter { $0.event.kind == "prefetch_success" }
+        guard !told.isEmpty else {
+            let resolving = attempt.events.map(\.event).filter(tellsSuccess)
+            return result.failureTimes.union(resolving.map(\.time))
+        }
+        var times = Set((told + earlier(judged.fetched, than: told, judged.pass)).map(\.event.time))
+        if attempt.separated >= 0 {
+            // Which of two results counted before it was clear that they are of two attempts is not known.
+            times.formUnion(judged.pass.events("prefetch_success").map(\.time))
+        }
+        return times
+    }
+
+    /// The summaries that arrived in the service before what they assert, so that they counted: a counter cannot be taken
+    /// back. Where a cycle is told by its names alone they may have been counted before the names were told together.
+    private func earlier(_ summaries: [Arrived], than told: [Arrived], _ pass: Pass) -> [Arrived] {
+        guard reading == .service else { return [] }
+        let first = told.map(\.place).min() ?? 0
+        return summaries.filter { $0.place < first || pass.hasOneName }
     }
 
     /// Whether an event tells of a success, or may where a retry was announced.
@@ -95,20 +107,21 @@ extension ReferenceModel {
     /// How many stages count as implied by a summary, which a success of several attempts leaves open.
     func impliedStages(of judged: JudgedPass) -> (success: ClosedRange<Int>, used: ClosedRange<Int>) {
         let used = implied(by: judged.usedCached, unless: "prefetch_used_for_notification", judged.pass)
-        let events = judged.pass.events.map(\.event)
-        // Under one name it may wait to be counted until the stage itself is told.
-        if events.contains(where: { $0.id == nil || $0.due == nil }) {
-            return (0...(judged.fetched.isEmpty ? 0 : 1), 0...(judged.usedCached.isEmpty ? 0 : 1))
+        // In the service it may wait under one name until the stage itself is told, and count anew for another pass.
+        if reading == .service, judged.pass.hasOneName {
+            let most = judged.pass.isToldApartLate ? 2 : 1
+            return (0...(judged.fetched.isEmpty ? 0 : most), 0...(judged.usedCached.isEmpty ? 0 : most))
         }
         if judged.results.contains(where: \.isRecovered) { return (0...1, used) }
         let success = implied(by: judged.fetched, unless: "prefetch_success", judged.pass)
         return (judged.attempts.count > 1 ? 0...success.upperBound : success, used)
     }
 
-    /// Whether a summary told of a stage before the stage itself was told.
+    /// Whether a summary told of a stage before the stage itself was told; in files, whether nothing else told of it.
     private func implied(by summaries: [Arrived], unless kind: String, _ pass: Pass) -> ClosedRange<Int> {
         guard let summary = summaries.map(\.place).min() else { return 0...0 }
         guard pass.contains(kind) else { return 1...1 }
+        guard reading == .service else { return 0...0 }
         return pass.events.allSatisfy { $0.event.kind != kind || $0.place > summary } ? 1...1 : 0...0
     }
 }

@@ -26,10 +26,8 @@ struct Stream {
 struct Pass {
     var name: CycleName
     var events: [Arrived]
-    /// Whether other passes have its id, and events that arrived in another order named it by one name alone.
+    /// Whether other passes have its id, and events arrived in another order than that of their times.
     var isToldApartLate = false
-    /// Whether an execution arrived in the service behind results of the attempts that it separates.
-    var hasLateExecution = false
 
     func events(_ kind: String) -> [ToldEvent] {
         events.map(\.event).filter { $0.kind == kind }.sorted { $0.time < $1.time }
@@ -37,8 +35,23 @@ struct Pass {
 
     func contains(_ kind: String) -> Bool { events.contains { $0.event.kind == kind } }
 
+    /// Whether some of its events name it by its id alone, or by its time alone.
+    var hasOneName: Bool { events.contains { $0.event.id == nil || $0.event.due == nil } }
+
+    /// Whether some of its events name it by its id alone and others by its time alone, so that they are of two cycles until
+    /// both names are told together.
+    var isToldInHalves: Bool { events.contains { $0.event.due == nil } && events.contains { $0.event.id == nil } }
+
     /// Whether some tellings of its submissions name an earliest begin, and others none.
     var isToldInTwoForms: Bool { Set(events("prefetch_scheduled").map { $0.begin == nil }).count == 2 }
+
+    /// The submissions as tasks that wait: one that is told in two forms is submitted with the first of them.
+    var tasks: [ToldEvent] {
+        guard let first = events("prefetch_scheduled").first, isToldInTwoForms, submissions.count == 1 else {
+            return submissions
+        }
+        return submissions.map { $0.with { $0.time = first.time } }
+    }
 
     /// The submissions of its task by their time: each other earliest begin is another one, and a form that names no
     /// earliest begin is none where another form does.
@@ -97,11 +110,7 @@ extension ReferenceModel {
         }
         return passes.values.filter(Self.opens).map { pass in
             var pass = pass
-            let hasOthers = pass.name.id.map { (dues[$0]?.count ?? 0) > 1 } ?? false
-            let isCounted = reading == .service || stream.events.contains { $0.event.kind == "telemetry_snapshot" }
-            let hasOneName = pass.events.contains { $0.event.id == nil || $0.event.due == nil }
-            pass.isToldApartLate = hasOthers && hasOneName && isCounted && !stream.isInOrder
-            pass.hasLateExecution = reading == .service && hasLateExecution(pass)
+            pass.isToldApartLate = !stream.isInOrder && pass.name.id.map { (dues[$0]?.count ?? 0) > 1 } ?? false
             return pass
         }
         .sorted { $0.name < $1.name }
@@ -113,15 +122,5 @@ extension ReferenceModel {
             !["notification_scheduled", "prefetch_started"].contains(told.event.kind)
                 || told.event.id != nil && told.event.due != nil
         }
-    }
-
-    private func hasLateExecution(_ pass: Pass) -> Bool {
-        let executions = pass.events.filter { $0.event.kind == "prefetch_executed" }
-        guard Set(executions.map(\.event.time)).count > 1, let last = executions.map(\.place).max() else {
-            return false
-        }
-        let results: Set = ["prefetch_success", "prefetch_failure", "prefetch_expired", "prefetch_completed"]
-        return pass.events.contains { $0.place < last && results.contains($0.event.kind) }
-            && !zip(pass.events, pass.events.dropFirst()).allSatisfy { $0.event.time <= $1.event.time }
     }
 }

@@ -5,12 +5,12 @@ extension ReferenceModel {
     /// Whether a task was scheduled while one for another notification waited to run.
     func secondTask(_ pass: Pass, among passes: [Pass]) -> Ruling {
         var ruling = Ruling.no
-        for submission in pass.submissions {
+        for submission in pass.tasks {
             for other in passes where other.name != pass.name {
-                for waiting in other.submissions {
+                for waiting in other.tasks {
                     let own = isWaiting(waiting, of: other, at: submission, of: pass)
                     // Submitted anew it may be the same task as before.
-                    let isFirst = submission == pass.submissions.first && waiting == other.submissions.first
+                    let isFirst = submission == pass.tasks.first && waiting == other.tasks.first
                     ruling = ruling || (own == .no || isFirst ? own : .arguable)
                 }
             }
@@ -20,12 +20,12 @@ extension ReferenceModel {
 
     private func isWaiting(_ task: ToldEvent, of other: Pass, at submission: ToldEvent, of pass: Pass) -> Ruling {
         let time = submission.time
-        guard task.time <= time else { return [pass, other].contains(where: \.isToldInTwoForms) ? .arguable : .no }
+        // A form without an earliest begin beside several with one may be another form of any of them.
+        if [pass, other].contains(where: { $0.isToldInTwoForms && $0.submissions.count > 1 }) { return .arguable }
+        guard task.time <= time else { return .no }
         let executed = other.events("prefetch_executed").first { $0.time >= task.time }?.time
         if let executed, executed <= time { return .no }
         guard other.name.due != nil, pass.name.due != nil, task.time < time else { return .arguable }
-        // Told in two forms, the later of which names the earliest begin, it was submitted with the earlier one.
-        if [pass, other].contains(where: \.isToldInTwoForms) { return .arguable }
         if let due = other.name.due, due <= time { return .arguable }
         // After its notification nothing may be left of a task.
         let ends = ["notification_delivered", "prefetch_used_for_notification", "prefetch_missed", "content_missing"]

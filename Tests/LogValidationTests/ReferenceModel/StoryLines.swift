@@ -97,25 +97,37 @@ extension StoryLines {
         "prefetch_used_for_notification", "content_missing",
     ]
 
-    /// Whether each event names its cycle in both ways and the first line of each cycle its time, without which lines
-    /// cannot tell of it.
+    /// The kinds whose lines name the id.
+    private static let identifying: Set = [
+        "prefetch_scheduled", "notification_scheduled", "prefetch_executed", "notification_delivered",
+        "prefetch_cycle_complete",
+    ]
+
+    /// The kinds whose lines name the id alone.
+    private static let byId: Set = ["notification_delivered", "prefetch_cycle_complete"]
+
+    /// Whether each event names its cycle in both ways, the first line of each cycle its time and one of them its id,
+    /// without which lines cannot tell of it.
     static func canTell(_ history: [ToldEvent]) -> Bool {
         var known: Set<CycleName> = []
-        var delivered: Set<CycleName> = []
+        var identified: Set<CycleName> = []
         for event in history.sorted(by: { $0.time < $1.time }) where !ReferenceModel.unbound.contains(event.kind) {
             guard event.id != nil, event.due != nil else { return false }
             if event.kind == "prefetch_completed", event.fetched == nil { return false }
             let name = CycleName(id: event.id, due: event.due)
             let isNew = known.insert(name).inserted
-            // A line with an id alone is taken for the first pass of it that has not been delivered.
-            let others = known.contains { $0.id == event.id && $0.due != event.due && !delivered.contains($0) }
-            if isNew && !naming.contains(event.kind) || others { return false }
-            // So is a summary for the one that was delivered last.
-            let isFirst = !known.contains { $0.id == event.id && $0.due != event.due }
-            if event.kind == "prefetch_cycle_complete", !isFirst, !delivered.contains(name) { return false }
-            if event.kind == "notification_delivered" { delivered.insert(name) }
+            if isNew && !naming.contains(event.kind) { return false }
+            // A line of a delivery with an id alone tells of the nearest pass, within half a day.
+            let passes = known.filter { $0.id == event.id }.compactMap(\.due)
+            if passes.count > 1, let due = event.due, byId.contains(event.kind) {
+                let distance = abs(event.time - due)
+                if distance > 12 * 3_600 || passes.contains(where: { $0 != due && abs(event.time - $0) <= distance }) {
+                    return false
+                }
+            }
+            if identifying.contains(event.kind) { identified.insert(name) }
         }
-        return true
+        return identified == known
     }
 
     /// What lines can tell of a history: the first device, one pass after the other, each event by both names of its cycle.
