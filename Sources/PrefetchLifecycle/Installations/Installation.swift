@@ -274,10 +274,13 @@ struct RecentCounts: Sendable {
 
     /// Forgets that a stage of an event of this time was counted.
     mutating func forget(_ place: Int, at time: Timestamp) {
-        for index in 0..<Self.limit where words[index] == time.microseconds &* 8 | Int64(place) {
-            words[index] = .min
-            return
+        let word = time.microseconds &* 8 | Int64(place)
+        guard var index = (0..<Self.limit).first(where: { words[$0] == word }) else { return }
+        while index > 0 {
+            words[index] = words[index - 1]
+            index -= 1
         }
+        words[0] = .min
     }
 
     /// What was counted of events later than a time.
