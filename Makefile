@@ -19,6 +19,9 @@ FIRST_BUILD_MINUTES := 11
 # Debug builds of the product are optimised, for the tests (Package.swift).
 export OPTIMISED_TESTS ?= true
 
+# Options of each debug build, the same ones for all, or everything is built again.
+export BUILD_FLAGS ?=
+
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
 ARGS ?=
 
@@ -51,11 +54,11 @@ run: swift build-packages ## Build and start the service
 
 .PHONY: build
 build: swift build-packages ## Build everything, tests included
-	@swift build --build-tests
+	@swift build $(BUILD_FLAGS) --build-tests
 
 .PHONY: test
 test: swift test-packages .build-python/installed ## Run every test, or some: make test ONLY=ReloadTests
-	@swift build --build-tests
+	@swift build $(BUILD_FLAGS) --build-tests
 	@Tests/run "$$(swift build --show-bin-path)/dnp-telemetryPackageTests.xctest" $(ONLY)
 
 # The strict OpenMetrics parser that the tests read pages back with, and Grafana's SDK that the dashboards are built with.
@@ -69,7 +72,7 @@ PYTHON_REQUIREMENTS := Tests/Parsers/requirements.txt dashboards/requirements.tx
 
 .PHONY: check
 check: swift test-packages .build-python/installed ## Check what deploy/ and dashboards/ ship, with the real programs
-	@swift build --product dnp-telemetry
+	@swift build $(BUILD_FLAGS) --product dnp-telemetry
 	@bash deploy/check "$$(swift build --show-bin-path)/dnp-telemetry"
 
 .PHONY: dashboards
@@ -90,7 +93,7 @@ booted: deb boot-packages ## Install the package in a booted systemd and show th
 # A package of the debug build that the tests use, so that CI builds once.
 .PHONY: booted-debug
 booted-debug: swift deb-packages boot-packages ## The same with the debug build, which is not built again
-	@swift build --product dnp-telemetry
+	@swift build $(BUILD_FLAGS) --product dnp-telemetry
 	@mkdir -p .build-deb-debug
 	@package=$$(bash deploy/debian/build .build .build-deb-debug debug); \
 	bash deploy/debian/check "$$package"; \
