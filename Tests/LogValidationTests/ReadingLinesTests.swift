@@ -162,9 +162,11 @@ struct ReadingLinesTests {
 
     @Test("a log's failure that will be retried and a summary that content was fetched are a success and a retry")
     func summaryBehindARetry() throws {
+        let named = "11:40:00Z [DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-15T12:00:00Z)"
         let judgement = try judged(
             Self.scheduled + [
-                "11:56:00Z \(Self.executed)", "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
+                named, "11:56:00Z \(Self.executed)",
+                "11:56:02Z [DNP-FETCH] Fetch failed: error=NetworkError, willRetry=true",
                 "11:56:40Z [DNP-FETCH] Prefetch cycle complete (id=a, fetched=true, usedCached=false)",
             ]
         )
@@ -238,7 +240,8 @@ struct ReadingLinesTests {
             "2025-11-15T11:45:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-25T12:00:00Z",
             "2025-11-15T11:45:00Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-25T11:55:00Z)",
         ]
-        #expect(try broken(judged(days + second)).filter { $0 == .secondActiveTask }.count == 1)
+        // It waits itself while the tasks of the other days are scheduled.
+        #expect(try broken(judged(days + second)).filter { $0 == .secondActiveTask }.count == 6)
     }
 
     @Test("a log without stamps keeps the order of its lines in the stages of its cycle")

@@ -213,7 +213,7 @@ struct LogOrderTests {
         let delivered = "2025-11-16T12:00:05Z [DNP-SCHEDULER] Notification delivered (id=a)\n"
         let summed = "2025-11-16T12:00:06Z [DNP-FETCH] Prefetch cycle complete (id=a, fetched=true, usedCached=true)\n"
         for before in [whole, whole + prepared] {
-            let told = try LogReading(before + next + delivered + summed).bound.suffix(2)
+            let told = try Array(LogReading(before + next + delivered + summed).bound.suffix(2))
             #expect(
                 told == ["notification_delivered", "prefetch_cycle_complete"].map { "\($0) a 2025-11-16T12:00:00Z" }
             )
