@@ -62,9 +62,9 @@ int start_signals_wait(void) {
 
 #ifdef __ELF__
 // The dynamic loader calls what is in this section of an executable before the initialisers of any shared library
-// (System V ABI, "Initialization and Termination Functions"), so no code of the process runs before the signals are kept, except
-// for the loader's own, which has mapped and relocated the program and its libraries by then (docs/listeners.md, Stopping).
-// In other commands than `serve` they have their default effect.
+// (System V ABI, "Initialization and Termination Functions"). Only the loader's own code runs before the signals are kept:
+// it has mapped and relocated the program and its libraries by then (docs/listeners.md, Stopping). In other commands than
+// `serve` they have their default effect.
 static void start_signals_keep_in_service(int count, char **arguments, char **environment) {
     (void) environment;
     if (count > 1 && strcmp(arguments[1], "serve") == 0) start_signals_keep();

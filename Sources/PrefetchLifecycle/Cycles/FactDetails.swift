@@ -74,7 +74,8 @@ extension Timestamp {
     var wholeSeconds: Int64 { microseconds / 1_000_000 - (microseconds % 1_000_000 < 0 ? 1 : 0) }
 }
 
-/// A `ttl` or an age in 15 bits: seconds up to 3 hours and 24 minutes, minutes up to 11 days, then hours; rounded up. 0 for none.
+/// A `ttl` or an age in 15 bits: seconds up to 3 hours and 24 minutes, minutes up to 11 days, then hours; rounded up. 0
+/// stands for none.
 struct CodedTTL: Sendable {
     private static let firstMinute: Int64 = 12_289
     private static let firstHour: Int64 = 28_673

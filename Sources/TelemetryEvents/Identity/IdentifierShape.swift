@@ -3,8 +3,9 @@
 /// The shapes of identifiers and error names that are kept as they were sent (docs/security.md#privacy).
 ///
 /// An identifier is words and numbers between single `-`, `_` or `.`: a UUID, a date or a time, a number of up to six
-/// digits, zeros before it aside, a longer one behind a word of the plugin's, and words of letters as people write them. What is longer, mixes
-/// letters and digits at will or holds another character may be anything: a token, a telephone number, an address.
+/// digits without the zeros that fill it up, a longer one behind a word of the plugin's, and words of letters as people
+/// write them. What is longer, mixes letters and digits at will or holds another character may be anything: a token, a
+/// telephone number, an address.
 ///
 /// One pass over the bytes, without allocation.
 struct IdentifierShape {

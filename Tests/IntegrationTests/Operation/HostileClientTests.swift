@@ -83,15 +83,18 @@ extension Alone {
                 let port = await service.client.port
                 let drippers = try (0..<1_100).map { _ in try RawConnection(port: port) }
                 // Every other one drips chunks.
-                let framings = [("Content-Length: 100000", "{"), ("Transfer-Encoding: chunked", "1\r\n{\r\n")]
+                let framings = [
+                    (header: "Content-Length: 100000", piece: "{"),
+                    (header: "Transfer-Encoding: chunked", piece: "1\r\n{\r\n"),
+                ]
                 let drips = drippers.enumerated().map { (dripper: $1, framing: framings[$0 % 2]) }
                 for drip in drips {
-                    let type = "Content-Type: application/x-ndjson"
-                    drip.dripper.send("POST /v1/events HTTP/1.1\r\nHost: x\r\n\(type)\r\n\(drip.framing.0)\r\n\r\n")
+                    let fields = "Host: x\r\nContent-Type: application/x-ndjson\r\n\(drip.framing.header)"
+                    drip.dripper.send("POST /v1/events HTTP/1.1\r\n\(fields)\r\n\r\n")
                 }
                 let dripping = Task.detached {
                     while !Task.isCancelled {
-                        for drip in drips { drip.dripper.send(drip.framing.1) }
+                        for drip in drips { drip.dripper.send(drip.framing.piece) }
                         try? await Task.sleep(for: .milliseconds(300))
                     }
                 }
