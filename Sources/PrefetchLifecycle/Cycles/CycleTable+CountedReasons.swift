@@ -6,10 +6,12 @@ import TelemetryEvents
 extension CycleTable {
     /// Marks in each attempt the failure whose reason counts now, so that it stands against what arrives later.
     ///
-    /// For an execution that arrived behind results of the attempts that it separates, and for facts that came from another
-    /// cycle: their marks tell what was counted where they were before. O(facts).
+    /// For an execution that arrives behind results of the attempts that it separates, and for facts that come from another
+    /// cycle: before and after, because what was counted of them stands where they are. O(facts).
     mutating func keepCountedReasons(at slot: Int) {
-        guard let facts = withFacts(at: slot, { Self.withCountedReasons($0) }) else { return }
+        guard counted(at: slot).hasFailures, let facts = withFacts(at: slot, { Self.withCountedReasons($0) }) else {
+            return
+        }
         replaceFacts(at: slot, facts)
     }
 
@@ -56,11 +58,11 @@ extension Attempt {
 }
 
 extension Fact {
-    /// Whether it is a line of a failure for a reason that may count.
+    /// Whether it is a line of a failure for a reason that may count; without one it counts as `OTHER`.
     fileprivate func tells(_ reason: FailureReason) -> Bool {
         switch stage {
-        case .failure: self.reason == reason && !detail.contains(.willRetry)
-        case .completed: self.reason == reason && detail.contains(.unsuccessful)
+        case .failure: (self.reason ?? .other) == reason && !detail.contains(.willRetry)
+        case .completed: (self.reason ?? .other) == reason && detail.contains(.unsuccessful)
         default: false
         }
     }

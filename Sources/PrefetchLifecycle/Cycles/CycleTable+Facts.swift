@@ -29,14 +29,15 @@ extension CycleTable {
         case .notificationDelivered: former.time = self[slot].delivered
         default: break
         }
+        var mayMoveFailures = false
+        if event.mayMoveFailures, terms.countsByArrival, !terms.waiting.contains(.failure) {
+            mayMoveFailures = hasFacts(after: event.timestamp, at: slot)
+        }
+        if mayMoveFailures { keepCountedReasons(at: slot) }
         if applyInline(event, at: slot, terms, into: &totals) == .full {
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
-        if event.kind == .prefetchExecuted, terms.countsByArrival, !terms.waiting.contains(.failure),
-            hasFacts(after: event.timestamp, at: slot)
-        {
-            keepCountedReasons(at: slot)
-        }
+        if mayMoveFailures { keepCountedReasons(at: slot) }
         if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
         return true
     }
@@ -115,6 +116,16 @@ extension CycleTable {
         let base = self[slot].base
         guard let time = kept.time(base: base), !has(stage, at: slot) else { return }
         add(Fact(stage, detail: age.map { CodedTTL($0).rawValue } ?? 0, at: time, base: base), at: slot, limit: limit)
+    }
+}
+
+extension Event {
+    /// Whether it may change which attempt or which line a failure before it is counted for, where it arrives late.
+    fileprivate var mayMoveFailures: Bool {
+        switch kind {
+        case .prefetchExecuted, .prefetchFailure, .prefetchExpired, .prefetchCompleted: true
+        default: false
+        }
     }
 }
 

@@ -15,6 +15,7 @@ extension CycleTable {
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) -> (slot: Int, waited: StageTimes)? {
+        if terms.countsByArrival { for half in [slot, other] { keepCountedReasons(at: half) } }
         let base = self[slot].base
         let taken = self[other]
         let facts = withFacts(at: other) { facts in facts.indices.map { Fact(rawValue: facts[$0]) } }
@@ -122,6 +123,7 @@ extension CycleTable {
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
     ) -> Bool {
+        if terms.countsByArrival { for changed in [other, slot] { keepCountedReasons(at: changed) } }
         let (giver, taker) = (self[other], self[slot])
         guard let formerDue = giver.due else { return false }
         var moved: [Fact] = []

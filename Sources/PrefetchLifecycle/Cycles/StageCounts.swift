@@ -216,7 +216,7 @@ struct Attempt {
 
     private mutating func addFailure(_ fact: Fact) {
         isTimed = isTimed || fact.isTimed
-        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason ?? .other }
         if fact.detail.contains(.willRetry) {
             retries += 1
             if fact.hasArrivedLater { hasLaterRetry = true } else { hasRetriedFailure = true }
@@ -262,7 +262,7 @@ struct Attempt {
         isCompleted = true
         isCompletedPlainly = !fact.detail.contains(.unsuccessful)
         guard !isCompletedPlainly else { return }
-        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason }
+        if fact.detail.contains(.counted) { countedReason = countedReason ?? fact.reason ?? .other }
         if retries == 0 || hasFailedForGood || hasSuccess { isUnsuccessfulForGood = true }
         if hasRetriedFailure, !hasFinalFailure, !hasSuccess { return restate(fact) }
         isUnsuccessful = true
