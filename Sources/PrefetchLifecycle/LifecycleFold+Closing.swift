@@ -94,13 +94,13 @@ extension LifecycleFold {
     /// Counts what waited for the end of a cycle, and judges the cycle unless it is a reopened one.
     private mutating func judge(_ slot: Int, known: Timestamp?) {
         let cycle = closing(slot)
-        if isReceiver, let half = cycle.half, installations.find(cycle.installation) != nil {
+        if isReceiver, let half = cycles.half(at: slot), installations.find(cycle.installation) != nil {
             installations.update(cycle.installation) { $0.halves.close(half) }
         }
         var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
-        let counts = cycles.closingCounts(at: slot)
+        let counts = cycles.stageCounts(at: slot, isClosing: true)
         let kept = isReceiver ? OneTimeStages(cycles[slot], used: counted.used) : OneTimeStages()
         counted.count(counts, closingTerms, into: &groups[group])
         cycle.countUse(&counted, into: &groups[group])

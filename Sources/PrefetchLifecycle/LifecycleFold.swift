@@ -194,22 +194,26 @@ extension LifecycleFold {
             var slot = found
             var terms = closingTerms
             let group = group(of: slot, named)
-            if change.hasWaited { countWaiting(at: slot, terms, in: group) }
             if change.isNewPass { takeNearer(to: slot, terms, in: group) }
-            let half = isReceiver ? cycles[slot].half : nil
+            if change.hasWaited { countWaiting(at: slot, terms, in: group) }
+            var openHalf = isReceiver ? cycles.half(at: slot) : nil
+            var half = openHalf
+            if isReceiver, half == nil, cycles.mayBelongElsewhere(event, slot) { half = .undated }
             if let half { terms.waiting = installations.waiting(half, of: installation) }
+            if openHalf != nil { terms.waiting.formIntersection(cycles.stagesOfHalf(at: slot)) }
             let waiting = waitingStages(like: event, at: slot, terms)
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
             if !cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group]) {
                 evict(slot)
                 slot = open(address, base: event.timestamp)
+                openHalf = isReceiver ? cycles.half(at: slot) : nil
                 cycles.update(slot) { $0.group = UInt8(group) }
                 before = groups.tally(of: group)
                 start = groups.increments(of: group)
                 _ = cycles.apply(event, in: bytes, at: slot, terms, limit: factLimit, into: &groups[group])
             }
-            if let half { countHalf(half, at: slot) }
+            if let half { countHalf(half, at: slot, isOpen: openHalf != nil) }
             let counted = groups.tally(of: group) - before
             observe(counted, by: event, at: slot, in: group, bytes)
             reconcile(counted, by: event, at: slot, in: group)
@@ -270,11 +274,12 @@ extension LifecycleFold {
             case .learnsDue(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 if let due = address.due { cycles.learn(due: due, at: slot) }
-                return (addressChanged(slot), NameChange(hasWaited: closeHalves(.undated, of: address.installation)))
+                let hasWaited = closeHalf(.undated, at: slot)
+                return (addressChanged(slot), NameChange(hasWaited: hasWaited))
             case .learnsSchedule(let slot):
                 guard evictUnlessWithinReach(event, slot) else { continue }
                 cycles.learn(schedule: address.schedule, at: slot)
-                let hasWaited = closeHalves(.timed, of: address.installation)
+                let hasWaited = closeHalf(.timed, at: slot)
                 return (addressChanged(slot), NameChange(isNewPass: true, hasWaited: hasWaited))
             case .learnsScheduleEvicting(_, let oldest):
                 evict(oldest)
@@ -284,8 +289,8 @@ extension LifecycleFold {
                     evict(other)
                     continue
                 }
-                _ = closeHalves(.undated, of: address.installation)
-                _ = closeHalves(.timed, of: address.installation)
+                _ = closeHalf(.undated, at: joined)
+                _ = closeHalf(.timed, at: joined)
                 return (addressChanged(joined), NameChange(isNewPass: true))
             case .none(let isFirst):
                 guard address.hasBoth || opens else { return nil }
@@ -298,21 +303,28 @@ extension LifecycleFold {
         }
     }
 
-    /// Notes that a cycle is no longer known by one name alone; returns whether stages of it may have waited.
-    private mutating func closeHalves(_ half: CycleHalf, of fingerprint: UInt64) -> Bool {
-        guard isReceiver else { return false }
+    /// Notes that a cycle is no longer known by this name alone, unless it still is; returns whether stages of it may have
+    /// waited, and wait no more.
+    private mutating func closeHalf(_ half: CycleHalf, at slot: Int) -> Bool {
+        guard isReceiver, cycles.half(at: slot) != half else { return false }
         defer { groups[0].evictedInstallations = installations.evicted }
-        return installations.update(fingerprint) { installation in
+        return installations.update(cycles[slot].installation) { installation in
             defer { installation.halves.close(half) }
             return installation.halves.mayWait
         }
     }
 
     /// Notes what a cycle known by one name has counted.
-    private mutating func countHalf(_ half: CycleHalf, at slot: Int) {
-        let stages = cycles.counted(at: slot).stages.union(cycles[slot].flags.countedStages)
-        guard !stages.isEmpty else { return }
-        installations.update(cycles[slot].installation) { $0.halves.count(stages, of: half) }
+    ///
+    /// - Parameter isOpen: whether it is noted that there is such a cycle.
+    private mutating func countHalf(_ half: CycleHalf, at slot: Int, isOpen: Bool) {
+        guard isOpen || cycles.half(at: slot) == half else { return }
+        let stages = cycles.countedStagesOfHalf(at: slot)
+        guard !stages.isEmpty || !isOpen else { return }
+        installations.update(cycles[slot].installation) { installation in
+            if !isOpen { installation.halves.open(half) }
+            installation.halves.count(stages, of: half)
+        }
         groups[0].evictedInstallations = installations.evicted
     }
 
@@ -326,17 +338,23 @@ extension LifecycleFold {
     /// Moves to a pass what is nearer to it than to the other passes of its schedule.
     private mutating func takeNearer(to slot: Int, _ terms: ClosingTerms, in group: Int) {
         let before = groups.tally(of: group)
+        var terms = terms
+        if isReceiver { terms.waiting = installations.waiting(.undated, of: cycles[slot].installation) }
+        let wasHalf = cycles.half(at: slot) != nil
         let givers = cycles.takeNearer(to: slot, limit: factLimit, terms, into: &groups[group])
         guard !givers.isEmpty else { return }
-        reconcile(groups.tally(of: group) - before, byStageAt: slot, from: givers, in: group)
-        for slot in givers + [slot] { updateTask(of: slot) }
+        reconcile(groups.tally(of: group) - before, byStageAt: slot, from: givers.map(\.slot), in: group)
+        for giver in givers where giver.wasHalf { _ = closeHalf(.undated, at: giver.slot) }
+        if isReceiver, !wasHalf, let half = cycles.half(at: slot) { countHalf(half, at: slot, isOpen: false) }
+        for slot in givers.map(\.slot) + [slot] { updateTask(of: slot) }
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.
     private mutating func join(_ slot: Int, with other: Int) -> Int? {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
-        let terms = closingTerms
+        var terms = closingTerms
+        if isReceiver { terms.waiting = installations.waiting(.undated, of: cycles[slot].installation) }
         guard let (joined, waited) = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
         else { return nil }
         reconcile(groups.tally(of: group) - before, byStageAt: joined, waited, in: group)

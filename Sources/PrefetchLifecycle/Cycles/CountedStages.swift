@@ -16,6 +16,7 @@ struct WaitingStages: OptionSet, Sendable {
     static let missed = WaitingStages(rawValue: 1 << 7)
     static let fallback = WaitingStages(rawValue: 1 << 8)
     static let drifted = WaitingStages(rawValue: 1 << 9)
+    static let all = WaitingStages(rawValue: 1 << 10 - 1)
 }
 
 /// How often each stage of a cycle has been counted; a counter never goes back.
@@ -117,28 +118,45 @@ struct CountedStages: Hashable, Sendable {
         missed = Self.sum(missed, other.missed)
     }
 
-    /// What the facts still give, and the rest.
-    func split(leaving counts: StageCounts) -> (remaining: CountedStages, surplus: CountedStages) {
+    /// What stays with a cycle that some facts were taken from, and what goes with the facts.
+    ///
+    /// - Parameters:
+    ///   - now: what its facts give now.
+    ///   - closing: what they give when it closes. The difference stays, unless the other cycle wants it.
+    ///   - wanted: what the facts of the other cycle give now.
+    ///   - taken: what was counted of that one.
+    func split(
+        leaving now: StageCounts,
+        atClosing closing: StageCounts,
+        wanted: StageCounts,
+        beyond taken: CountedStages
+    ) -> (remaining: CountedStages, surplus: CountedStages) {
         var (remaining, surplus) = (self, self)
-        remaining.scheduled = min(scheduled, UInt8(clamping: counts.scheduled))
-        remaining.executed = min(executed, UInt8(clamping: counts.executed))
-        remaining.success = min(success, UInt8(clamping: counts.success))
-        remaining.used = min(used, UInt8(clamping: counts.used))
-        for reason in FailureReason.allCases {
-            remaining[reason] = min(self[reason], UInt8(clamping: counts.failures[Int(reason.rawValue)]))
-            surplus[reason] = self[reason] - remaining[reason]
+        let (now, closing, wanted) = (CountedStages(now), CountedStages(closing), CountedStages(wanted))
+        for member in Self.members {
+            let count = self[keyPath: member]
+            let least = min(count, now[keyPath: member])
+            let most = max(least, min(count, closing[keyPath: member]))
+            let lacking = wanted[keyPath: member] - min(wanted[keyPath: member], taken[keyPath: member])
+            surplus[keyPath: member] = min(max(lacking, count - most), count - least)
+            remaining[keyPath: member] = count - surplus[keyPath: member]
         }
-        remaining.retries = min(retries, UInt8(clamping: counts.retries))
-        remaining.expired = min(expired, UInt8(clamping: counts.expired))
-        remaining.missed = min(missed, UInt8(clamping: counts.missed))
-        surplus.scheduled -= remaining.scheduled
-        surplus.executed -= remaining.executed
-        surplus.success -= remaining.success
-        surplus.used -= remaining.used
-        surplus.retries -= remaining.retries
-        surplus.expired -= remaining.expired
-        surplus.missed -= remaining.missed
         return (remaining, surplus)
+    }
+
+    init() {}
+
+    private init(_ counts: StageCounts) {
+        scheduled = UInt8(clamping: counts.scheduled)
+        executed = UInt8(clamping: counts.executed)
+        success = UInt8(clamping: counts.success)
+        used = UInt8(clamping: counts.used)
+        retries = UInt8(clamping: counts.retries)
+        expired = UInt8(clamping: counts.expired)
+        missed = UInt8(clamping: counts.missed)
+        for reason in FailureReason.allCases {
+            self[reason] = UInt8(clamping: counts.failures[Int(reason.rawValue)])
+        }
     }
 
     private static func sum(_ left: UInt8, _ right: UInt8) -> UInt8 {

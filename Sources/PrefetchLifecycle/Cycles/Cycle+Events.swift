@@ -45,7 +45,7 @@ extension Cycle {
     /// Whether a summary without a notification time is so far from that of its cycle that it may be of another pass.
     func mayBeOfAnotherPass(_ summary: Fact) -> Bool {
         guard summary.isUndated, summary.stage == .summary, let due else { return false }
-        return (summary.time(base: base).microseconds &- due.microseconds).magnitude > CycleTable.ownMicroseconds
+        return CycleTable.isDistant(summary.time(base: base), from: due)
     }
 
     /// Records what a cycle keeps once rather than as a fact.
@@ -69,12 +69,12 @@ extension Cycle {
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
     }
 
-    /// Flags the stages that waited, once nothing waits any more.
-    mutating func flagToldStages(_ facts: Span<UInt64>) {
+    /// Flags the stages that waited and wait no more.
+    mutating func flagToldStages(_ facts: Span<UInt64>, waiting: WaitingStages = []) {
         for index in facts.indices {
             switch Fact(rawValue: facts[index]).stage {
-            case .contentMissing: flags.insert(.contentMissing)
-            case .drifted: flags.insert(.drifted)
+            case .contentMissing where !waiting.contains(.fallback): flags.insert(.contentMissing)
+            case .drifted where !waiting.contains(.drifted): flags.insert(.drifted)
             default: continue
             }
         }

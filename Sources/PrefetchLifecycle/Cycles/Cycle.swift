@@ -150,6 +150,12 @@ extension Cycle {
         facts = .init(repeating: SplitWord(0))
     }
 
+    /// Whether an event of its inline facts named no notification time.
+    var hasUndatedFacts: Bool {
+        for index in 0..<Self.inlineFacts where facts[index].low & UInt32(Fact.undatedBit) != 0 { return true }
+        return false
+    }
+
     /// The inline facts as a list, for a checkpoint or a `LongCycle`.
     var factList: [UInt64] { (0..<factCount).map { facts[$0].value } }
 
@@ -167,7 +173,8 @@ extension Cycle {
 
 /// The one name that a cycle is known by, where an event with both may show that it is the same as one known by the other.
 enum CycleHalf {
-    /// Its schedule, without a notification time.
+    /// Its schedule, without a notification time, or with one that some of its events are so far from that they may be of
+    /// another pass (`CycleTable.half(at:)`).
     case undated
     /// Its notification time, without a schedule.
     case timed
@@ -175,7 +182,7 @@ enum CycleHalf {
 
 /// A 64-bit word in two 32-bit halves, which lowers its alignment to four bytes.
 private struct SplitWord: Sendable {
-    private let low: UInt32
+    let low: UInt32
     private let high: UInt32
 
     init(_ value: UInt64) {

@@ -105,10 +105,15 @@ extension CycleTable {
     }
 
     /// Whether an event may belong to another pass of its schedule, whose notification time is not known yet.
-    private func mayBelongElsewhere(_ event: borrowing Event, _ slot: Int) -> Bool {
+    func mayBelongElsewhere(_ event: borrowing Event, _ slot: Int) -> Bool {
         guard event.scheduledFor == nil else { return false }
         guard let due = self[slot].due else { return true }
-        return (event.timestamp.microseconds &- due.microseconds).magnitude > Self.ownMicroseconds
+        return Self.isDistant(event.timestamp, from: due)
+    }
+
+    /// Whether an event that names no notification time is so far from that of a pass that it may be of another one.
+    static func isDistant(_ time: Timestamp, from due: Timestamp) -> Bool {
+        (time.microseconds &- due.microseconds).magnitude > ownMicroseconds
     }
 
     /// Lists a time that the cycle has kept once, before others are listed with it of which one may be moved.

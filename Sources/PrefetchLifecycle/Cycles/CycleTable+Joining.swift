@@ -63,8 +63,8 @@ extension CycleTable {
             long.droppedRetries = dropped
             updateLongCycle(joined, long)
         }
-        countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
-        if terms.countsByArrival { keepCountedReasons(at: joined) }
+        let isWaiting = countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
+        if terms.countsByArrival, !isWaiting { keepCountedReasons(at: joined) }
         return (joined, waited)
     }
 
@@ -86,7 +86,7 @@ extension CycleTable {
     /// Counts what waited because the cycle was known by one name alone.
     mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
         let counted = counted(at: slot)
-        countAgain(slot, [counted], since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
+        _ = countAgain(slot, [counted], since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
     }
 
     /// Moves to a cycle that has learnt its notification time what is nearer to it than to the other passes of its
@@ -95,22 +95,23 @@ extension CycleTable {
     /// An event that names no notification time belongs to the nearest pass, also where that is told later. O(facts of the
     /// open passes).
     ///
-    /// - Returns: the cycles that something was moved from.
+    /// - Returns: the cycles that something was moved from, and whether each was known by its schedule alone before.
     mutating func takeNearer(
         to slot: Int,
         limit: Int,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
-    ) -> [Int] {
+    ) -> [(slot: Int, wasHalf: Bool)] {
         guard let due = self[slot].due, self[slot].schedule != 0 else { return [] }
         var others: [Int] = []
         _ = self.slot(schedule: self[slot].schedule) { other in
             if other != slot, self[other].due != nil { others.append(other) }
             return false
         }
-        var givers: [Int] = []
-        for other in others where take(from: other, to: slot, due, limit: limit, terms, into: &totals) {
-            givers.append(other)
+        var givers: [(slot: Int, wasHalf: Bool)] = []
+        for other in others {
+            let wasHalf = half(at: other) != nil
+            if take(from: other, to: slot, due, limit: limit, terms, into: &totals) { givers.append((other, wasHalf)) }
         }
         return givers
     }
@@ -150,16 +151,19 @@ extension CycleTable {
         update(slot) { $0.record(moved, from: giver, terms) }
 
         // What the giver's facts no longer give, at its close at the latest, was counted for what has moved.
-        let (isUsed, dropped) = (self[other].used.isKnown, Int(droppedRetries(at: other)))
-        let left = withFacts(at: other) { facts in
-            StageCounts(facts, giver.flags, isUsed: isUsed, isClosing: true, droppedRetries: dropped)
-        }
-        let (remaining, surplus) = counted[0].split(leaving: left)
+        let (remaining, surplus) = counted[0].split(
+            leaving: stageCounts(at: other, isClosing: false),
+            atClosing: stageCounts(at: other, isClosing: true),
+            wanted: stageCounts(at: slot, isClosing: false),
+            beyond: counted[1]
+        )
         let after = OneTimeStages(self[other], used: remaining.used)
-        countAgain(other, [remaining], since: after, terms, into: &totals)
-        countAgain(slot, [counted[1], surplus], since: OneTimeStages(kept, without: after), terms, into: &totals)
+        let since = OneTimeStages(kept, without: after)
+        let isGiverWaiting = countAgain(other, [remaining], since: after, terms, into: &totals)
+        let isTakerWaiting = countAgain(slot, [counted[1], surplus], since: since, terms, into: &totals)
         guard terms.countsByArrival else { return true }
-        for changed in [other, slot] { keepCountedReasons(at: changed) }
+        if !isGiverWaiting { keepCountedReasons(at: other) }
+        if !isTakerWaiting { keepCountedReasons(at: slot) }
         return true
     }
 
@@ -168,29 +172,33 @@ extension CycleTable {
     /// - Parameters:
     ///   - counted: what was counted, of each part.
     ///   - kept: the stages that count once, of all parts.
+    ///   - terms: what waits only does so where the cycle is a half.
+    /// - Returns: whether its failures wait.
     private mutating func countAgain(
         _ slot: Int,
         _ counted: [CountedStages],
         since kept: OneTimeStages,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
-    ) {
+    ) -> Bool {
+        var terms = terms
+        if !terms.waiting.isEmpty { terms.waiting.formIntersection(stagesOfHalf(at: slot)) }
         var sum = CountedStages()
         for stages in counted { sum.add(stages) }
         var cycle = self[slot]
-        withFacts(at: slot) { cycle.flagToldStages($0) }
+        withFacts(at: slot) { cycle.flagToldStages($0, waiting: terms.waiting) }
         update(slot) { $0.flags = cycle.flags }
-        let dropped = Int(droppedRetries(at: slot))
-        let counts = withFacts(at: slot) { facts in
-            StageCounts(facts, cycle.flags, isUsed: cycle.used.isKnown, isClosing: false, droppedRetries: dropped)
-        }
-        sum.count(counts, terms, into: &totals)
-        cycle.countUse(&sum, into: &totals)
+        sum.count(stageCounts(at: slot, isClosing: false), terms, into: &totals)
+        if !terms.waiting.contains(.used) { cycle.countUse(&sum, into: &totals) }
         if terms.countsByArrival { cycle.countOneTimeStages(sum, since: kept, into: &totals) }
-        if !cycle.flags.contains(.isLong), PackedStages.fits(sum) { return update(slot) { $0.counted = sum } }
-        lengthen(slot)
-        var long = longCycle(at: slot)
-        long.counted = sum
-        updateLongCycle(slot, long)
+        if !cycle.flags.contains(.isLong), PackedStages.fits(sum) {
+            update(slot) { $0.counted = sum }
+        } else {
+            lengthen(slot)
+            var long = longCycle(at: slot)
+            long.counted = sum
+            updateLongCycle(slot, long)
+        }
+        return terms.waiting.contains(.failure)
     }
 }

@@ -4,18 +4,47 @@ import TelemetryEvents
 
 /// What the facts of a cycle tell.
 extension CycleTable {
-    /// How often each stage of a cycle counts when it closes.
-    func closingCounts(at slot: Int) -> StageCounts {
-        let cycle = self[slot]
-        let dropped = droppedRetries(at: slot)
+    /// How often each stage of a cycle counts, now or when it closes.
+    func stageCounts(at slot: Int, isClosing: Bool) -> StageCounts {
+        let (cycle, dropped) = (self[slot], Int(droppedRetries(at: slot)))
         return withFacts(at: slot) { facts in
             StageCounts(
                 facts,
                 cycle.flags,
                 isUsed: cycle.used.isKnown,
-                isClosing: true,
-                droppedRetries: Int(dropped)
+                isClosing: isClosing,
+                droppedRetries: dropped
             )
+        }
+    }
+
+    /// The one name that a cycle is known by: its schedule also where events without a notification time are so far from
+    /// its own that they may be of another pass. O(facts) where it has both names and some events named one alone.
+    func half(at slot: Int) -> CycleHalf? {
+        let cycle = self[slot]
+        if let half = cycle.half { return half }
+        guard cycle.flags.contains(.isLong) || cycle.hasUndatedFacts else { return nil }
+        return stagesOfHalf(at: slot).isEmpty ? nil : .undated
+    }
+
+    /// The stages of a half that have been counted.
+    func countedStagesOfHalf(at slot: Int) -> WaitingStages {
+        counted(at: slot).stages.union(self[slot].flags.countedStages).intersection(stagesOfHalf(at: slot))
+    }
+
+    /// The stages for which a cycle is known by one name alone: all of them, or with both names those told by events
+    /// without a notification time that are far from its own.
+    func stagesOfHalf(at slot: Int) -> WaitingStages {
+        let cycle = self[slot]
+        guard cycle.half == nil, let due = cycle.due else { return .all }
+        return withFacts(at: slot) { facts in
+            var stages: WaitingStages = []
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                guard fact.isUndated, Self.isDistant(fact.time(base: cycle.base), from: due) else { continue }
+                stages.formUnion(fact.stages)
+            }
+            return stages
         }
     }
 
@@ -198,6 +227,23 @@ extension Fact {
         case .success: stage == .success
         case .failure: stage == .failure || (stage == .completed && detail.contains(.unsuccessful))
         default: false
+        }
+    }
+
+    /// The stages that it may count in.
+    fileprivate var stages: WaitingStages {
+        switch stage {
+        case .scheduled: .scheduled
+        case .executed: .executed
+        case .success: .success
+        case .failure: [.failure, .retries, .expired]
+        case .completed: [.success, .failure]
+        case .summary: [.success, .used]
+        case .missed: .missed
+        case .used: .used
+        case .contentMissing: .fallback
+        case .drifted: .drifted
+        default: []
         }
     }
 

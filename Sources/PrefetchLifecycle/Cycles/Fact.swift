@@ -67,7 +67,7 @@ struct Fact: Comparable, Sendable {
     /// The longest distance of a time from its cycle's base: 24 days, which 42 bits hold in microseconds.
     private static let reachMicroseconds: Int64 = 24 * 86_400 * 1_000_000
     private static let bias: Int64 = 1 << 41
-    private static let undatedBit: UInt64 = 1 << 16
+    static let undatedBit: UInt64 = 1 << 16
     private static let timedSuccess: UInt16 = 1 << 15
 
     var rawValue: UInt64

@@ -8,15 +8,19 @@ extension LifecycleFold {
     /// - Parameters:
     ///   - time: the event time of what was counted.
     ///   - failureTime: the time of the failure, where it differs.
+    ///   - isNew: false for what was counted under another reason, so that it was not recovered.
     mutating func reconcile(
         _ counted: StageTally,
         of fingerprint: UInt64,
         at time: Timestamp,
         failedAt failureTime: Timestamp? = nil,
+        isNew: Bool = true,
         in group: Int
     ) {
         guard fingerprint != 0, !counted.isZero else { return }
-        let known = installations.update(fingerprint) { $0.count(counted, at: time, failedAt: failureTime ?? time) }
+        let known = installations.update(fingerprint) {
+            $0.count(counted, at: time, failedAt: failureTime ?? time, isNew: isNew)
+        }
         groups[0].evictedInstallations = installations.evicted
         if let known { groups[group].add(known, times: -1) }
     }
@@ -66,6 +70,7 @@ extension LifecycleFold {
         _ waited: StageTimes = StageTimes(),
         besides other: Timestamp? = nil,
         from givers: [Int] = [],
+        isNew: Bool = true,
         in group: Int
     ) {
         guard !counted.isZero else { return }
@@ -73,7 +78,7 @@ extension LifecycleFold {
             var one = StageTally()
             if let time = waited[place] {
                 one[place] = counted[place]
-                reconcile(one, of: cycles[slot].installation, at: time, in: group)
+                reconcile(one, of: cycles[slot].installation, at: time, isNew: isNew, in: group)
                 continue
             }
             one[place] = 1
@@ -86,7 +91,9 @@ extension LifecycleFold {
             }
             let last = cycles.times(of: stage, at: slot).upperBound
             while times.count < counted[place] { times.append(last) }
-            for time in times { reconcile(one, of: cycles[slot].installation, at: time, in: group) }
+            for time in times {
+                reconcile(one, of: cycles[slot].installation, at: time, isNew: isNew, in: group)
+            }
         }
     }
 
@@ -113,7 +120,15 @@ extension LifecycleFold {
         groups.lower(\.expired, by: correction.expired, first: group)
         groups.lower(\.missedWindow, by: correction.missed, first: group)
         groups[group].add(correction.raised, times: 1)
-        reconcile(correction.raised, byStageAt: slot, in: group)
+        // A failure that has another reason now is the same one: what a snapshot recovered is not that.
+        var exchanged = StageTally()
+        var taken = (StageTally.failures..<StageTally.count).reduce(0) { $0 + lowered[$1] }
+        for place in StageTally.failures..<StageTally.count {
+            exchanged[place] = min(correction.raised[place], taken)
+            taken -= exchanged[place]
+        }
+        reconcile(exchanged, byStageAt: slot, isNew: false, in: group)
+        reconcile(correction.raised - exchanged, byStageAt: slot, in: group)
     }
 
     /// Counts by its own time what was counted by that of a summary which arrived before it, in a run over files: a snapshot
@@ -189,11 +204,12 @@ extension Installation {
     fileprivate mutating func count(
         _ new: StageTally,
         at time: Timestamp,
-        failedAt failureTime: Timestamp
+        failedAt failureTime: Timestamp,
+        isNew: Bool
     ) -> StageTally? {
         var new = new
         var known: StageTally?
-        if !client.isEmpty {
+        if isNew, !client.isEmpty {
             let recovered = client[0].consumeRecovered(new, at: time, failedAt: failureTime)
             if !recovered.isZero {
                 new = new - recovered

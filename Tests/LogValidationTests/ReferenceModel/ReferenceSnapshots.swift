@@ -33,7 +33,7 @@ extension ReferenceModel {
                 continue
             }
             var least = total(counted.map { ($0.times.min() ?? 0, $0.range.lowerBound) }, told)
-            let most = total(counted.map { ($0.times.max() ?? 0, $0.range.upperBound) }, told)
+            var most = total(counted.map { ($0.times.max() ?? 0, $0.range.upperBound) }, told)
             if !stream.isInOrder {
                 // Of several snapshots the latest may arrive first.
                 let alone = total(counted.map { ($0.times.min() ?? 0, $0.range.lowerBound) }, [last])
@@ -41,9 +41,11 @@ extension ReferenceModel {
             }
             if snapshots.contains(where: { !hasFewBehind($0, stream) }) {
                 // Of what is behind a snapshot the latest eight stages are known to be (docs/lifecycle.md, What a client
-                // counts itself); what is before those may be taken for a part of it.
+                // counts itself); what is before those may be taken for a part of it, and what is told again for more.
                 let before = total(counted.map { (.min + 1, $0.range.lowerBound) }, told)
+                let behind = total(counted.map { (.max, $0.range.upperBound) }, told)
                 least = (min(least.total, before.total), min(least.recovered, before.recovered))
+                most = (max(most.total, behind.total), max(most.recovered, behind.recovered))
             }
             expectation.add(stage, least.total...most.total)
             let recovered = [least.recovered, most.recovered, isSettled ? least.recovered : 0]
