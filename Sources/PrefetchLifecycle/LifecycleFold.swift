@@ -198,9 +198,13 @@ extension LifecycleFold {
             if change.hasWaited { countWaiting(at: slot, terms, in: group) }
             var openHalf = isReceiver ? cycles.half(at: slot) : nil
             var half = openHalf
-            if isReceiver, half == nil, cycles.mayBelongElsewhere(event, slot) { half = .undated }
-            if let half { terms.waiting = installations.waiting(half, of: installation) }
-            if openHalf != nil { terms.waiting.formIntersection(cycles.stagesOfHalf(at: slot)) }
+            if isReceiver, cycles.mayBelongElsewhere(event, slot) {
+                half = .undated
+                terms.waiting = installations.waiting(.undated, of: installation)
+            } else if let half {
+                terms.waiting = installations.waiting(half, of: installation)
+                terms.waiting.formIntersection(cycles.stagesOfHalf(at: slot))
+            }
             let waiting = waitingStages(like: event, at: slot, terms)
             var before = groups.tally(of: group)
             var start = groups.increments(of: group)
@@ -331,6 +335,8 @@ extension LifecycleFold {
     /// Counts what waited until the cycle had both names.
     private mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, in group: Int) {
         let before = groups.tally(of: group)
+        var terms = terms
+        terms.waiting = installations.waiting(.undated, of: cycles[slot].installation)
         cycles.countWaiting(at: slot, terms, into: &groups[group])
         reconcile(groups.tally(of: group) - before, byStageAt: slot, in: group)
     }

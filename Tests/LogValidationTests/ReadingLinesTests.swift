@@ -219,6 +219,25 @@ struct ReadingLinesTests {
         #expect(try broken(judged(told + [success, launched])).contains(.nextNotScheduled))
     }
 
+    @Test("a log's uses that name the time, the id or both are one, and so are the passes of a daily id")
+    func namesOfOneUse() throws {
+        func delivered(_ day: Int, _ time: String) -> [String] {
+            [
+                "2025-11-\(day)T\(time)Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-\(day)T12:00:00Z",
+                "2025-11-\(day)T\(time)Z [DNP-FETCH] Using cached content for notification at 2025-11-\(day)T12:00:00Z",
+                "2025-11-\(day)T12:00:01Z [DNP-SCHEDULER] Notification delivered (id=daily, title=x)",
+                "2025-11-\(day)T12:00:02Z [DNP-FETCH] Prefetch cycle complete (id=daily, fetched=true, usedCached=true)",
+            ]
+        }
+        let days = [14, 15, 16].map { delivered($0, "12:00:00") }
+        let telling = [days.flatMap(\.self), days.reversed().flatMap(\.self), days.flatMap { $0 + $0 }]
+        for lines in telling {
+            let judgement = try judged(lines)
+            #expect(judgement.totals.used == 3 && judgement.totals.success == 3)
+            #expect(judgement.cycles.count == 3)
+        }
+    }
+
     @Test("a log's second active task is found among many schedules")
     func secondTaskAmongMany() throws {
         func schedule(_ day: Int, at time: String) -> [String] {

@@ -137,4 +137,107 @@ struct CycleNameTests {
             #expect(file.totals.impliedSuccess == 1)
         }
     }
+
+    /// What every order of arrival counts, in the service and as a file.
+    private func stages(_ told: [TestEvent]) throws -> Set<[UInt64]> {
+        var counted: Set<[UInt64]> = []
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var (fold, file) = (LifecycleFold.keeping(), Reading.file())
+            for event in order { try fold.accept([event]) }
+            try file.apply(order)
+            for stages in [Reading.told(&fold).stages, Reading.told(&file).stages] { counted.insert(stages) }
+        }
+        return counted
+    }
+
+    @Test(
+        "what is told by the id alone and by the time alone counts once, also where another pass of the id is known first",
+        arguments: [
+            (.prefetchUsedForNotification, [0, 0, 0, 0, 0, 0, 0, 1]), (.prefetchSuccess, [0, 0, 1, 0, 0, 0, 0, 0]),
+            (.prefetchFailure, [0, 0, 0, 1, 0, 0, 0, 0]), (.prefetchCycleComplete, [0, 0, 1, 0, 0, 0, 0, 1]),
+        ] as [(EventKind, [UInt64])]
+    )
+    func stageOfTwoNamesBesideAnotherPass(kind: EventKind, expected: [UInt64]) throws {
+        let day = 86_400.0
+        func told(_ second: Double, id: String?, due: Double?) -> TestEvent {
+            TestEvent(kind, second, id: id, due: due).reason(.network).summing()
+        }
+        let passes = [0.0, 2 * day].map { TestEvent(.notificationScheduled, $0, due: $0 + 900) }
+        let same = [told(905, id: "a", due: nil), told(906, id: nil, due: 900)]
+        #expect(try stages(passes + same) == [expected])
+    }
+
+    @Test("a fallback and a drift of two names count once, also where another pass of the id is known first")
+    func fallbackBesideAnotherPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.contentMissing, 905), TestEvent(.contentMissing, 906, id: nil, due: 900),
+            TestEvent(.notificationDrift, 907), TestEvent(.notificationDrift, 908, id: nil, due: 900),
+            TestEvent(.notificationScheduled, 0, due: 900),
+            TestEvent(.notificationScheduled, 2 * day, due: 2 * day + 900),
+        ]
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var fold = LifecycleFold.keeping()
+            for event in order { try fold.accept([event]) }
+            fold.finish()
+            #expect(fold.totals.fallbacks == 1 && fold.totals.driftExceeded == 1)
+            #expect(fold.totals.increments == fold.totals.sumOfEventCounters)
+        }
+    }
+
+    @Test("what an event with the time of its pass tells counts at once, whatever other events of the pass wait for")
+    func onlyDistantStagesWait() throws {
+        let day = 86_400.0
+        var fold = LifecycleFold.keeping()
+        try fold.accept([TestEvent(.notificationScheduled, 0, due: 900).of(1)])
+        try fold.accept([TestEvent(.prefetchUsedForNotification, day + 905, id: nil, due: day + 900).of(1)])
+        try fold.accept([TestEvent(.prefetchUsedForNotification, day + 906).of(1)])
+        #expect(fold.totals.used == 1, "it may be of either pass")
+        try fold.accept([TestEvent(.prefetchExecuted, 600, due: 900).of(1)])
+        #expect(fold.totals.executed == 1)
+        let clock = Timestamp.after(5 * day)
+        fold.tick(to: clock)
+        #expect(fold.totals.used == 2 && fold.openCycles == 0, "nothing has said that they are one")
+    }
+
+    @Test("what was counted for an event goes with it to the pass that it is of")
+    func countGoesWithItsEvent() throws {
+        let day = 86_400.0
+        let retried = [
+            TestEvent(.prefetchExecuted, 1_499, id: nil, due: 900),
+            TestEvent(.prefetchFailure, 1_656, due: 900).reason(.network).retried(),
+        ]
+        let later = [
+            TestEvent(.prefetchFailure, day + 913).reason(.network), TestEvent(.prefetchExecuted, day + 900),
+            TestEvent(.notificationScheduled, day + 933, due: day + 900),
+        ]
+        let final = TestEvent(.prefetchFailure, 1_667, id: nil, due: 900).reason(.auth).final()
+        var fold = LifecycleFold.keeping()
+        for event in retried + later + [final] { try fold.accept([event]) }
+        let told = Reading.told(&fold)
+        #expect(told.stages == [0, 2, 0, 1, 1, 0, 0, 0])
+        #expect(told.reasons == [.network, .auth])
+    }
+
+    @Test("an execution that leaves a pass takes no failure along that it does not tell of")
+    func failuresStayWithTheirPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchExpired, 690, id: nil, due: 900), TestEvent(.prefetchCompleted, 793).reason(.network),
+            TestEvent(.prefetchExecuted, 605 - 2 * day), TestEvent(.prefetchExecuted, 773, due: 900),
+            TestEvent(.notificationScheduled, 500 - 2 * day, due: 900 - 2 * day), TestEvent(.prefetchExecuted, 660),
+        ]
+        #expect(try stages(told) == [[0, 3, 0, 1, 0, 1, 0, 0]])
+    }
+
+    @Test("a summary counts for its pass, also where the success that is known first turns out to be of another one")
+    func summaryBesideASuccessOfAnotherPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchSuccess, 2_818), TestEvent(.notificationScheduled, day, due: day + 900),
+            TestEvent(.prefetchCycleComplete, day + 916, id: nil, due: day + 900).summing(used: false),
+            TestEvent(.notificationDelivered, 1_081, due: 900),
+        ]
+        #expect(try stages(told) == [[0, 0, 2, 0, 0, 0, 0, 0]])
+    }
 }

@@ -109,6 +109,19 @@ struct ReadingTests {
         #expect(try Reading.result(cycle + [Reading.scheduled(day + 61, "b")]).broken == [.nextNotScheduled])
     }
 
+    @Test("a task scheduled in the execution's own second is the next one, one of the second before is not")
+    func nextTaskOfTheSameSecond() throws {
+        let cycle = [
+            Reading.scheduled(0, "a"), TestEvent(.prefetchExecuted, 60.5), TestEvent(.prefetchSuccess, 61),
+            TestEvent(.pluginStarted, 2 * 86_400, id: nil),
+        ]
+        for second in [60, 60.5, 60.9] {
+            #expect(try Reading.result(cycle + [Reading.scheduled(second, "b")]).broken == [])
+        }
+        // It waited itself when the other one had not run yet.
+        #expect(try Reading.result(cycle + [Reading.scheduled(59.9, "b")]).broken.contains(.nextNotScheduled))
+    }
+
     @Test("a thousand failures of one attempt with one reason are one failure, and evict no cycle")
     func thousandFailuresAreOne() throws {
         var random = SplitMix64(seed: 21)

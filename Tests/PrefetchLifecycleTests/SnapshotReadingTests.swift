@@ -155,4 +155,60 @@ struct SnapshotReadingTests {
             #expect(file.totals.impliedSuccess == 0)
         }
     }
+
+    @Test("a use that was counted for another pass is included in a snapshot by the time of its own pass")
+    func countedUseIsIncludedByItsOwnTime() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchUsedForNotification, day + 908),
+            TestEvent(.prefetchUsedForNotification, 1_519, due: 900),
+            TestEvent(.notificationScheduled, day - 3_000, due: day + 900),
+            TestEvent(.telemetrySnapshot, day - 1_000, id: nil).reporting([.used: 1]),
+        ]
+        var fold = LifecycleFold.keeping()
+        for event in told { try fold.accept([event.of(1)]) }
+        #expect(Reading.told(&fold).stages[7] == 2)
+    }
+
+    @Test("a failure that has another reason at the end of a file is the same one, and not what a snapshot recovered")
+    func changedReasonIsTheSameFailure() throws {
+        let told = [
+            TestEvent(.telemetrySnapshot, 366, id: nil).reporting([.failureNetwork: 2]),
+            TestEvent(.prefetchCompleted, 196).reason(.network), TestEvent(.prefetchFailure, 178).reason(.auth),
+        ]
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var file = Reading.file()
+            try file.apply(order)
+            let stages = Reading.told(&file).stages
+            #expect(stages[3] + stages[4] == 2)
+        }
+    }
+
+    @Test("a file counts a stage by its own time, also where snapshots before and behind its summary came after both")
+    func fileCountsByOwnTimeBetweenSnapshots() throws {
+        let told = [
+            TestEvent(.prefetchCycleComplete, 16).summing(used: false), TestEvent(.prefetchSuccess, 1),
+            TestEvent(.telemetrySnapshot, 10, id: nil).reporting([.success: 1]),
+            TestEvent(.telemetrySnapshot, 2_000, id: nil).reporting([.success: 1]),
+        ]
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var file = Reading.file()
+            try file.apply(order)
+            #expect(Reading.told(&file).stages[2] == 1)
+        }
+    }
+
+    @Test("a file takes back a failure that a retry makes none, beside one that a snapshot recovered")
+    func retriedFailureIsTakenBack() throws {
+        let told = [
+            TestEvent(.telemetrySnapshot, 108, id: nil).reporting([.failureNetwork: 1]),
+            TestEvent(.prefetchFailure, 116).reason(.network), TestEvent(.prefetchFailure, 3).retried(),
+            TestEvent(.prefetchCycleComplete, 134).summing(used: false),
+        ]
+        for order in Reading.orders(told.map { $0.of(1) }) {
+            var file = Reading.file()
+            try file.apply(order)
+            #expect(Reading.told(&file).stages == [0, 0, 1, 1, 0, 0, 0, 0])
+        }
+    }
 }

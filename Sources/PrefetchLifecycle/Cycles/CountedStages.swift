@@ -33,11 +33,12 @@ struct CountedStages: Hashable, Sendable {
     var expired: UInt8 = 0
     var missed: UInt8 = 0
 
-    /// Every member, in the order in which a checkpoint stores them.
-    static var members: [WritableKeyPath<CountedStages, UInt8>] {
+    /// Every member with its stage, in the order in which a checkpoint stores them.
+    static var members: [(count: WritableKeyPath<CountedStages, UInt8>, stage: WaitingStages)] {
         [
-            \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
-            \.failureOther, \.retries, \.expired, \.missed,
+            (\.scheduled, .scheduled), (\.executed, .executed), (\.success, .success), (\.used, .used),
+            (\.failureNetwork, .failure), (\.failureAuth, .failure), (\.failureSystem, .failure),
+            (\.failureOther, .failure), (\.retries, .retries), (\.expired, .expired), (\.missed, .missed),
         ]
     }
 
@@ -125,15 +126,17 @@ struct CountedStages: Hashable, Sendable {
     ///   - closing: what they give when it closes. The difference stays, unless the other cycle wants it.
     ///   - wanted: what the facts of the other cycle give now.
     ///   - taken: what was counted of that one.
+    ///   - stages: the stages that the taken facts may count in.
     func split(
         leaving now: StageCounts,
         atClosing closing: StageCounts,
         wanted: StageCounts,
-        beyond taken: CountedStages
+        beyond taken: CountedStages,
+        only stages: WaitingStages
     ) -> (remaining: CountedStages, surplus: CountedStages) {
-        var (remaining, surplus) = (self, self)
+        var (remaining, surplus) = (self, CountedStages())
         let (now, closing, wanted) = (CountedStages(now), CountedStages(closing), CountedStages(wanted))
-        for member in Self.members {
+        for (member, stage) in Self.members where stages.contains(stage) {
             let count = self[keyPath: member]
             let least = min(count, now[keyPath: member])
             let most = max(least, min(count, closing[keyPath: member]))
@@ -279,7 +282,7 @@ struct PackedStages: Sendable {
 
     /// Whether all counts fit into three bits.
     static func fits(_ stages: CountedStages) -> Bool {
-        CountedStages.members.allSatisfy { stages[keyPath: $0] <= limit } && stages.used <= 1
+        CountedStages.members.allSatisfy { stages[keyPath: $0.count] <= limit } && stages.used <= 1
     }
 
     init(_ stages: CountedStages) {

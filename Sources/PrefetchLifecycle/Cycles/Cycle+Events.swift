@@ -39,13 +39,13 @@ extension Cycle {
     /// Whether a fact adds to the known ones; a summary that asserts only what was seen does not.
     private func addsInformation(_ fact: Fact) -> Bool {
         guard fact.stage == .summary else { return true }
-        return mayBeOfAnotherPass(fact) || withFacts { fact.addsInformation(to: $0, isUsed: used.isKnown) }
+        return isDistant(fact) || withFacts { fact.addsInformation(to: $0, of: self) }
     }
 
-    /// Whether a summary without a notification time is so far from that of its cycle that it may be of another pass.
-    func mayBeOfAnotherPass(_ summary: Fact) -> Bool {
-        guard summary.isUndated, summary.stage == .summary, let due else { return false }
-        return CycleTable.isDistant(summary.time(base: base), from: due)
+    /// Whether a fact without a notification time is so far from that of its cycle that it may be of another pass.
+    func isDistant(_ fact: Fact) -> Bool {
+        guard fact.isUndated, let due else { return false }
+        return CycleTable.isDistant(fact.time(base: base), from: due)
     }
 
     /// Records what a cycle keeps once rather than as a fact.
@@ -297,11 +297,11 @@ extension LifecycleTotals {
 }
 
 extension OneTimeStages {
-    /// What several cycles had before, and one of them has no more.
-    init(_ before: [OneTimeStages], without after: OneTimeStages) {
-        isFallback = before.count { $0.isFallback } > (after.isFallback ? 1 : 0)
-        hasDrifted = before.count { $0.hasDrifted } > (after.hasDrifted ? 1 : 0)
-        isShown = before.count { $0.isShown } > (after.isShown ? 1 : 0)
+    /// What several cycles had before, and some of them have no more.
+    init(_ before: [OneTimeStages], without after: [OneTimeStages]) {
+        isFallback = before.count { $0.isFallback } > after.count { $0.isFallback }
+        hasDrifted = before.count { $0.hasDrifted } > after.count { $0.hasDrifted }
+        isShown = before.count { $0.isShown } > after.count { $0.isShown }
     }
 
     /// The union over several cycles.

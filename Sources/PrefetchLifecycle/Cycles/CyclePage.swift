@@ -44,7 +44,7 @@ struct CyclePage {
         value.append(cycle.group)
         let counted = long?.counted ?? cycle.counted
         let facts = long?.facts ?? cycle.factList
-        for count in CountedStages.members { value.append(counted[keyPath: count]) }
+        for member in CountedStages.members { value.append(counted[keyPath: member.count]) }
         value.append(UInt16(clamping: facts.count))
         for fact in facts { value.append(fact) }
         if cycle.flags.contains(.isLong) { value.append(long?.droppedRetries ?? 0) }
@@ -69,7 +69,7 @@ struct CyclePage {
             cycle.group = try reader.integer()
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             var counted = CountedStages()
-            for count in CountedStages.members { counted[keyPath: count] = try reader.integer() }
+            for member in CountedStages.members { counted[keyPath: member.count] = try reader.integer() }
             let count: UInt16 = try reader.integer()
             var facts: [UInt64] = []
             for _ in 0..<count { facts.append(try reader.word()) }

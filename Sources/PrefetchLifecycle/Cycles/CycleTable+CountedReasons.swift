@@ -9,9 +9,11 @@ extension CycleTable {
     /// For an execution that arrives behind results of the attempts that it separates, and for facts that come from another
     /// cycle: before and after, because what was counted of them stands where they are. O(facts).
     mutating func keepCountedReasons(at slot: Int) {
-        guard counted(at: slot).hasFailures, let facts = withFacts(at: slot, { Self.withCountedReasons($0) }) else {
-            return
-        }
+        let counted = counted(at: slot)
+        // While one waits, not every reason has been counted.
+        guard counted.hasFailures, stageCounts(at: slot, isClosing: false).failureTotal <= counted.failureTotal,
+            let facts = withFacts(at: slot, { Self.withCountedReasons($0) })
+        else { return }
         replaceFacts(at: slot, facts)
     }
 

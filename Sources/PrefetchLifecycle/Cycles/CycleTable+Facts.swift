@@ -56,8 +56,7 @@ extension CycleTable {
         let before = OneTimeStages(cycle, used: long.counted.used)
         var insertion = Cycle.Insertion.known
         if let fact = Fact(event, base: cycle.base),
-            cycle.mayBeOfAnotherPass(fact)
-                || fact.addsInformation(to: long.facts.span, isUsed: cycle.used.isKnown)
+            fact.stage != .summary || cycle.isDistant(fact) || fact.addsInformation(to: long.facts.span, of: cycle)
         {
             let arrived =
                 terms.countsByArrival

@@ -63,8 +63,10 @@ extension CycleTable {
             long.droppedRetries = dropped
             updateLongCycle(joined, long)
         }
-        let isWaiting = countAgain(joined, counted, since: OneTimeStages(kept), terms, into: &totals)
-        if terms.countsByArrival, !isWaiting { keepCountedReasons(at: joined) }
+        var sum = counted[0]
+        sum.add(counted[1])
+        countAgain(joined, sum, since: OneTimeStages(kept), terms, into: &totals)
+        if terms.countsByArrival { keepCountedReasons(at: joined) }
         return (joined, waited)
     }
 
@@ -86,7 +88,7 @@ extension CycleTable {
     /// Counts what waited because the cycle was known by one name alone.
     mutating func countWaiting(at slot: Int, _ terms: ClosingTerms, into totals: inout LifecycleTotals) {
         let counted = counted(at: slot)
-        _ = countAgain(slot, [counted], since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
+        countAgain(slot, counted, since: OneTimeStages(self[slot], used: counted.used), terms, into: &totals)
     }
 
     /// Moves to a cycle that has learnt its notification time what is nearer to it than to the other passes of its
@@ -108,25 +110,52 @@ extension CycleTable {
             if other != slot, self[other].due != nil { others.append(other) }
             return false
         }
-        var givers: [(slot: Int, wasHalf: Bool)] = []
-        for other in others {
-            let wasHalf = half(at: other) != nil
-            if take(from: other, to: slot, due, limit: limit, terms, into: &totals) { givers.append((other, wasHalf)) }
+        if terms.countsByArrival { for changed in others + [slot] { keepCountedReasons(at: changed) } }
+        var counted = counted(at: slot)
+        let kept = OneTimeStages(self[slot], used: counted.used)
+        let givers = others.compactMap { take(from: $0, to: slot, due, limit: limit, terms) }
+        guard !givers.isEmpty else { return [] }
+        let wanted = stageCounts(at: slot, isClosing: false)
+        var left: [OneTimeStages] = []
+        for giver in givers {
+            // What the giver's facts no longer give, at its close at the latest, was counted for what has moved.
+            let (remaining, surplus) = giver.counted.split(
+                leaving: stageCounts(at: giver.slot, isClosing: false),
+                atClosing: stageCounts(at: giver.slot, isClosing: true),
+                wanted: wanted,
+                beyond: counted,
+                only: giver.stages
+            )
+            counted.add(surplus)
+            left.append(OneTimeStages(self[giver.slot], used: remaining.used))
+            countAgain(giver.slot, remaining, since: left[left.count - 1], terms, into: &totals)
         }
-        return givers
+        let since = OneTimeStages([kept] + givers.map(\.kept), without: left)
+        countAgain(slot, counted, since: since, terms, into: &totals)
+        if terms.countsByArrival { for changed in givers.map(\.slot) + [slot] { keepCountedReasons(at: changed) } }
+        return givers.map { ($0.slot, $0.wasHalf) }
     }
 
+    /// A cycle that facts were taken from, as it was before.
+    private struct Giver {
+        let slot: Int
+        let wasHalf: Bool
+        let counted: CountedStages
+        let kept: OneTimeStages
+        /// The stages that the taken facts may count in.
+        let stages: WaitingStages
+    }
+
+    /// Moves what is nearer to the notification time of another pass, and counts nothing; nil where nothing is.
     private mutating func take(
         from other: Int,
         to slot: Int,
         _ due: Timestamp,
         limit: Int,
-        _ terms: ClosingTerms,
-        into totals: inout LifecycleTotals
-    ) -> Bool {
-        if terms.countsByArrival { for changed in [other, slot] { keepCountedReasons(at: changed) } }
+        _ terms: ClosingTerms
+    ) -> Giver? {
         let (giver, taker) = (self[other], self[slot])
-        guard let formerDue = giver.due else { return false }
+        guard let formerDue = giver.due else { return nil }
         var moved: [Fact] = []
         var rest: [UInt64] = []
         withFacts(at: other) { facts in
@@ -142,63 +171,57 @@ extension CycleTable {
             }
         }
         let own = withFacts(at: slot) { $0.count }
-        guard !moved.isEmpty, own + moved.count <= limit else { return false }
-        let counted = [counted(at: other), counted(at: slot)]
-        let kept = [OneTimeStages(giver, used: counted[0].used), OneTimeStages(taker, used: counted[1].used)]
+        guard !moved.isEmpty, own + moved.count <= limit else { return nil }
+        let counted = counted(at: other)
+        let before = Giver(
+            slot: other,
+            wasHalf: half(at: other) != nil,
+            counted: counted,
+            kept: OneTimeStages(giver, used: counted.used),
+            stages: moved.reduce(into: []) { $0.formUnion($1.stages) }
+        )
         replaceFacts(at: other, rest)
         update(other) { $0.forget(moved, keeping: rest, terms) }
+        // What is moved may be of yet another pass: its own is kept beside it.
+        for fact in moved {
+            switch fact.stage {
+            case .used: list(taker.used, taker.age, as: .used, at: slot, limit: limit)
+            case .delivered: list(taker.delivered, nil, as: .delivered, at: slot, limit: limit)
+            default: continue
+            }
+        }
         for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
         update(slot) { $0.record(moved, from: giver, terms) }
-
-        // What the giver's facts no longer give, at its close at the latest, was counted for what has moved.
-        let (remaining, surplus) = counted[0].split(
-            leaving: stageCounts(at: other, isClosing: false),
-            atClosing: stageCounts(at: other, isClosing: true),
-            wanted: stageCounts(at: slot, isClosing: false),
-            beyond: counted[1]
-        )
-        let after = OneTimeStages(self[other], used: remaining.used)
-        let since = OneTimeStages(kept, without: after)
-        let isGiverWaiting = countAgain(other, [remaining], since: after, terms, into: &totals)
-        let isTakerWaiting = countAgain(slot, [counted[1], surplus], since: since, terms, into: &totals)
-        guard terms.countsByArrival else { return true }
-        if !isGiverWaiting { keepCountedReasons(at: other) }
-        if !isTakerWaiting { keepCountedReasons(at: slot) }
-        return true
+        return before
     }
 
     /// Counts what the facts of a cycle give beyond what was counted of them.
     ///
     /// - Parameters:
-    ///   - counted: what was counted, of each part.
+    ///   - counted: what was counted of them, in all parts of the cycle.
     ///   - kept: the stages that count once, of all parts.
     ///   - terms: what waits only does so where the cycle is a half.
-    /// - Returns: whether its failures wait.
     private mutating func countAgain(
         _ slot: Int,
-        _ counted: [CountedStages],
+        _ counted: CountedStages,
         since kept: OneTimeStages,
         _ terms: ClosingTerms,
         into totals: inout LifecycleTotals
-    ) -> Bool {
+    ) {
         var terms = terms
         if !terms.waiting.isEmpty { terms.waiting.formIntersection(stagesOfHalf(at: slot)) }
-        var sum = CountedStages()
-        for stages in counted { sum.add(stages) }
-        var cycle = self[slot]
+        var (cycle, counted) = (self[slot], counted)
         withFacts(at: slot) { cycle.flagToldStages($0, waiting: terms.waiting) }
         update(slot) { $0.flags = cycle.flags }
-        sum.count(stageCounts(at: slot, isClosing: false), terms, into: &totals)
-        if !terms.waiting.contains(.used) { cycle.countUse(&sum, into: &totals) }
-        if terms.countsByArrival { cycle.countOneTimeStages(sum, since: kept, into: &totals) }
-        if !cycle.flags.contains(.isLong), PackedStages.fits(sum) {
-            update(slot) { $0.counted = sum }
-        } else {
-            lengthen(slot)
-            var long = longCycle(at: slot)
-            long.counted = sum
-            updateLongCycle(slot, long)
+        counted.count(stageCounts(at: slot, isClosing: false), terms, into: &totals)
+        if !terms.waiting.contains(.used) { cycle.countUse(&counted, into: &totals) }
+        if terms.countsByArrival { cycle.countOneTimeStages(counted, since: kept, into: &totals) }
+        if !cycle.flags.contains(.isLong), PackedStages.fits(counted) {
+            return update(slot) { $0.counted = counted }
         }
-        return terms.waiting.contains(.failure)
+        lengthen(slot)
+        var long = longCycle(at: slot)
+        long.counted = counted
+        updateLongCycle(slot, long)
     }
 }

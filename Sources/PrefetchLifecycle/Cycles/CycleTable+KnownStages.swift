@@ -36,13 +36,12 @@ extension CycleTable {
     /// without a notification time that are far from its own.
     func stagesOfHalf(at slot: Int) -> WaitingStages {
         let cycle = self[slot]
-        guard cycle.half == nil, let due = cycle.due else { return .all }
+        guard cycle.half == nil else { return .all }
         return withFacts(at: slot) { facts in
             var stages: WaitingStages = []
             for index in facts.indices {
                 let fact = Fact(rawValue: facts[index])
-                guard fact.isUndated, Self.isDistant(fact.time(base: cycle.base), from: due) else { continue }
-                stages.formUnion(fact.stages)
+                if cycle.isDistant(fact) { stages.formUnion(fact.stages) }
             }
             return stages
         }
@@ -106,9 +105,9 @@ extension CycleTable {
 
     /// The different times at which a stage of a cycle was told.
     func toldTimes(of stage: LifecycleStage, at slot: Int) -> [Timestamp] {
-        let base = self[slot].base
+        let (base, used) = (self[slot].base, self[slot].used)
         return withFacts(at: slot) { facts in
-            var told: [Timestamp] = []
+            var told = stage == .used ? [used.time(base: base)].compactMap(\.self) : []
             for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
                 let time = Fact(rawValue: facts[index]).time(base: base)
                 if told.last != time { told.append(time) }
@@ -226,12 +225,13 @@ extension Fact {
         case .executed: stage == .executed
         case .success: stage == .success
         case .failure: stage == .failure || (stage == .completed && detail.contains(.unsuccessful))
+        case .used: stage == .used
         default: false
         }
     }
 
     /// The stages that it may count in.
-    fileprivate var stages: WaitingStages {
+    var stages: WaitingStages {
         switch stage {
         case .scheduled: .scheduled
         case .executed: .executed

@@ -153,13 +153,18 @@ struct Fact: Comparable, Sendable {
         (ttl.map { CodedTTL($0).rawValue } ?? 0) | (isTimed ? timedSuccess : 0)
     }
 
-    /// Whether it adds to the known facts; a summary that asserts only what was seen does not.
-    func addsInformation(to facts: Span<UInt64>, isUsed: Bool) -> Bool {
-        guard stage == .summary else { return true }
-        if detail.contains(.usedCached), !isUsed { return true }
-        guard detail.contains(.fetched) else { return false }
-        for index in facts.indices where Fact(rawValue: facts[index]).stage == .success { return false }
-        return true
+    /// Whether a summary adds to the known facts: not one that asserts only what was seen of this pass.
+    func addsInformation(to facts: Span<UInt64>, of cycle: Cycle) -> Bool {
+        var (isFetched, isUsed) = (false, cycle.used.isKnown)
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            switch fact.stage {
+            case .success: isFetched = isFetched || !cycle.isDistant(fact)
+            case .used: isUsed = isUsed && !cycle.isDistant(fact)
+            default: continue
+            }
+        }
+        return detail.contains(.usedCached) && !isUsed || detail.contains(.fetched) && !isFetched
     }
 
     static func < (left: Fact, right: Fact) -> Bool { left.rawValue < right.rawValue }

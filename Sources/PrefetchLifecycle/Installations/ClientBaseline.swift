@@ -164,6 +164,12 @@ struct ClientBaseline: Sendable {
         return UInt64(max(offsets[place] + last[place] - counted, 0))
     }
 
+    /// How many events of a stage are counted here beyond those that the client had counted by the last snapshot that told
+    /// of it.
+    func excess(of place: Int, counted: Int64) -> Int64 {
+        last[place] < 0 ? 0 : max(counted - offsets[place] - last[place], 0)
+    }
+
     /// The time of the last snapshot that included a stage; a failure may be told in a sum, or under another reason.
     private func toldTime(of place: Int) -> Int64 {
         guard place >= StageTally.failures else { return told[place] }

@@ -109,7 +109,10 @@ extension LifecycleFold {
             // A failure that has another reason now is not one less.
             let last = correction.raised.hasFailures ? StageTally.failures : StageTally.count
             for place in 0..<last where lowered[place] > 0 {
-                times[place] = cycles.times(of: StageTally.stage(place), at: slot).lowerBound
+                let stage = StageTally.stage(place)
+                let recent = installations.find(cycle.installation)?.recent ?? RecentCounts()
+                let counted = cycles.toldTimes(of: stage, at: slot).first { recent.has(place, at: $0) }
+                times[place] = counted ?? cycles.times(of: stage, at: slot).lowerBound
             }
             lowered = installations.update(cycle.installation) { $0.takeBack(lowered, toldAt: times) }
         }
@@ -141,8 +144,12 @@ extension LifecycleFold {
             guard let asserted = cycles.assertions(of: StageTally.stage(place), at: slot),
                 asserted.told.microseconds <= baseline.told[place],
                 let summary = asserted.summaries.first(where: { installation.recent.has(place, at: $0) }),
-                summary.microseconds > baseline.told[place], installation.counted[place] > baseline.recovered[place]
+                installation.counted[place] > baseline.recovered[place]
             else { continue }
+            // An earlier snapshot may have been between the two: then more is counted than the client tells of.
+            guard summary.microseconds > baseline.told[place] || installation.hasExcess(of: place, baseline) else {
+                continue
+            }
             var one = StageTally()
             one[place] = 1
             var times = StageTimes()
@@ -198,6 +205,13 @@ extension Event {
 }
 
 extension Installation {
+    /// Whether more is counted of a stage than the client told of in its last snapshot, part of it as lost.
+    fileprivate func hasExcess(of place: Int, _ baseline: ClientBaseline) -> Bool {
+        guard baseline.recovered[place] > 0 else { return false }
+        let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))[place]
+        return baseline.excess(of: place, counted: Int64(counted[place]) - Int64(clamping: later)) > 0
+    }
+
     /// Adds new counts.
     ///
     /// - Returns: the part that its own counters had already recovered and that must not count again; nil for none.

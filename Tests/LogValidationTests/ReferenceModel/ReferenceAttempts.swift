@@ -45,7 +45,11 @@ extension ReferenceModel {
             let told = pass.events.filter {
                 $0.event.kind == "prefetch_executed" && $0.event.time == attempts[place].executed
             }
-            let arrived = told.map(\.place).min() ?? -1
+            let earlier = pass.events.filter {
+                $0.event.kind == "prefetch_executed" && $0.event.time < attempts[place].executed ?? 0
+            }
+            // What is before the first known execution is of its attempt.
+            let arrived = max(told.map(\.place).min() ?? -1, earlier.map(\.place).min() ?? -1)
             guard attempts[place].events.contains(where: { $0.place < arrived }) else { continue }
             for other in [place - 1, place] { attempts[other].separated = max(attempts[other].separated, arrived) }
         }

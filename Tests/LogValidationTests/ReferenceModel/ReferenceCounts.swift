@@ -80,7 +80,9 @@ extension ReferenceModel {
         let told = attempt.events.filter { $0.event.kind == "prefetch_success" }
         guard !told.isEmpty else {
             let resolving = attempt.events.map(\.event).filter(tellsSuccess)
-            return result.failureTimes.union(resolving.map(\.time))
+            // In the service a summary counts before it is certain that a completion was that of the retry.
+            let asserting = reading == .service ? judged.fetched.map(\.event.time) : []
+            return result.failureTimes.union(resolving.map(\.time)).union(asserting)
         }
         var times = Set((told + earlier(judged.fetched, than: told, judged.pass)).map(\.event.time))
         if attempt.separated >= 0 {

@@ -54,12 +54,12 @@ extension ReferenceModel {
         }
     }
 
-    /// Whether at most eight stages are known of the time behind a snapshot when it arrives; in files also at the end, when
-    /// is taken back what two names of one cycle have counted apart.
+    /// Whether at most eight stages are known of the time behind a snapshot when it arrives; with cycles that are told of by
+    /// one name also at the end, because what waits for the other name counts later, and in files is taken back then.
     private func hasFewBehind(_ snapshot: ToldEvent, _ stream: Stream) -> Bool {
         let bound = stream.events.filter { !Self.unbound.contains($0.event.kind) }
-        let isTakenBack = reading == .validate && bound.contains { $0.event.id == nil || $0.event.due == nil }
-        let known = isTakenBack ? stream.events[...] : stream.events.prefix { $0.event != snapshot }
+        let isCountedLate = bound.contains { $0.event.id == nil || $0.event.due == nil }
+        let known = isCountedLate ? stream.events[...] : stream.events.prefix { $0.event != snapshot }
         return known.count { $0.event.time > snapshot.time && !Self.unbound.contains($0.event.kind) } <= 8
     }
 
