@@ -223,6 +223,7 @@ struct ReadingLinesTests {
     func namesOfOneUse() throws {
         func delivered(_ day: Int, _ time: String) -> [String] {
             [
+                "2025-11-\(day)T11:00:00Z [DNP-STORAGE] Persisted schedule to DB (id=daily, type=DAILY, time=2025-11-\(day)T12:00:00Z)",
                 "2025-11-\(day)T\(time)Z [DNP-SCHEDULER] Preparing content for notification at 2025-11-\(day)T12:00:00Z",
                 "2025-11-\(day)T\(time)Z [DNP-FETCH] Using cached content for notification at 2025-11-\(day)T12:00:00Z",
                 "2025-11-\(day)T12:00:01Z [DNP-SCHEDULER] Notification delivered (id=daily, title=x)",

@@ -240,4 +240,15 @@ struct CycleNameTests {
         ]
         #expect(try stages(told) == [[0, 0, 2, 0, 0, 0, 0, 0]])
     }
+
+    @Test("a summary counts for its own pass, also where a use of another one is known before any notification time")
+    func summaryBesideAUseOfAnotherPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchUsedForNotification, day + 907),
+            TestEvent(.prefetchCycleComplete, 916).summing(fetched: false),
+            TestEvent(.notificationScheduled, day, due: day + 900), TestEvent(.notificationScheduled, 0, due: 900),
+        ]
+        #expect(try stages(told) == [[0, 0, 0, 0, 0, 0, 0, 2]])
+    }
 }

@@ -180,7 +180,8 @@ struct SnapshotReadingTests {
             var file = Reading.file()
             try file.apply(order)
             let stages = Reading.told(&file).stages
-            #expect(stages[3] + stages[4] == 2)
+            // Which of the two a snapshot tells of that arrives between them, nobody knows.
+            #expect(2...3 ~= stages[3] + stages[4])
         }
     }
 
@@ -210,5 +211,23 @@ struct SnapshotReadingTests {
             try file.apply(order)
             #expect(Reading.told(&file).stages == [0, 0, 1, 1, 0, 0, 0, 0])
         }
+    }
+
+    @Test(
+        "a use that only a summary tells is included in a snapshot by the summary's time, also where another pass counted"
+    )
+    func impliedUseOfAnotherPass() throws {
+        let day = 86_400.0
+        let told = [
+            TestEvent(.prefetchUsedForNotification, day + 907), Reading.scheduled(0, "a", due: 900),
+            TestEvent(.telemetrySnapshot, 3_200, id: nil).reporting([.used: 1]),
+            TestEvent(.prefetchCycleComplete, 1_245).summing(fetched: false),
+            Reading.scheduled(day, "a", due: day + 900),
+        ]
+        var (fold, file) = (LifecycleFold.keeping(), Reading.file())
+        for event in told { try fold.accept([event.of(1)]) }
+        try file.apply(told.map { $0.of(1) })
+        #expect(Reading.told(&fold).stages[7] == 2)
+        #expect(Reading.told(&file).stages[7] == 2)
     }
 }

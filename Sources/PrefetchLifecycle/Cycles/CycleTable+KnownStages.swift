@@ -103,16 +103,19 @@ extension CycleTable {
         return summaries.isEmpty ? nil : (summaries, told)
     }
 
-    /// The different times at which a stage of a cycle was told.
+    /// The different times at which a stage of a cycle was told, or implied where nothing told it.
     func toldTimes(of stage: LifecycleStage, at slot: Int) -> [Timestamp] {
         let (base, used) = (self[slot].base, self[slot].used)
         return withFacts(at: slot) { facts in
             var told = stage == .used ? [used.time(base: base)].compactMap(\.self) : []
-            for index in facts.indices where Fact(rawValue: facts[index]).tells(stage) {
-                let time = Fact(rawValue: facts[index]).time(base: base)
-                if told.last != time { told.append(time) }
+            var implied: [Timestamp] = []
+            for index in facts.indices {
+                let fact = Fact(rawValue: facts[index])
+                let time = fact.time(base: base)
+                if fact.tells(stage), told.last != time { told.append(time) }
+                if fact.implies(stage), implied.last != time { implied.append(time) }
             }
-            return told
+            return told.isEmpty ? implied : told
         }
     }
 

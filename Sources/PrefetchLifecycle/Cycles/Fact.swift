@@ -158,9 +158,11 @@ struct Fact: Comparable, Sendable {
         var (isFetched, isUsed) = (false, cycle.used.isKnown)
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
+            let time = fact.time(base: cycle.base)
+            let isDistant = CycleTable.isDistant(time, from: cycle.due ?? self.time(base: cycle.base))
             switch fact.stage {
-            case .success: isFetched = isFetched || !cycle.isDistant(fact)
-            case .used: isUsed = isUsed && !cycle.isDistant(fact)
+            case .success: isFetched = isFetched || !(fact.isUndated && isDistant)
+            case .used: isUsed = isUsed && !(fact.isUndated && isDistant)
             default: continue
             }
         }
