@@ -230,4 +230,20 @@ struct SnapshotReadingTests {
         #expect(Reading.told(&fold).stages[7] == 2)
         #expect(Reading.told(&file).stages[7] == 2)
     }
+
+    @Test("a file takes no failure back that a snapshot had recovered for another reason")
+    func failureOfAnotherReasonStaysRecovered() throws {
+        let told = [
+            TestEvent(.telemetrySnapshot, 2_421, id: nil).reporting([.failureNetwork: 2]),
+            TestEvent(.prefetchFailure, 1_205, id: nil, due: 2_402).reason(.auth),
+            TestEvent(.prefetchCompleted, 176, due: 1_201).reason(.network),
+            TestEvent(.prefetchSuccess, 1_214, id: nil, due: 2_402),
+            TestEvent(.prefetchFailure, 1_204, id: nil, due: 2_402).retried(),
+            TestEvent(.prefetchFailure, 169, id: nil, due: 1_201).reason(.auth),
+        ]
+        var file = Reading.file()
+        try file.apply(told.map { $0.of(1) })
+        let stages = Reading.told(&file).stages
+        #expect(2...3 ~= stages[3...6].reduce(0, +))
+    }
 }

@@ -164,6 +164,17 @@ struct ClientBaseline: Sendable {
         return UInt64(max(offsets[place] + last[place] - counted, 0))
     }
 
+    /// How many failures the client had counted by the last snapshot beyond those counted here, of the reasons that it tells.
+    ///
+    /// - Parameters:
+    ///   - counted: the failures for all reasons that are counted here of its time.
+    ///   - time: the time of a failure; what is not of the time of the baseline says nothing.
+    func shortfallOfFailures(ifCounted counted: Int64, toldAt time: Timestamp) -> UInt64 {
+        let places = (StageTally.failures..<StageTally.count).filter { last[$0] >= 0 }
+        guard let end = places.map({ told[$0] }).max(), time > baseTime, time.microseconds <= end else { return 0 }
+        return UInt64(max(places.reduce(0) { $0 + offsets[$1] + last[$1] } - counted, 0))
+    }
+
     /// How many events of a stage are counted here beyond those that the client had counted by the last snapshot that told
     /// of it.
     func excess(of place: Int, counted: Int64) -> Int64 {

@@ -247,9 +247,18 @@ extension Installation {
             let own = UInt64(counted[place]) - min(UInt64(counted[place]), recovered)
             taken[place] = min(tally[place], own)
             if let time = times[place], let baseline = client.first {
-                let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))[place]
-                let rest = Int64(counted[place]) - Int64(clamping: later) - Int64(clamping: taken[place])
-                taken[place] -= min(taken[place], baseline.shortfall(of: place, ifCounted: rest, toldAt: time))
+                let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))
+                func rest(_ places: Range<Int>) -> Int64 {
+                    let rest = places.reduce(0) { $0 + Int64(counted[$1]) - Int64(clamping: later[$1]) }
+                    return max(rest - Int64(clamping: taken[place]), 0)
+                }
+                var missing = baseline.shortfall(of: place, ifCounted: rest(place..<place + 1), toldAt: time)
+                if place >= StageTally.failures {
+                    // It may have been recovered under another reason.
+                    let failures = rest(StageTally.failures..<StageTally.count)
+                    missing = max(missing, baseline.shortfallOfFailures(ifCounted: failures, toldAt: time))
+                }
+                taken[place] -= min(taken[place], missing)
             }
             counted[place] -= UInt32(clamping: taken[place])
             if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }

@@ -53,7 +53,7 @@ extension ReferenceModel {
             guard attempts[place].events.contains(where: { $0.place < arrived }) else { continue }
             for other in [place - 1, place] { attempts[other].separated = max(attempts[other].separated, arrived) }
         }
-        if pass.isToldInHalves || pass.isToldApartLate {
+        if pass.isWaiting || pass.isToldApartLate {
             for place in attempts.indices { attempts[place].separated = .max }
         }
         return attempts

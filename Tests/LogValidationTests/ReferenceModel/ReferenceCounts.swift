@@ -55,7 +55,8 @@ extension ReferenceModel {
         }
         for (attempt, result) in zip(judged.attempts, judged.results) {
             if result.hasSucceeded {
-                units.append(CountedUnit(stage: "success", times: successTimes(of: attempt, result, judged)))
+                let times = successTimes(of: attempt, result, judged)
+                units.append(CountedUnit(stage: "success", times: times, range: 1...countsOfSuccess(attempt, judged)))
             }
             guard result.failure.upperBound > 0 else { continue }
             for stage in ["failure"] + result.reasons.map({ "failure \($0)" }) {
@@ -73,6 +74,14 @@ extension ReferenceModel {
             units.append(CountedUnit(stage: "used", times: Set((used + assertions).map(\.event.time))))
         }
         return units
+    }
+
+    /// How often the success of an attempt may count: twice in the service where a summary and a success by the id alone were
+    /// taken for those of two passes, before one between them was told of.
+    private func countsOfSuccess(_ attempt: ModelAttempt, _ judged: JudgedPass) -> Int {
+        guard reading == .service, judged.pass.isToldApartLate else { return 1 }
+        let isToldById = attempt.events.contains { $0.event.kind == "prefetch_success" && $0.event.due == nil }
+        return isToldById && judged.fetched.contains { $0.event.due == nil } ? 2 : 1
     }
 
     /// When the success of an attempt is told: by its events, or by what resolves its retry.

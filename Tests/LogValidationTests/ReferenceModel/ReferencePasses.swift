@@ -38,9 +38,8 @@ struct Pass {
     /// Whether some of its events name it by its id alone, or by its time alone.
     var hasOneName: Bool { events.contains { $0.event.id == nil || $0.event.due == nil } }
 
-    /// Whether some of its events name it by its id alone and others by its time alone, so that they are of two cycles until
-    /// both names are told together.
-    var isToldInHalves: Bool { events.contains { $0.event.due == nil } && events.contains { $0.event.id == nil } }
+    /// Whether it waits for its other name, because its installation tells of cycles by either name alone.
+    var isWaiting = false
 
     /// Whether some tellings of its submissions name an earliest begin, and others none.
     var isToldInTwoForms: Bool { Set(events("prefetch_scheduled").map { $0.begin == nil }).count == 2 }
@@ -111,6 +110,8 @@ extension ReferenceModel {
         return passes.values.filter(Self.opens).map { pass in
             var pass = pass
             pass.isToldApartLate = !stream.isInOrder && pass.name.id.map { (dues[$0]?.count ?? 0) > 1 } ?? false
+            let hasHalves = bound.contains { $0.event.id == nil } && bound.contains { $0.event.due == nil }
+            pass.isWaiting = hasHalves && pass.hasOneName
             return pass
         }
         .sorted { $0.name < $1.name }
