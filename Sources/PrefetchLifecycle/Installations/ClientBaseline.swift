@@ -171,7 +171,7 @@ struct ClientBaseline: Sendable {
     ///   - time: the time of a failure; what is not of the time of the baseline says nothing.
     func shortfallOfFailures(ifCounted counted: Int64, toldAt time: Timestamp) -> UInt64 {
         let places = (StageTally.failures..<StageTally.count).filter { last[$0] >= 0 }
-        guard let end = places.map({ told[$0] }).max(), time > baseTime, time.microseconds <= end else { return 0 }
+        guard time > baseTime, time.microseconds <= toldTime(of: StageTally.failures) else { return 0 }
         return UInt64(max(places.reduce(0) { $0 + offsets[$1] + last[$1] } - counted, 0))
     }
 
@@ -182,7 +182,7 @@ struct ClientBaseline: Sendable {
     }
 
     /// The time of the last snapshot that included a stage; a failure may be told in a sum, or under another reason.
-    private func toldTime(of place: Int) -> Int64 {
+    func toldTime(of place: Int) -> Int64 {
         guard place >= StageTally.failures else { return told[place] }
         return (StageTally.failures..<Self.places).reduce(.min) { max($0, told[$1]) }
     }

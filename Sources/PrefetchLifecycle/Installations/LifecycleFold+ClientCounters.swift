@@ -247,16 +247,17 @@ extension Installation {
             let own = UInt64(counted[place]) - min(UInt64(counted[place]), recovered)
             taken[place] = min(tally[place], own)
             if let time = times[place], let baseline = client.first {
-                let later = recent.counted(after: Timestamp(microseconds: baseline.told[place]))
-                func rest(_ places: Range<Int>) -> Int64 {
+                func rest(_ places: Range<Int>, until told: Int64) -> Int64 {
+                    let later = recent.counted(after: Timestamp(microseconds: told))
                     let rest = places.reduce(0) { $0 + Int64(counted[$1]) - Int64(clamping: later[$1]) }
                     return max(rest - Int64(clamping: taken[place]), 0)
                 }
-                var missing = baseline.shortfall(of: place, ifCounted: rest(place..<place + 1), toldAt: time)
+                let own = rest(place..<place + 1, until: baseline.told[place])
+                var missing = baseline.shortfall(of: place, ifCounted: own, toldAt: time)
                 if place >= StageTally.failures {
                     // It may have been recovered under another reason.
-                    let failures = rest(StageTally.failures..<StageTally.count)
-                    missing = max(missing, baseline.shortfallOfFailures(ifCounted: failures, toldAt: time))
+                    let all = rest(StageTally.failures..<StageTally.count, until: baseline.toldTime(of: place))
+                    missing = max(missing, baseline.shortfallOfFailures(ifCounted: all, toldAt: time))
                 }
                 taken[place] -= min(taken[place], missing)
             }
