@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Alone {
+extension InPairs {
     @Suite("the watchdog")
     struct WatchdogTests {
         @Test("the watchdog is pinged at rest and under load, and not by a stopped service")

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Alone {
+extension InPairs {
     @Suite("held scrapes")
     struct HeldScrapeTests {
         private static let timeout = "X-Prometheus-Scrape-Timeout-Seconds"
