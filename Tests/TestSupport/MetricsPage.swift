@@ -19,11 +19,12 @@ package struct MetricsPage: Sendable {
 
     package init(_ text: String) {
         self.text = text
-        for line in text.split(separator: "\n") {
-            if line.hasPrefix("# TYPE ") {
-                let words = line.split(separator: " ")
-                if words.count == 4 { types[String(words[2])] = String(words[3]) }
-            } else if !line.hasPrefix("#") {
+        // Bytes: suites read thousands of pages, and characters take ten times as long.
+        for line in Array(text.utf8).split(separator: UInt8(ascii: "\n")) {
+            if line.starts(with: "# TYPE ".utf8) {
+                let words = line.split(separator: UInt8(ascii: " "))
+                if words.count == 4 { types[String(bytes: words[2])] = String(bytes: words[3]) }
+            } else if line.first != UInt8(ascii: "#") {
                 var scanner = SampleScanner(line)
                 if let (series, value) = scanner.scan() { samples[series] = value }
             }
@@ -58,51 +59,68 @@ package struct MetricsPage: Sendable {
     }
 }
 
+extension MetricsPage {
+    /// What stands on a page before each value, and the value, both as they are written.
+    package static func texts(_ page: [UInt8]) -> [String: String] {
+        var texts: [String: String] = [:]
+        for line in page.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+            guard let space = line.lastIndex(of: UInt8(ascii: " ")) else { continue }
+            texts[String(bytes: line[..<space])] = String(bytes: line[(space + 1)...])
+        }
+        return texts
+    }
+}
+
+extension String {
+    fileprivate init(bytes: ArraySlice<UInt8>) { self.init(decoding: bytes, as: UTF8.self) }
+}
+
 /// Reads `name{label="value",...} number` from one line.
 private struct SampleScanner {
-    private var rest: Substring
+    private var rest: ArraySlice<UInt8>
 
-    init(_ line: Substring) { rest = line }
+    init(_ line: ArraySlice<UInt8>) { rest = line }
 
     mutating func scan() -> (MetricsPage.Series, Double)? {
-        let name = take { $0 != "{" && $0 != " " }
+        let name = take { $0 != UInt8(ascii: "{") && $0 != UInt8(ascii: " ") }
         var labels: [String: String] = [:]
         if skip("{") {
             while !skip("}") {
-                let label = take { $0 != "=" && $0 != "}" }
+                let label = take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "}") }
                 guard skip("="), skip("\""), let value = quotedText() else { return nil }
-                labels[String(label)] = value
+                labels[label] = value
                 _ = skip(",")
             }
         }
-        guard let number = rest.split(separator: " ").first else { return nil }
+        while skip(" ") {}
+        let number = take { $0 != UInt8(ascii: " ") }
         let value = number == "+Inf" ? Double.infinity : Double(number)
         guard let value, !name.isEmpty else { return nil }
-        return (MetricsPage.Series(name: String(name), labels: labels), value)
+        return (MetricsPage.Series(name: name, labels: labels), value)
     }
 
-    private mutating func take(while condition: (Character) -> Bool) -> Substring {
+    private mutating func take(while condition: (UInt8) -> Bool) -> String {
         let taken = rest.prefix(while: condition)
-        rest = rest.dropFirst(taken.count)
-        return taken
+        rest = rest[taken.endIndex...]
+        return String(bytes: taken)
     }
 
-    private mutating func skip(_ character: Character) -> Bool {
-        guard rest.first == character else { return false }
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
         rest.removeFirst()
         return true
     }
 
     /// The text up to the closing quote, with its escapes undone.
     private mutating func quotedText() -> String? {
-        var text = ""
-        while let character = rest.popFirst() {
-            switch character {
-            case "\"": return text
-            case "\\":
+        var text: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst() else { return nil }
-                text.append(escaped == "n" ? "\n" : escaped)
-            default: text.append(character)
+                text.append(escaped == UInt8(ascii: "n") ? UInt8(ascii: "\n") : escaped)
+            default: text.append(byte)
             }
         }
         return nil

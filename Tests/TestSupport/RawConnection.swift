@@ -65,7 +65,7 @@ package final class RawConnection: Sendable {
 
     /// The unread bytes, as soon as they suffice or the other side has closed.
     package func receive(until suffices: (String) -> Bool) async throws -> String {
-        try await awaited("an answer comes") {
+        try await awaited("an answer comes", every: .milliseconds(2)) {
             listen()
             return received.withLock { received -> String? in
                 let text = String(decoding: received.bytes, as: UTF8.self)

@@ -113,19 +113,35 @@ package enum CollectorService {
         _ log: Logger
     ) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         [
-            .init(service: WriterService(writer: pipeline.writer, log: log)),
-            .init(service: JournalService(output: pipeline.output)),
-            .init(service: listeners.watch),
-            .init(service: listeners.http, failureTerminationBehavior: .gracefullyShutdownGroup),
-            .init(service: ReloadService(reloader: listeners.reloader, signals: signals)),
-            .init(service: sources),
-            .init(service: listeners.lines, failureTerminationBehavior: .gracefullyShutdownGroup),
-            .init(service: ReadinessService(readiness: listeners.readiness)),
+            .init(named: WriterService(writer: pipeline.writer, log: log)),
+            .init(named: JournalService(output: pipeline.output)),
+            .init(named: listeners.watch),
+            .init(named: listeners.http, onFailure: .gracefullyShutdownGroup),
+            .init(named: ReloadService(reloader: listeners.reloader, signals: signals)),
+            .init(named: sources),
+            .init(named: listeners.lines, onFailure: .gracefullyShutdownGroup),
+            .init(named: ReadinessService(readiness: listeners.readiness)),
             .init(
-                service: SupervisionService(supervisor: supervisor, writer: pipeline.writer, journal: pipeline.progress)
+                named: SupervisionService(supervisor: supervisor, writer: pipeline.writer, journal: pipeline.progress)
             ),
-            .init(service: StopService(signals: signals), successTerminationBehavior: .gracefullyShutdownGroup),
+            .init(named: StopService(signals: signals), onSuccess: .gracefullyShutdownGroup),
         ]
+    }
+}
+
+extension ServiceGroupConfiguration.ServiceConfiguration {
+    /// A service named by its type. By default its name would be a dump of all that it holds, made at each start.
+    fileprivate init(
+        named service: any Service,
+        onSuccess: TerminationBehavior = .cancelGroup,
+        onFailure: TerminationBehavior = .cancelGroup
+    ) {
+        self.init(
+            service: service,
+            successTerminationBehavior: onSuccess,
+            failureTerminationBehavior: onFailure,
+            serviceName: "\(type(of: service))"
+        )
     }
 }
 

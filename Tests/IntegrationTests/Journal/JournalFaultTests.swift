@@ -221,7 +221,7 @@ struct JournalFaultTests {
     }
 }
 
-extension Alone {
+extension InPairs {
     @Suite("a journal without space")
     struct FullJournalTests {
         @Test(

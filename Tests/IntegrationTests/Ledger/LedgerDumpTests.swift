@@ -9,14 +9,10 @@ import Testing
 struct LedgerDumpTests {
     /// The events of a dump that were posted, as they stand in its lines, which are in the order of their numbers.
     private func events(_ dump: Command) throws -> [String] {
+        let row = #/\{"seq":(\d+),"batch":\d+,"received":"[^"]+","source":"http","format":"(?:nd)?json","event":(.*)\}/#
         var last = 0
         return try dump.postedLines.map { line in
-            let parts = try #require(
-                line.wholeMatch(
-                    of:
-                        #/\{"seq":(\d+),"batch":\d+,"received":"[^"]+","source":"http","format":"(?:nd)?json","event":(.*)\}/#
-                )
-            )
+            let parts = try #require(line.wholeMatch(of: row))
             let number = try #require(Int(parts.output.1))
             #expect(number > last)
             last = number

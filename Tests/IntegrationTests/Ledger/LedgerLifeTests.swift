@@ -175,7 +175,7 @@ struct LedgerLifeTests {
             let log = await service.settings.stateDirectory + "/ledger.sqlite-wal"
             var sent = 0
             for number in 0..<30 {
-                let batch = EventFactory(prefix: "log-\(number)").cycles(0..<100)
+                let batch = EventFactory(prefix: "log-\(number)").cycles(0..<40)
                 try await send(batch, to: service)
                 sent += batch.count
                 guard number == 0, damage != .header else { continue }

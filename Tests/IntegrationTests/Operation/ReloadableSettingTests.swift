@@ -346,7 +346,7 @@ extension ReloadableSetting {
     }
 }
 
-extension Alone {
+extension InPairs {
     @Suite("hot-reloadable settings")
     struct ReloadableSettingTests {
         @Test(

@@ -78,7 +78,7 @@ struct EarlySignalTests {
     }
 }
 
-extension Alone {
+extension InPairs {
     @Suite("termination")
     struct TerminationTests {
         @Test("SIGTERM under load ends with 0 within 10 s and loses nothing that was acknowledged")

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-extension Alone {
+extension InPairs {
     @Suite("the watchdog")
     struct WatchdogTests {
         @Test("the watchdog is pinged at rest and under load, and not by a stopped service")
@@ -98,7 +98,10 @@ extension Alone {
             try await withService(under: manager) { service in
                 let path = await service.settings.stateDirectory + "/ledger.sqlite"
                 let lock = try ChildProcess(
-                    ["/usr/bin/sqlite3", path, "BEGIN IMMEDIATE", ".shell echo held; cat > /dev/null"],
+                    [
+                        "/usr/bin/sqlite3", "-cmd", ".timeout 30000", path, "BEGIN IMMEDIATE",
+                        ".shell echo held; cat > /dev/null",
+                    ],
                     logs: FileManager.default.temporaryDirectory.path,
                     name: "lock-\(UUID().uuidString)"
                 )

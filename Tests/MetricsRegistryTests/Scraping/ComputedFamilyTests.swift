@@ -69,7 +69,7 @@ extension OneAtATime {
 
         @Test("computed counters beyond the limit are summed in the overflow series; gauges are omitted and counted")
         func computedFamilyOverflow() {
-            var limits = RegistryLimits()
+            var limits = RegistryLimits.patient
             limits.seriesPerFamily = 2
             let fixture = RegistryFixture(limits: limits)
             let given: [(labelValues: [String], value: Double)] = [(["a"], 1), (["b"], 2), (["c"], 100), (["d"], 50)]

@@ -12,7 +12,7 @@ final class RegistryFixture: Sendable {
     private let log: ConflictLog
     private let clock: TestClock
 
-    init(limits: RegistryLimits = RegistryLimits()) {
+    init(limits: RegistryLimits = .patient) {
         let log = ConflictLog()
         let clock = TestClock()
         self.log = log
@@ -42,6 +42,15 @@ final class RegistryFixture: Sendable {
             samples[String(line[..<space])] = String(line[line.index(after: space)...])
         }
         return samples
+    }
+}
+
+extension RegistryLimits {
+    /// A page waits for its collectors as long as a busy machine may need to run them.
+    static var patient: RegistryLimits {
+        var limits = RegistryLimits()
+        limits.collectionMilliseconds = 20_000
+        return limits
     }
 }
 
