@@ -69,10 +69,12 @@ class InfluxDB:
     def start(self):
         command = [program("influxd"), "-config", self.configuration]
         self.process = Process(command, self.directory / "influxdb.log")
+
+    def wait(self):
         until("InfluxDB is ready", lambda: self.process.output() is not None and answers(f"{self.base}/ping"))
 
     def set_up(self):
-        """Runs the shipped script, twice: the second time changes nothing."""
+        """Runs the shipped script twice: the first time it waits for InfluxDB, the second time it changes nothing."""
         for _ in range(2):
             command = ["bash", SHIPPED / "setup", self.directory / "passwords"]
             environment = {"PATH": "/usr/bin:/bin", "INFLUXDB_URL": self.base}
@@ -247,6 +249,7 @@ def run(binary, directory):
         at = events.stamp(time.time() - 60)
         count(service, prometheus, json.dumps([{**one, "timestamp": at} for one in more]).encode())
         influx.start()
+        influx.wait()
         after = wait_for_samples(prometheus, influx)
         queries = check_queries(influx, service)
         check_documented_metrics(prometheus)
