@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 BUILD_PACKAGES := libsystemd-dev libsqlite3-dev libssl-dev zlib1g-dev pkg-config
 TEST_PACKAGES  := $(BUILD_PACKAGES) systemd prometheus prometheus-alertmanager haproxy victoria-metrics \
-	rsyslog rsyslog-relp jq sqlite3 curl gzip openssl python3 python3-venv apache2-utils \
+	influxdb rsyslog rsyslog-relp python3-structlog python3-yaml shellcheck jq sqlite3 curl gzip openssl python3 python3-venv apache2-utils \
 	logrotate e2fsprogs mount \
 	protobuf-compiler golang-github-prometheus-client-golang-dev golang-github-prometheus-client-model-dev
 DEB_PACKAGES   := $(BUILD_PACKAGES) binutils chrpath dpkg-dev lintian mandoc python3

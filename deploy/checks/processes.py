@@ -11,10 +11,14 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+# A check that is asked to end runs its `finally` blocks, which end its processes and remove its directories.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 LATER = """
 #define _GNU_SOURCE
@@ -45,8 +49,8 @@ def until(fact, probe, seconds=60):
         time.sleep(0.1)
 
 
-def fetch(url, body=None, kind=None):
-    request = urllib.request.Request(url, data=body, headers={"Content-Type": kind} if kind else {})
+def fetch(url, body=None, kind=None, headers=None):
+    request = urllib.request.Request(url, data=body, headers={**({"Content-Type": kind} if kind else {}), **(headers or {})})
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read().decode()
@@ -134,8 +138,8 @@ class Service:
     def base(self):
         return f"http://{self.instance}"
 
-    def post(self, body, kind="application/json"):
-        return json.loads(fetch(f"{self.base}/v1/events", body, kind))
+    def post(self, body, kind="application/json", headers=None):
+        return json.loads(fetch(f"{self.base}/v1/events", body, kind, headers))
 
     def families(self):
         return set(re.findall(r"^# TYPE (\S+)", fetch(f"{self.base}/metrics"), re.MULTILINE))
