@@ -75,7 +75,7 @@ let package = Package(
             dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
             swiftSettings: strict
         ),
-        .target(name: "TextOutput", swiftSettings: strict),
+        .target(name: "TextOutput", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
         .target(
             name: "LogValidation",

@@ -3,7 +3,7 @@
 internal import Configuration
 internal import Foundation
 internal import LogInput
-internal import TextOutput
+internal import TelemetryEvents
 
 /// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
 ///
