@@ -28,6 +28,9 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("credentials-dir"), completion: .directory)
     var credentialsDir: String?
 
+    @Option(help: .setting("cors-origin"))
+    var corsOrigin: [String] = []
+
     @Flag(inversion: .prefixedNo, help: .setting("reload-endpoint"))
     var reloadEndpoint: Bool?
 
@@ -180,6 +183,7 @@ struct ServeOptions: ParsableArguments {
         ]
         let lists: [(String, [String])] = [
             ("listen", listen),
+            ("cors-origin", corsOrigin),
             ("follow", follow),
             ("follow-journal", followJournal),
             ("token-limit", tokenLimit),

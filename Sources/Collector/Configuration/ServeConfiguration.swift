@@ -68,6 +68,8 @@ package struct ServeConfiguration: Sendable {
     package var webConfigurationFile: String?
     /// Whether `POST /-/reload` reloads the configuration.
     package var hasReloadEndpoint = false
+    /// The origins of the pages that may post events.
+    package var allowedOrigins: [WebOrigin] = []
     /// The path of the metrics, see ``MetricsPath``.
     package var metricsPath = MetricsPath.default
     /// The most scrapes answered at once; more get 503.

@@ -75,6 +75,13 @@ extension Settings {
         ) { (text) throws(SettingError) in
             CredentialsDirectory(try path(text), mustHoldTokens: true)
         },
+        .list(
+            "cors-origin",
+            \.allowedOrigins,
+            "origin",
+            isHotReloadable: true,
+            "Origins of the web pages and WebViews that may post events, such as capacitor://localhost; others get 403."
+        ) { (text) throws(SettingError) in try WebOrigin.allowed(text) },
         .flag("reload-endpoint", \.hasReloadEndpoint, "Reload the configuration on POST /-/reload."),
     ]
 
