@@ -46,18 +46,18 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let signals = try ServiceSignals.take()
+        let environment = ProcessInfo.processInfo.environment
         let reader = options.reader
         let configuration: ServeConfiguration
         do throws(ConfigurationProblems) {
             configuration = try reader.read()
         } catch {
-            Terminal.say("Error: \(error.problems.map(\.description).joined(separator: "\n       "))")
+            LogOutput(.text, environment: environment).fail(error.problems.map(\.description))
             throw ExitCode(EX_CONFIG)
         }
         let level = LiveLogHandler.Level(configuration.logLevel)
-        let log = Logger(label: "dnp-telemetry") {
-            LiveLogHandler(StreamLogHandler.standardError(label: $0), level: level)
-        }
+        let output = LogOutput(configuration.logFormat, environment: environment)
+        let log = Logger(label: "dnp-telemetry") { _ in LiveLogHandler(output.handler(), level: level) }
         for problem in reader.unknownVariables { log.warning("\(problem)") }
         do {
             try await CollectorService.run(
@@ -68,23 +68,20 @@ struct Serve: AsyncParsableCommand {
                 level: level,
                 report: { MetricsSystem.bootstrap($0) }
             ) { screen in
-                if !configuration.isQuiet { FileHandle.standardError.write(Data(screen.description.utf8)) }
+                if configuration.isQuiet { return }
+                if output.isForPeople {
+                    FileHandle.standardError.write(Data(screen.description.utf8))
+                } else {
+                    log.notice("ready", metadata: screen.metadata)
+                }
             }
         } catch let problem as ConfigurationProblem {
-            Terminal.say("Error: \(problem)")
+            output.fail(["\(problem)"])
             throw ExitCode(EX_CONFIG)
         } catch {
-            throw Failure("\(StartFailure.sentence(for: error))")
+            output.fail([StartFailure.sentence(for: error)])
+            throw ExitCode.failure
         }
-    }
-}
-
-/// An error for the operator: printed after `Error: `, without usage.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }
 

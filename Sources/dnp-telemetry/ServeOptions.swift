@@ -129,9 +129,12 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: .setting("log-level"),
-        completion: .list(["trace", "debug", "info", "notice", "warning", "error", "critical"])
+        completion: .list(["trace", "debug", "info", "notice", "warn", "warning", "error", "critical"])
     )
     var logLevel: String?
+
+    @Option(help: .setting("log-format"), completion: .list(LogFormat.allCases.map(\.rawValue)))
+    var logFormat: String?
 
     @Flag(inversion: .prefixedNo, help: .setting("quiet"))
     var quiet: Bool?
@@ -179,6 +182,7 @@ struct ServeOptions: ParsableArguments {
             ("transfer-grace", transferGrace),
             ("max-commit-time", maxCommitTime),
             ("log-level", logLevel),
+            ("log-format", logFormat),
             ("follow-journal-device", followJournalDevice),
         ]
         let lists: [(String, [String])] = [

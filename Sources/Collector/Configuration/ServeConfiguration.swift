@@ -94,6 +94,8 @@ package struct ServeConfiguration: Sendable {
     package var labels: [LifecycleLabel] = []
     /// The lowest level of the service's own log.
     package var logLevel = Logger.Level.notice
+    /// The form of the service's own log.
+    package var logFormat = LogFormat.text
     /// Whether there is no start screen.
     package var isQuiet = false
     /// How long batches stay in the ledger after they are counted and journaled, in seconds.

@@ -393,9 +393,18 @@ extension Settings {
             "level",
             standard: "notice",
             isHotReloadable: true,
-            "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
+            "Lowest level of the service's own log: trace, debug, info, notice, warning (or warn), error or critical."
         ) { (text) throws(SettingError) in
-            try SettingText.choice(text, Logger.Level.allCases)
+            text == "warn" ? .warning : try SettingText.choice(text, Logger.Level.allCases)
+        },
+        .value(
+            "log-format",
+            \.logFormat,
+            "form",
+            standard: "text",
+            "Form of the service's own log: text, logfmt or json. With the last two the start screen is a line of it."
+        ) { (text) throws(SettingError) in
+            try SettingText.choice(text, LogFormat.allCases)
         },
         .flag("quiet", \.isQuiet, "Print no start screen."),
     ]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
+package import Logging
 internal import TextOutput
 
 /// What the service prints once it is ready: where to post and to scrape, where the ledger is and where events go.
@@ -47,6 +48,22 @@ package struct StartScreen: Sendable, CustomStringConvertible {
 
             \(lines.map { "  \($0)\n" }.joined())\(attempt)
             """
+    }
+
+    /// The same for a log line.
+    package var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "version": "\(BuildVersion.current)", "ledger": "\(ledger)", "opening": "\(opening)",
+            "durability": "\(durability.rawValue)", "journal": "\(journal)",
+        ]
+        func add(_ key: String, _ places: [String]) {
+            if !places.isEmpty { metadata[key] = "\(places.joined(separator: ", "))" }
+        }
+        add("post", addresses.filter { $0.services.contains(.ingest) }.map { $0.url("/v1/events") })
+        add("scrape", addresses.filter { $0.services.contains(.metrics) }.map { $0.url(metricsPath) })
+        add("lines", addresses.filter { $0.services.contains(.lines) }.map { $0.url("") })
+        add("follow", followedFiles + (followedJournal.isEmpty ? [] : ["the journal"]))
+        return metadata
     }
 
     private func postingCommand(_ address: ListeningAddress) -> String {

@@ -160,6 +160,12 @@ struct SettingsReaderTests {
         )
     }
 
+    @Test("warn is a level beside warning, and nothing else has two names")
+    func warnIsALevel() throws {
+        #expect(try read("log-level: warn\n").logLevel == .warning && read("log-level: warning\n").logLevel == .warning)
+        #expect(try problems("log-level: warnin\n").first?.hasSuffix("did you mean warning?") == true)
+    }
+
     @Test("a file that is missing or no mapping is told")
     func unusableFiles() throws {
         #expect(try problems("- a\n") == ["config.yml:1: expected settings as name: value, found a list"])
