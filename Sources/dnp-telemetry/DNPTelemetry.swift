@@ -3,7 +3,6 @@
 import ArgumentParser
 import CStartSignals
 import Collector
-import TextOutput
 
 @main
 struct DNPTelemetry: AsyncParsableCommand {
@@ -14,7 +13,7 @@ struct DNPTelemetry: AsyncParsableCommand {
             Events come in over HTTP, are committed to a ledger before they are acknowledged, are counted in the \
             dnp_prefetch_* families for Prometheus, and are written to systemd-journald, each exactly once.
             """,
-        version: BuildVersion.current,
+        version: BuildInformation.description,
         subcommands: [
             Serve.self, Validate.self, Replay.self, Report.self, Send.self, Ledger.self, CheckConfig.self, Health.self,
         ]
