@@ -167,7 +167,7 @@ let package = Package(
             name: "dnp-telemetry",
             dependencies: [
                 "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools",
-                "LifecycleMetrics", "LogInput", "LogValidation", "RuntimeMetrics", "TextOutput",
+                "LifecycleMetrics", "LogInput", "LogValidation", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

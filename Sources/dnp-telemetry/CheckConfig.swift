@@ -13,9 +13,11 @@ struct CheckConfig: ParsableCommand {
             takes $DNP_TELEMETRY_CONFIG, else /etc/dnp-telemetry/config.yml. Nothing is started or changed.
 
             EXAMPLES
-              dnp-telemetry check-config new.yml && cp new.yml /etc/dnp-telemetry/config.yml
+              dnp-telemetry check-config new.yml \\
+                && cp new.yml /etc/dnp-telemetry/config.yml
               dnp-telemetry check-config --quiet
-              dnp-telemetry check-config new.yml --format json | jq -r '.problems[] | "\\(.file):\\(.line) \\(.message)"'
+              dnp-telemetry check-config new.yml --format json \\
+                | jq -r '.problems[] | "\\(.file):\\(.line) \\(.message)"'
 
             EXIT STATUS
               0   the service would start with it

@@ -23,6 +23,20 @@ struct DNPTelemetry: AsyncParsableCommand {
         // Where the format of executables is ELF, they have been kept since before any library's initialiser.
         if CommandLine.arguments.dropFirst().first == "serve" { start_signals_keep() }
         Terminal.openClosedStreams()
-        await main(nil)
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            guard exitCode(for: error) == .validationFailure, !(error is ExitCode),
+                let hint = UsageHint.sentence(for: arguments, of: Self.self)
+            else { exit(withError: error) }
+            Terminal.say("\(fullMessage(for: error))\n\(hint)")
+            exit(withError: ExitCode.validationFailure)
+        }
     }
 }

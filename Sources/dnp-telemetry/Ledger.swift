@@ -88,7 +88,8 @@ struct LedgerDumpCommand: ParsableCommand {
             EXAMPLES
               dnp-telemetry ledger dump | jq -r .event.scheduleId | sort -u
               dnp-telemetry ledger dump --after 1200 --limit 10
-              dnp-telemetry ledger dump --kind prefetch_failure --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry ledger dump --kind prefetch_failure \\
+                --state-dir /var/lib/dnp-telemetry
               dnp-telemetry ledger dump --rows | jq 'select(.receipt.duplicates > 0)'
 
             EXIT STATUS
@@ -175,7 +176,8 @@ struct LedgerVerifyCommand: ParsableCommand {
             Runs beside a running service and changes nothing.
 
             EXAMPLES
-              dnp-telemetry ledger verify --state-dir /var/lib/dnp-telemetry --format json | jq .verdict
+              dnp-telemetry ledger verify --state-dir /var/lib/dnp-telemetry \\
+                --format json | jq .verdict
               dnp-telemetry ledger verify --quiet || logger "the ledger does not add up"
 
             EXIT STATUS

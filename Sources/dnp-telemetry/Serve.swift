@@ -23,10 +23,14 @@ struct Serve: AsyncParsableCommand {
             ~/.local/state/dnp-telemetry. Stop the service with SIGTERM or Ctrl-C.
 
             EXAMPLES
-              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir ./telemetry
               dnp-telemetry serve --config /etc/dnp-telemetry/config.yml
-              dnp-telemetry serve --listen 'unix:/run/dnp.sock mode=0660 serve=ingest' --listen ':9100 serve=metrics'
-              dnp-telemetry serve --follow /var/log/app/device.log --timezone Europe/Berlin
+              dnp-telemetry serve --listen '127.0.0.1:9100 serve=metrics' \\
+                --listen 'unix:/tmp/dnp.sock mode=0660 serve=ingest'
+              dnp-telemetry serve --follow ./device.log --timezone Europe/Berlin
+              dnp-telemetry serve --credentials-dir ./tokens --token-limit ios=500/s \\
+                --cors-origin capacitor://localhost
+              dnp-telemetry serve --log-level warn --log-format logfmt
               adb logcat -v threadtime | dnp-telemetry serve --stdin
 
             EXIT STATUS

@@ -16,6 +16,55 @@ struct ServeOptions: ParsableArguments {
     )
     var config: String?
 
+    @OptionGroup(title: "Listening and access")
+    var listening: ListeningOptions
+
+    @OptionGroup(title: "Ledger and journal")
+    var storage: StorageOptions
+
+    @OptionGroup(title: "Log sources")
+    var sources: SourceOptions
+
+    @OptionGroup(title: "Limits")
+    var limits: LimitOptions
+
+    @OptionGroup(title: "Times")
+    var times: TimeOptions
+
+    @OptionGroup(title: "Metrics and log")
+    var output: OutputOptions
+
+    func validate() throws {
+        if let problem = reader.optionProblems.first { throw ValidationError("\(problem)") }
+    }
+
+    /// How the settings are read, now and again at each reload.
+    var reader: SettingsReader {
+        let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+        return SettingsReader(options: given, environment: environment, file: config ?? named)
+    }
+
+    private var environment: [String: String] { ProcessInfo.processInfo.environment }
+
+    /// The settings given as options.
+    var given: [String: [String]] {
+        let groups: [any SettingOptions] = [listening, storage, sources, limits, times, output]
+        var given: [String: [String]] = [:]
+        for (name, texts) in groups.flatMap(\.given) { given[name] = texts }
+        return given
+    }
+}
+
+/// The texts of settings by their names; nil for those that are not given.
+typealias GivenSettings = [(name: String, texts: [String]?)]
+
+/// A group of the options of `serve`, as the help shows them.
+protocol SettingOptions {
+    var given: GivenSettings { get }
+}
+
+/// Where the service listens, and who may do what there.
+struct ListeningOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("listen"))
     var listen: [String] = []
 
@@ -34,6 +83,20 @@ struct ServeOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: .setting("reload-endpoint"))
     var reloadEndpoint: Bool?
 
+    var given: GivenSettings {
+        [
+            ("listen", listen.isEmpty ? nil : listen),
+            ("metrics-path", metricsPath.map { [$0] }),
+            ("web-config", webConfig.map { [$0] }),
+            ("credentials-dir", credentialsDir.map { [$0] }),
+            ("cors-origin", corsOrigin.isEmpty ? nil : corsOrigin),
+            ("reload-endpoint", reloadEndpoint.map { ["\($0)"] }),
+        ]
+    }
+}
+
+/// Where events are stored.
+struct StorageOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("state-dir"), completion: .directory)
     var stateDir: String?
 
@@ -49,6 +112,19 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("journal-socket"))
     var journalSocket: String?
 
+    var given: GivenSettings {
+        [
+            ("state-dir", stateDir.map { [$0] }),
+            ("durability", durability.map { [$0] }),
+            ("retention", retention.map { [$0] }),
+            ("journal", journal.map { [$0] }),
+            ("journal-socket", journalSocket.map { [$0] }),
+        ]
+    }
+}
+
+/// What is read besides HTTP, and how.
+struct SourceOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("follow"), completion: .file())
     var follow: [String] = []
 
@@ -70,6 +146,21 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("input-format"), completion: .list(LineFormat.names))
     var inputFormat: String?
 
+    var given: GivenSettings {
+        [
+            ("follow", follow.isEmpty ? nil : follow),
+            ("follow-journal", followJournal.isEmpty ? nil : followJournal),
+            ("follow-journal-device", followJournalDevice.map { [$0] }),
+            ("stdin", stdin.map { ["\($0)"] }),
+            ("single-device", singleDevice.map { ["\($0)"] }),
+            ("timezone", timezone.map { [$0] }),
+            ("input-format", inputFormat.map { [$0] }),
+        ]
+    }
+}
+
+/// Upper limits and rates.
+struct LimitOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("max-body"))
     var maxBody: String?
 
@@ -100,6 +191,24 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("token-limit"))
     var tokenLimit: [String] = []
 
+    var given: GivenSettings {
+        [
+            ("max-body", maxBody.map { [$0] }),
+            ("max-decompressed-body", maxDecompressedBody.map { [$0] }),
+            ("max-compression-ratio", maxCompressionRatio.map { [$0] }),
+            ("max-bytes-in-flight", maxBytesInFlight.map { [$0] }),
+            ("max-backlog", maxBacklog.map { [$0] }),
+            ("max-connections", maxConnections.map { [$0] }),
+            ("max-connections-per-client", maxConnectionsPerClient.map { [$0] }),
+            ("max-scrapes", maxScrapes.map { [$0] }),
+            ("client-rate", clientRate.map { [$0] }),
+            ("token-limit", tokenLimit.isEmpty ? nil : tokenLimit),
+        ]
+    }
+}
+
+/// Timeouts, and the least rate within them.
+struct TimeOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("header-timeout"))
     var headerTimeout: String?
 
@@ -121,6 +230,21 @@ struct ServeOptions: ParsableArguments {
     @Option(help: .setting("max-commit-time"))
     var maxCommitTime: String?
 
+    var given: GivenSettings {
+        [
+            ("header-timeout", headerTimeout.map { [$0] }),
+            ("body-timeout", bodyTimeout.map { [$0] }),
+            ("response-timeout", responseTimeout.map { [$0] }),
+            ("idle-timeout", idleTimeout.map { [$0] }),
+            ("min-transfer-rate", minTransferRate.map { [$0] }),
+            ("transfer-grace", transferGrace.map { [$0] }),
+            ("max-commit-time", maxCommitTime.map { [$0] }),
+        ]
+    }
+}
+
+/// The metrics, and the service's own log.
+struct OutputOptions: ParsableArguments, SettingOptions {
     @Option(help: .setting("label"), completion: .list(["platform", "app_version"]))
     var label: [String] = []
 
@@ -139,71 +263,14 @@ struct ServeOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: .setting("quiet"))
     var quiet: Bool?
 
-    func validate() throws {
-        if let problem = reader.optionProblems.first { throw ValidationError("\(problem)") }
-    }
-
-    /// How the settings are read, now and again at each reload.
-    var reader: SettingsReader {
-        let named = environment[SettingsReader.fileVariable].flatMap { $0.isEmpty ? nil : $0 }
-        return SettingsReader(options: given, environment: environment, file: config ?? named)
-    }
-
-    private var environment: [String: String] { ProcessInfo.processInfo.environment }
-
-    /// The settings given as options.
-    var given: [String: [String]] {
-        var given: [String: [String]] = [:]
-        let values: [(String, String?)] = [
-            ("metrics-path", metricsPath),
-            ("web-config", webConfig),
-            ("credentials-dir", credentialsDir),
-            ("state-dir", stateDir),
-            ("durability", durability),
-            ("retention", retention),
-            ("journal", journal),
-            ("journal-socket", journalSocket),
-            ("timezone", timezone),
-            ("input-format", inputFormat),
-            ("max-body", maxBody),
-            ("max-decompressed-body", maxDecompressedBody),
-            ("max-compression-ratio", maxCompressionRatio),
-            ("max-bytes-in-flight", maxBytesInFlight),
-            ("max-backlog", maxBacklog),
-            ("max-connections", maxConnections),
-            ("max-connections-per-client", maxConnectionsPerClient),
-            ("max-scrapes", maxScrapes),
-            ("client-rate", clientRate),
-            ("header-timeout", headerTimeout),
-            ("body-timeout", bodyTimeout),
-            ("response-timeout", responseTimeout),
-            ("idle-timeout", idleTimeout),
-            ("min-transfer-rate", minTransferRate),
-            ("transfer-grace", transferGrace),
-            ("max-commit-time", maxCommitTime),
-            ("log-level", logLevel),
-            ("log-format", logFormat),
-            ("follow-journal-device", followJournalDevice),
+    var given: GivenSettings {
+        [
+            ("label", label.isEmpty ? nil : label),
+            ("created-samples", createdSamples.map { ["\($0)"] }),
+            ("log-level", logLevel.map { [$0] }),
+            ("log-format", logFormat.map { [$0] }),
+            ("quiet", quiet.map { ["\($0)"] }),
         ]
-        let lists: [(String, [String])] = [
-            ("listen", listen),
-            ("cors-origin", corsOrigin),
-            ("follow", follow),
-            ("follow-journal", followJournal),
-            ("token-limit", tokenLimit),
-            ("label", label),
-        ]
-        let flags: [(String, Bool?)] = [
-            ("reload-endpoint", reloadEndpoint),
-            ("stdin", stdin),
-            ("single-device", singleDevice),
-            ("created-samples", createdSamples),
-            ("quiet", quiet),
-        ]
-        for (name, value) in values { given[name] = value.map { [$0] } }
-        for (name, values) in lists where !values.isEmpty { given[name] = values }
-        for (name, flag) in flags { given[name] = flag.map { ["\($0)"] } }
-        return given
     }
 }
 
