@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import LedgerTools
 import LogInput
+import TelemetryEvents
 
 struct Ledger: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -154,8 +155,9 @@ struct LedgerDumpCommand: ParsableCommand {
         if rows { return .rows }
         guard let kind else { return .events(nil) }
         guard let found = LedgerDump.Kind(name: kind) else {
+            let suggestion = NearestName.of(kind, in: LedgerDump.Kind.names).map { "; did you mean \($0)?" } ?? ""
             throw ValidationError(
-                "expected --kind as \(LedgerDump.Kind.names.joined(separator: ", ")), found \"\(kind)\""
+                "expected --kind as \(LedgerDump.Kind.names.joined(separator: ", ")), found \"\(kind)\"\(suggestion)"
             )
         }
         return .events(found)

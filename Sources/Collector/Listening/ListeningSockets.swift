@@ -94,7 +94,7 @@ extension ListeningSockets {
         do {
             return try SocketAddress.makeAddressResolvingHost(host, port: port)
         } catch {
-            throw .cannotListen(listener, "the name \"\(host)\" has no address; expected an address of this machine")
+            throw .cannotListen(listener, "\"\(host)\" is not the name of an address of this machine")
         }
     }
 

@@ -121,7 +121,7 @@ struct CheckConfigTests {
                 "error: config.yml:6: expected a socket or nothing at file, found something else",
                 "error: config.yml:7: /nowhere does not exist; it must be created before the service starts",
                 "error: config.yml:7: there is no group \"nobody-at-all\"",
-                "error: config.yml:9: cannot listen on no-such-host.invalid:1: the name \"no-such-host.invalid\" has no address",
+                "error: config.yml:9: cannot listen on no-such-host.invalid:1: \"no-such-host.invalid\" is not the name of an address",
                 "error: config.yml:10: cannot listen on 192.0.2.1:1: this machine has no such address",
                 "error: config.yml:11: expected a directory at file, found something else",
                 "error: config.yml:14: cannot follow \(directory): it is a directory; name a file in it",

@@ -31,6 +31,8 @@ struct UsageHintTests {
         #expect(unknown.status == .code(64) && !unknown.error.contains("Hint"))
         let option = try await Command.telemetry("serve", "--lisen", ":1")
         #expect(option.status == .code(64) && option.error.contains("Did you mean '--listen'?"))
+        let kind = try await Command.telemetry("ledger", "dump", "--kind", "prefetch_sucess", "--state-dir", "/nowhere")
+        #expect(kind.error.contains("found \"prefetch_sucess\"; did you mean prefetch_success?"), "\(kind.error)")
     }
 
     @Test("--version names version, commit, Swift and platform on one line")
