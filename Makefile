@@ -22,6 +22,10 @@ export OPTIMISED_TESTS ?= true
 # Options of each debug build, the same ones for all, or everything is built again.
 export BUILD_FLAGS ?=
 
+# The commit, for `--version` of `make run` and `make deb`; nothing without git. Not for the builds of the tests, which
+# would be linked again at each commit.
+COMMIT = $(shell git describe --always --dirty --exclude '*' --abbrev=12 2>/dev/null)
+
 # Options for the service, as in: make run ARGS="--listen 127.0.0.1:0 --journal stdout"
 ARGS ?=
 
@@ -49,7 +53,7 @@ run: swift build-packages ## Build and start the service
 	@[[ -x .build/release/dnp-telemetry ]] || { \
 		echo "The first build takes about $(FIRST_BUILD_MINUTES) minutes on two cores." >&2; \
 		echo "It fetches the packages, then [n/m] counts its steps." >&2; }
-	@swift build -c release --product dnp-telemetry
+	@DNP_COMMIT=$(COMMIT) swift build -c release --product dnp-telemetry
 	@exec "$$(swift build -c release --show-bin-path)/dnp-telemetry" serve $(ARGS)
 
 .PHONY: build
@@ -82,7 +86,7 @@ dashboards: .build-python/installed ## Generate the Grafana dashboards from dash
 # A release build with the Swift runtime linked in, in a place of its own.
 .PHONY: deb
 deb: swift deb-packages ## Make the Debian package, in .build-deb
-	@swift build -c release --static-swift-stdlib --scratch-path .build-deb --product dnp-telemetry \
+	@DNP_COMMIT=$(COMMIT) swift build -c release --static-swift-stdlib --scratch-path .build-deb --product dnp-telemetry \
 		-Xlinker -z -Xlinker now
 	@bash deploy/debian/check "$$(bash deploy/debian/build .build-deb .build-deb)"
 

@@ -15,6 +15,11 @@ if Context.environment["CI"] == "true" {
     strict.append(.treatAllWarnings(as: .error))
 }
 let tests = strict
+// Set by `make run`, `make deb` and the container file, for `--version`. Not read from git here: SwiftPM keeps what a
+// manifest has found, so that a later commit would get the name of an earlier one.
+let commit = (Context.environment["DNP_COMMIT"] ?? "").filter {
+    $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
+}
 // Set by `make test`: the histories of chance would take minutes in code without optimisation. Assertions stay.
 if Context.environment["OPTIMISED_TESTS"] == "true" {
     strict.append(.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)))
@@ -54,6 +59,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CBuild", cSettings: commit.isEmpty ? [] : [.define("DNP_COMMIT", to: "\"\(commit)\"")]),
         .target(name: "CStartSignals"),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
@@ -75,7 +81,7 @@ let package = Package(
             dependencies: [.target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
             swiftSettings: strict
         ),
-        .target(name: "TextOutput", swiftSettings: strict),
+        .target(name: "TextOutput", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
         .target(
             name: "LogValidation",
@@ -160,8 +166,8 @@ let package = Package(
         .executableTarget(
             name: "dnp-telemetry",
             dependencies: [
-                "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools", "LifecycleMetrics",
-                "LogInput", "LogValidation", "TextOutput",
+                "CBuild", "CStartSignals", "Collector", "CollectorClient", "EventLedger", "LedgerTools",
+                "LifecycleMetrics", "LogInput", "LogValidation", "RuntimeMetrics", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),

@@ -112,7 +112,13 @@ final class CollectorConnection: Sendable {
         do {
             return CollectorAnswer(try await answer(to: .init(head: head, body: body, deadline: deadline)))
         } catch {
-            throw Unreachable(error, timeout: timeout, mayWantCertificate: url.isEncrypted && !showsCertificate)
+            let reason = Unreachable(
+                error,
+                timeout: timeout,
+                mayWantCertificate: url.isEncrypted && !showsCertificate
+            )
+            guard case .socket(let path) = url.endpoint else { throw reason }
+            throw Unreachable(atSocket: path, error) ?? reason
         }
     }
 
@@ -136,7 +142,7 @@ final class CollectorConnection: Sendable {
     private func connect(by deadline: NIODeadline) -> EventLoopFuture<any Channel> {
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(min(TimeAmount(Self.longestConnect), deadline - .now()))
-            .channelInitializer { [tls] channel in
+            .channelInitializer { [tls, url] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     if let tls {
@@ -144,6 +150,7 @@ final class CollectorConnection: Sendable {
                             NIOSSLClientHandler(context: tls.context, serverHostname: tls.serverName)
                         )
                     }
+                    if case .socket = url.endpoint, tls == nil { try pipeline.addHandler(LineSocketDetector()) }
                     try pipeline.addHandler(IdleStateHandler(allTimeout: Self.longestIdle))
                     try pipeline.addHTTPClientHandlers()
                     try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: Self.largestAnswerBytes))

@@ -97,7 +97,7 @@ private struct KeyFile {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
-            throw InstallationKeyError(path: path, problem: "it cannot be opened (errno \(errno))")
+            throw InstallationKeyError(path: path, problem: "it cannot be opened: \(reason(errno))")
         }
         defer { close(file) }
         var status = stat()
@@ -116,19 +116,30 @@ private struct KeyFile {
         return Array(bytes.prefix(Self.size))
     }
 
+    private func reason(_ code: Int32) -> String {
+        switch code {
+        case ENOTDIR: "its directory is a file"
+        case ENOENT: "its directory is missing"
+        case EACCES, EPERM: "permission is denied"
+        case ENOSPC: "no space is left"
+        case ELOOP: "it is a link, which is not followed"
+        default: unsafe String(cString: strerror(code))
+        }
+    }
+
     /// Writes a temporary file and renames it, so that a crash leaves a whole key or none.
     func create(_ bytes: [UInt8]) throws(InstallationKeyError) {
         let temporary = path + ".new"
         unsafe unlink(temporary)
         let file = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else {
-            throw InstallationKeyError(path: path, problem: "it cannot be made (errno \(errno))")
+            throw InstallationKeyError(path: path, problem: "it cannot be made: \(reason(errno))")
         }
         let written = unsafe write(file, bytes, bytes.count)
         let synced = fsync(file)
         close(file)
         guard written == bytes.count, synced == 0, unsafe rename(temporary, path) == 0 else {
-            throw InstallationKeyError(path: path, problem: "it cannot be written (errno \(errno))")
+            throw InstallationKeyError(path: path, problem: "it cannot be written: \(reason(errno))")
         }
         syncDirectory()
     }

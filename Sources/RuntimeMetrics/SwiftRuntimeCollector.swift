@@ -29,9 +29,9 @@ public enum SwiftRuntimeCollector {
     }
 }
 
-enum SwiftVersion {
+package enum SwiftVersion {
     /// The compiler's version without its patch level, which only the toolchain's package knows.
-    static var compiler: String {
+    package static var compiler: String {
         #if compiler(>=6.6)
             "6.6 or later"
         #elseif compiler(>=6.5)

@@ -3,7 +3,6 @@
 import ArgumentParser
 import CStartSignals
 import Collector
-import TextOutput
 
 @main
 struct DNPTelemetry: AsyncParsableCommand {
@@ -14,7 +13,7 @@ struct DNPTelemetry: AsyncParsableCommand {
             Events come in over HTTP, are committed to a ledger before they are acknowledged, are counted in the \
             dnp_prefetch_* families for Prometheus, and are written to systemd-journald, each exactly once.
             """,
-        version: BuildVersion.current,
+        version: BuildInformation.description,
         subcommands: [
             Serve.self, Validate.self, Replay.self, Report.self, Send.self, Ledger.self, CheckConfig.self, Health.self,
         ]
@@ -24,6 +23,20 @@ struct DNPTelemetry: AsyncParsableCommand {
         // Where the format of executables is ELF, they have been kept since before any library's initialiser.
         if CommandLine.arguments.dropFirst().first == "serve" { start_signals_keep() }
         Terminal.openClosedStreams()
-        await main(nil)
+        do {
+            var command = try await asyncParseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            guard exitCode(for: error) == .validationFailure, !(error is ExitCode),
+                let hint = UsageHint.sentence(for: arguments, of: Self.self)
+            else { exit(withError: error) }
+            Terminal.say("\(fullMessage(for: error))\n\(hint)")
+            exit(withError: ExitCode.validationFailure)
+        }
     }
 }

@@ -19,7 +19,8 @@ struct Health: AsyncParsableCommand {
             EXAMPLES
               dnp-telemetry health --url unix:/run/dnp-telemetry/http.sock
               dnp-telemetry health
-              dnp-telemetry health --url https://telemetry.example.org --ca ca.pem --basic-auth-file user
+              dnp-telemetry health --url https://telemetry.example.org \\
+                --ca ca.pem --basic-auth-file user
               HEALTHCHECK CMD ["dnp-telemetry", "health", "--quiet"]
 
             EXIT STATUS

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import LedgerTools
 import LogInput
+import TelemetryEvents
 
 struct Ledger: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -88,7 +89,8 @@ struct LedgerDumpCommand: ParsableCommand {
             EXAMPLES
               dnp-telemetry ledger dump | jq -r .event.scheduleId | sort -u
               dnp-telemetry ledger dump --after 1200 --limit 10
-              dnp-telemetry ledger dump --kind prefetch_failure --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry ledger dump --kind prefetch_failure \\
+                --state-dir /var/lib/dnp-telemetry
               dnp-telemetry ledger dump --rows | jq 'select(.receipt.duplicates > 0)'
 
             EXIT STATUS
@@ -153,8 +155,9 @@ struct LedgerDumpCommand: ParsableCommand {
         if rows { return .rows }
         guard let kind else { return .events(nil) }
         guard let found = LedgerDump.Kind(name: kind) else {
+            let suggestion = NearestName.of(kind, in: LedgerDump.Kind.names).map { "; did you mean \($0)?" } ?? ""
             throw ValidationError(
-                "expected --kind as \(LedgerDump.Kind.names.joined(separator: ", ")), found \"\(kind)\""
+                "expected --kind as \(LedgerDump.Kind.names.joined(separator: ", ")), found \"\(kind)\"\(suggestion)"
             )
         }
         return .events(found)
@@ -175,7 +178,8 @@ struct LedgerVerifyCommand: ParsableCommand {
             Runs beside a running service and changes nothing.
 
             EXAMPLES
-              dnp-telemetry ledger verify --state-dir /var/lib/dnp-telemetry --format json | jq .verdict
+              dnp-telemetry ledger verify --state-dir /var/lib/dnp-telemetry \\
+                --format json | jq .verdict
               dnp-telemetry ledger verify --quiet || logger "the ledger does not add up"
 
             EXIT STATUS

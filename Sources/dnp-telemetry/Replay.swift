@@ -17,8 +17,10 @@ struct Replay: ParsableCommand {
             EXAMPLES
               dnp-telemetry replay *.log
               dnp-telemetry replay --label platform --label app_version *.ndjson
-              dnp-telemetry replay --format json device.log | jq .dnp_prefetch_failure_total.NETWORK
-              zcat archive/*.gz | dnp-telemetry replay - > /var/lib/node_exporter/textfile/dnp.prom
+              dnp-telemetry replay --format json device.log \\
+                | jq .dnp_prefetch_failure_total.NETWORK
+              zcat archive/*.gz | dnp-telemetry replay - \\
+                > /var/lib/node_exporter/textfile/dnp.prom
 
             EXIT STATUS
               0   printed

@@ -26,9 +26,12 @@ struct Send: AsyncParsableCommand {
 
             EXAMPLES
               dnp-telemetry send device.log --to http://127.0.0.1:10910
-              adb logcat -v threadtime | dnp-telemetry send - --to unix:/run/dnp-telemetry/http.sock
-              dnp-telemetry send events.ndjson.gz --to https://telemetry.example.org --token-file token
-              dnp-telemetry send run.json --to https://10.0.0.5 --ca ca.pem --cert client.pem --key client.key
+              adb logcat -v threadtime \\
+                | dnp-telemetry send - --to unix:/run/dnp-telemetry/http.sock
+              dnp-telemetry send events.ndjson.gz --token-file token \\
+                --to https://telemetry.example.org
+              dnp-telemetry send run.json --to https://10.0.0.5 \\
+                --ca ca.pem --cert client.pem --key client.key
 
             EXIT STATUS
               0   every event is stored now, or was before

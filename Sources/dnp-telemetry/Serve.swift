@@ -5,7 +5,6 @@ import Collector
 import CoreMetrics
 import EventLedger
 import Foundation
-import LogInput
 import Logging
 
 struct Serve: AsyncParsableCommand {
@@ -24,10 +23,14 @@ struct Serve: AsyncParsableCommand {
             ~/.local/state/dnp-telemetry. Stop the service with SIGTERM or Ctrl-C.
 
             EXAMPLES
-              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir /var/lib/dnp-telemetry
+              dnp-telemetry serve --listen 127.0.0.1:10910 --state-dir ./telemetry
               dnp-telemetry serve --config /etc/dnp-telemetry/config.yml
-              dnp-telemetry serve --listen 'unix:/run/dnp.sock mode=0660 serve=ingest' --listen ':9100 serve=metrics'
-              dnp-telemetry serve --follow /var/log/app/device.log --timezone Europe/Berlin
+              dnp-telemetry serve --listen '127.0.0.1:9100 serve=metrics' \\
+                --listen 'unix:/tmp/dnp.sock mode=0660 serve=ingest'
+              dnp-telemetry serve --follow ./device.log --timezone Europe/Berlin
+              dnp-telemetry serve --credentials-dir ./tokens --token-limit ios=500/s \\
+                --cors-origin capacitor://localhost
+              dnp-telemetry serve --log-level warn --log-format logfmt
               adb logcat -v threadtime | dnp-telemetry serve --stdin
 
             EXIT STATUS
@@ -38,8 +41,7 @@ struct Serve: AsyncParsableCommand {
             """
     )
 
-    // Every setting under its own name. In an option group, debug builds of ArgumentParser would check each of them four
-    // times as often, which is half of the processor time of a start.
+    // Debug builds of ArgumentParser check the options of a group once more for each level of groups.
 
     @Option(
         help: ArgumentHelp(
@@ -50,122 +52,23 @@ struct Serve: AsyncParsableCommand {
     )
     var config: String?
 
-    @Option(help: .setting("listen"))
-    var listen: [String] = []
+    @OptionGroup(title: "Listening and access")
+    var listening: ListeningOptions
 
-    @Option(help: .setting("metrics-path"))
-    var metricsPath: String?
+    @OptionGroup(title: "Ledger and journal")
+    var storage: StorageOptions
 
-    @Option(help: .setting("web-config"), completion: .file())
-    var webConfig: String?
+    @OptionGroup(title: "Log sources")
+    var sources: SourceOptions
 
-    @Option(help: .setting("credentials-dir"), completion: .directory)
-    var credentialsDir: String?
+    @OptionGroup(title: "Limits")
+    var limits: LimitOptions
 
-    @Flag(inversion: .prefixedNo, help: .setting("reload-endpoint"))
-    var reloadEndpoint: Bool?
+    @OptionGroup(title: "Times")
+    var times: TimeOptions
 
-    @Option(help: .setting("state-dir"), completion: .directory)
-    var stateDir: String?
-
-    @Option(help: .setting("durability"), completion: .list(["process", "power"]))
-    var durability: String?
-
-    @Option(help: .setting("retention"))
-    var retention: String?
-
-    @Option(help: .setting("journal"), completion: .list(["journald", "stdout", "off"]))
-    var journal: String?
-
-    @Option(help: .setting("journal-socket"))
-    var journalSocket: String?
-
-    @Option(help: .setting("follow"), completion: .file())
-    var follow: [String] = []
-
-    @Option(help: .setting("follow-journal"))
-    var followJournal: [String] = []
-
-    @Option(help: .setting("follow-journal-device"))
-    var followJournalDevice: String?
-
-    @Flag(inversion: .prefixedNo, help: .setting("stdin"))
-    var stdin: Bool?
-
-    @Flag(inversion: .prefixedNo, help: .setting("single-device"))
-    var singleDevice: Bool?
-
-    @Option(help: .setting("timezone"))
-    var timezone: String?
-
-    @Option(help: .setting("input-format"), completion: .list(LineFormat.names))
-    var inputFormat: String?
-
-    @Option(help: .setting("max-body"))
-    var maxBody: String?
-
-    @Option(help: .setting("max-decompressed-body"))
-    var maxDecompressedBody: String?
-
-    @Option(help: .setting("max-compression-ratio"))
-    var maxCompressionRatio: String?
-
-    @Option(help: .setting("max-bytes-in-flight"))
-    var maxBytesInFlight: String?
-
-    @Option(help: .setting("max-backlog"))
-    var maxBacklog: String?
-
-    @Option(help: .setting("max-connections"))
-    var maxConnections: String?
-
-    @Option(help: .setting("max-connections-per-client"))
-    var maxConnectionsPerClient: String?
-
-    @Option(help: .setting("max-scrapes"))
-    var maxScrapes: String?
-
-    @Option(help: .setting("client-rate"))
-    var clientRate: String?
-
-    @Option(help: .setting("token-limit"))
-    var tokenLimit: [String] = []
-
-    @Option(help: .setting("header-timeout"))
-    var headerTimeout: String?
-
-    @Option(help: .setting("body-timeout"))
-    var bodyTimeout: String?
-
-    @Option(help: .setting("response-timeout"))
-    var responseTimeout: String?
-
-    @Option(help: .setting("idle-timeout"))
-    var idleTimeout: String?
-
-    @Option(help: .setting("min-transfer-rate"))
-    var minTransferRate: String?
-
-    @Option(help: .setting("transfer-grace"))
-    var transferGrace: String?
-
-    @Option(help: .setting("max-commit-time"))
-    var maxCommitTime: String?
-
-    @Option(help: .setting("label"), completion: .list(["platform", "app_version"]))
-    var label: [String] = []
-
-    @Flag(inversion: .prefixedNo, help: .setting("created-samples"))
-    var createdSamples: Bool?
-
-    @Option(
-        help: .setting("log-level"),
-        completion: .list(["trace", "debug", "info", "notice", "warning", "error", "critical"])
-    )
-    var logLevel: String?
-
-    @Flag(inversion: .prefixedNo, help: .setting("quiet"))
-    var quiet: Bool?
+    @OptionGroup(title: "Metrics and log")
+    var output: OutputOptions
 
     func validate() throws {
         if let problem = reader.optionProblems.first { throw ValidationError("\(problem)") }
@@ -173,18 +76,18 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let signals = try ServiceSignals.take()
+        let environment = ProcessInfo.processInfo.environment
         let reader = self.reader
         let configuration: ServeConfiguration
         do throws(ConfigurationProblems) {
             configuration = try reader.read()
         } catch {
-            Terminal.say("Error: \(error.problems.map(\.description).joined(separator: "\n       "))")
+            LogOutput(.text, environment: environment).fail(error.problems.map(\.description))
             throw ExitCode(EX_CONFIG)
         }
         let level = LiveLogHandler.Level(configuration.logLevel)
-        let log = Logger(label: "dnp-telemetry") {
-            LiveLogHandler(StreamLogHandler.standardError(label: $0), level: level)
-        }
+        let output = LogOutput(configuration.logFormat, environment: environment)
+        let log = Logger(label: "dnp-telemetry") { _ in LiveLogHandler(output.handler(), level: level) }
         for problem in reader.unknownVariables { log.warning("\(problem)") }
         do {
             try await CollectorService.run(
@@ -195,13 +98,19 @@ struct Serve: AsyncParsableCommand {
                 level: level,
                 report: { MetricsSystem.bootstrap($0) }
             ) { screen in
-                if !configuration.isQuiet { FileHandle.standardError.write(Data(screen.description.utf8)) }
+                if configuration.isQuiet { return }
+                if output.isForPeople {
+                    FileHandle.standardError.write(Data(screen.description.utf8))
+                } else {
+                    log.notice("ready", metadata: screen.metadata)
+                }
             }
         } catch let problem as ConfigurationProblem {
-            Terminal.say("Error: \(problem)")
+            output.fail(["\(problem)"])
             throw ExitCode(EX_CONFIG)
         } catch {
-            throw Failure("\(StartFailure.sentence(for: error))")
+            output.fail([StartFailure.sentence(for: error)])
+            throw ExitCode.failure
         }
     }
 
@@ -215,64 +124,10 @@ struct Serve: AsyncParsableCommand {
 
     /// The settings given as options.
     private var given: [String: [String]] {
-        var given: [String: [String]] = [:]
-        let values: [(String, String?)] = [
-            ("metrics-path", metricsPath),
-            ("web-config", webConfig),
-            ("credentials-dir", credentialsDir),
-            ("state-dir", stateDir),
-            ("durability", durability),
-            ("retention", retention),
-            ("journal", journal),
-            ("journal-socket", journalSocket),
-            ("timezone", timezone),
-            ("input-format", inputFormat),
-            ("max-body", maxBody),
-            ("max-decompressed-body", maxDecompressedBody),
-            ("max-compression-ratio", maxCompressionRatio),
-            ("max-bytes-in-flight", maxBytesInFlight),
-            ("max-backlog", maxBacklog),
-            ("max-connections", maxConnections),
-            ("max-connections-per-client", maxConnectionsPerClient),
-            ("max-scrapes", maxScrapes),
-            ("client-rate", clientRate),
-            ("header-timeout", headerTimeout),
-            ("body-timeout", bodyTimeout),
-            ("response-timeout", responseTimeout),
-            ("idle-timeout", idleTimeout),
-            ("min-transfer-rate", minTransferRate),
-            ("transfer-grace", transferGrace),
-            ("max-commit-time", maxCommitTime),
-            ("log-level", logLevel),
-            ("follow-journal-device", followJournalDevice),
-        ]
-        let lists: [(String, [String])] = [
-            ("listen", listen),
-            ("follow", follow),
-            ("follow-journal", followJournal),
-            ("token-limit", tokenLimit),
-            ("label", label),
-        ]
-        let flags: [(String, Bool?)] = [
-            ("reload-endpoint", reloadEndpoint),
-            ("stdin", stdin),
-            ("single-device", singleDevice),
-            ("created-samples", createdSamples),
-            ("quiet", quiet),
-        ]
-        for (name, value) in values { given[name] = value.map { [$0] } }
-        for (name, values) in lists where !values.isEmpty { given[name] = values }
-        for (name, flag) in flags { given[name] = flag.map { ["\($0)"] } }
+        let groups: [any SettingOptions] = [listening, storage, sources, limits, times, output]
+        private var given: [String: [String]] = [:]
+        for (name, texts) in groups.flatMap(\.given) { given[name] = texts }
         return given
-    }
-}
-
-/// An error for the operator: printed after `Error: `, without usage.
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }
 
@@ -283,14 +138,5 @@ enum StartFailure {
             return "no space left for the ledger (\(detail)): free some space and start it again"
         }
         return "\(error)"
-    }
-}
-
-extension ArgumentHelp {
-    /// The help of a setting, with its default.
-    fileprivate static func setting(_ name: String) -> ArgumentHelp {
-        guard let setting = Settings.byName[name] else { return "" }
-        let standard = setting.standard.isEmpty || setting.form == .flag ? "" : " (default: \(setting.standard))"
-        return ArgumentHelp("\(setting.help)\(standard)", valueName: setting.placeholder)
     }
 }

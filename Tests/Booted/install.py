@@ -21,7 +21,7 @@ def without_swift(machine):
     foreign = [line for line in libraries.lower().splitlines() if "swift" in line and PRIVATE not in line]
     require("not found" not in libraries and not foreign, libraries)
     version = machine.run("dpkg-query -W -f '${Version}' dnp-telemetry").stdout
-    require(machine.run("dnp-telemetry --version").stdout.strip() == version, f"not of version {version}")
+    require(machine.run("dnp-telemetry --version").stdout.split()[0] == version, f"not of version {version}")
 
 
 def units(machine):

@@ -37,7 +37,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
-        .target(name: "TextOutput", swiftSettings: strict),
+        .target(name: "TextOutput", dependencies: ["TelemetryEvents"], swiftSettings: strict),
         .target(name: "LogInput", dependencies: ["TelemetryEvents", "Gzip", "TextOutput"], swiftSettings: strict),
         .target(
             name: "LogValidation",

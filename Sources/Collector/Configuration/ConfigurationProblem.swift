@@ -36,9 +36,32 @@ package struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConv
     package var description: String { "\(origin): \(message)" }
 }
 
+extension [ConfigurationProblem] {
+    /// In the order of an operator's work: by the lines of the configuration file, then of other files, then the variables
+    /// and the options.
+    func inOrder(of file: String?) -> [ConfigurationProblem] {
+        enumerated().sorted { left, right in
+            let (first, second) = (left.element.place(in: file), right.element.place(in: file))
+            return (first.rank, first.path, first.line, left.offset) < (
+                second.rank, second.path, second.line, right.offset
+            )
+        }.map(\.element)
+    }
+}
+
+extension ConfigurationProblem {
+    fileprivate func place(in file: String?) -> (rank: Int, path: String, line: Int) {
+        switch origin {
+        case .file(let path, let line): (path == file ? 0 : 1, path, line ?? 0)
+        case .environment(let name): (2, name, 0)
+        case .option: (3, "", 0)
+        }
+    }
+}
+
 /// All problems of a configuration.
 package struct ConfigurationProblems: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Never empty; in the order of reading.
+    /// Never empty; in the order of lines.
     package var problems: [ConfigurationProblem]
 
     /// One problem a line.

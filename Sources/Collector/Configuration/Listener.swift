@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TextOutput
+internal import TelemetryEvents
 
 /// An endpoint where the service listens, with the services that it offers there.
 ///

@@ -68,6 +68,8 @@ package struct ServeConfiguration: Sendable {
     package var webConfigurationFile: String?
     /// Whether `POST /-/reload` reloads the configuration.
     package var hasReloadEndpoint = false
+    /// The origins of the pages that may post events.
+    package var allowedOrigins: [WebOrigin] = []
     /// The path of the metrics, see ``MetricsPath``.
     package var metricsPath = MetricsPath.default
     /// The most scrapes answered at once; more get 503.
@@ -92,6 +94,8 @@ package struct ServeConfiguration: Sendable {
     package var labels: [LifecycleLabel] = []
     /// The lowest level of the service's own log.
     package var logLevel = Logger.Level.notice
+    /// The form of the service's own log.
+    package var logFormat = LogFormat.text
     /// Whether there is no start screen.
     package var isQuiet = false
     /// How long batches stay in the ledger after they are counted and journaled, in seconds.

@@ -80,6 +80,7 @@ extension Setting {
         _ place: Place<[Value]>,
         _ placeholder: String,
         standard: String = "",
+        isHotReloadable: Bool = false,
         isPath: Bool = false,
         mayRepeat: Bool = false,
         _ help: String,
@@ -91,7 +92,7 @@ extension Setting {
             placeholder: placeholder,
             standard: standard,
             help: help,
-            isHotReloadable: false,
+            isHotReloadable: isHotReloadable,
             isPath: isPath,
             apply: { texts, configuration throws(SettingError) in
                 configuration[keyPath: place] = try Self.values(texts, mayRepeat: mayRepeat, read)

@@ -75,6 +75,13 @@ extension Settings {
         ) { (text) throws(SettingError) in
             CredentialsDirectory(try path(text), mustHoldTokens: true)
         },
+        .list(
+            "cors-origin",
+            \.allowedOrigins,
+            "origin",
+            isHotReloadable: true,
+            "Origins of the web pages and WebViews that may post events, such as capacitor://localhost; others get 403."
+        ) { (text) throws(SettingError) in try WebOrigin.allowed(text) },
         .flag("reload-endpoint", \.hasReloadEndpoint, "Reload the configuration on POST /-/reload."),
     ]
 
@@ -386,9 +393,18 @@ extension Settings {
             "level",
             standard: "notice",
             isHotReloadable: true,
-            "Lowest level of the service's own log: trace, debug, info, notice, warning, error or critical."
+            "Lowest level of the service's own log: trace, debug, info, notice, warning (or warn), error or critical."
         ) { (text) throws(SettingError) in
-            try SettingText.choice(text, Logger.Level.allCases)
+            text == "warn" ? .warning : try SettingText.choice(text, Logger.Level.allCases)
+        },
+        .value(
+            "log-format",
+            \.logFormat,
+            "form",
+            standard: "text",
+            "Form of the service's own log: text, logfmt or json. With the last two the start screen is a line of it."
+        ) { (text) throws(SettingError) in
+            try SettingText.choice(text, LogFormat.allCases)
         },
         .flag("quiet", \.isQuiet, "Print no start screen."),
     ]

@@ -3,7 +3,7 @@
 internal import Configuration
 internal import Foundation
 internal import LogInput
-internal import TextOutput
+internal import TelemetryEvents
 
 /// Reads the configuration from its layers: options beat the environment, which beats the file, which beats the defaults.
 ///
@@ -29,7 +29,7 @@ package struct SettingsReader: Sendable {
     package func read() throws(ConfigurationProblems) -> ServeConfiguration {
         let reading = reading()
         let problems = reading.problems.isEmpty ? reading.conflicts : reading.problems
-        guard problems.isEmpty else { throw ConfigurationProblems(problems: problems) }
+        guard problems.isEmpty else { throw ConfigurationProblems(problems: problems.inOrder(of: file)) }
         return reading.configuration
     }
 
@@ -60,9 +60,12 @@ package struct SettingsReader: Sendable {
         for setting in Settings.all {
             guard let found = layers.texts(of: setting) else { continue }
             let texts = setting.isPath ? found.texts.map { absolute($0, found.layer) } : found.texts
-            reading.origins[setting.name] = texts.indices.map { origin(setting, found.layer, settingsFile, $0) }
+            reading.origins[setting.name] = (0..<max(texts.count, 1)).map {
+                origin(setting, found.layer, settingsFile, $0)
+            }
             do throws(SettingError) {
                 try setting.apply(texts, &reading.configuration)
+                reading.texts[setting.name] = texts
             } catch {
                 reading.unread.insert(setting.name)
                 reading.problems.append(
@@ -197,6 +200,8 @@ struct SettingsReading: Sendable {
     fileprivate(set) var problems: [ConfigurationProblem] = []
     /// The settings that could not be read.
     fileprivate var unread: Set<String> = []
+    /// The texts of the settings that are given and could be read, by setting.
+    fileprivate(set) var texts: [String: [String]] = [:]
     /// The origin of each value, by setting.
     fileprivate var origins: [String: [ConfigurationProblem.Origin]] = [:]
 

@@ -24,12 +24,23 @@ extension StateDirectory {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/") {
             parent += "/" + part
-            if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST {
-                throw CollectorError(
-                    "cannot create the state directory \(path): \(unsafe String(cString: strerror(errno))); "
-                        + "choose another one with --state-dir"
-                )
-            }
+            guard unsafe mkdir(parent, 0o700) != 0 else { continue }
+            let code = errno
+            guard code != EEXIST || !isDirectory(parent) else { continue }
+            let reason =
+                switch code {
+                case EEXIST: "\(parent) is a file"
+                case EACCES, EPERM: "permission is denied"
+                default: unsafe String(cString: strerror(code))
+                }
+            throw CollectorError(
+                "cannot create the state directory \(path): \(reason); choose another one with --state-dir"
+            )
         }
+    }
+
+    /// Whether a directory is at the path, or behind a link at it; also one that may not be entered.
+    private static func isDirectory(_ path: String) -> Bool {
+        unsafe access(path + "/.", F_OK) == 0 || errno == EACCES
     }
 }

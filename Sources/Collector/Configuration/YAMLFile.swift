@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TextOutput
+internal import TelemetryEvents
 internal import Yams
 
 /// Reads YAML files that people write: small ones, without anchors, each key once.

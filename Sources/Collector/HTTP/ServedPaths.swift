@@ -42,8 +42,11 @@ struct ServedPaths: Sendable {
     /// - Parameter path: the path in the request.
     func unmatched(_ path: some StringProtocol, _ services: Listener.Services) -> Problem {
         guard let path = self.path(of: path), serves(path, services) else { return notFound(services) }
-        return .methodNotAllowed(pages.contains(path) ? "GET, HEAD" : "POST")
+        return .methodNotAllowed(methods(of: path))
     }
+
+    /// The methods of a path, for `Allow`.
+    func methods(of path: String) -> String { pages.contains(path) ? "GET, HEAD, OPTIONS" : "POST, OPTIONS" }
 
     /// Whether a request is a scrape or a health check, which places are held back for.
     func isPage(_ request: HTTPRequest) -> Bool {

@@ -52,6 +52,19 @@ struct AcceptedEvents {
         }
     }
 
+    /// Counts the events that `deduplicate(with:)` would drop, and leaves the fold as it is.
+    mutating func countDuplicates(of fold: LifecycleFold) {
+        guard count > 0 else { return }
+        let looksBack = earlier != nil && fold.remembersEarlierIdentities
+        var seen: Set<UInt64> = []
+        for (index, identity) in identities.enumerated() {
+            let isKnown = fold.isKnown(identity) || !seen.insert(identity).inserted
+            guard isKnown || (looksBack && isKnownEarlier(index, fold)) else { continue }
+            duplicates += 1
+            count -= 1
+        }
+    }
+
     /// Whether an earlier version accepted an event and remembered it under another identity.
     private func isKnownEarlier(_ index: Int, _ fold: LifecycleFold) -> Bool {
         guard let earlier, index < earlier.count else { return false }

@@ -27,6 +27,16 @@ struct EventsRoute: Sendable {
     private var configuration: ServeConfiguration { live.current }
 
     func respond(to request: Request, token: String?) async throws -> Response {
+        let isTrial = try TrialRequest.isAsked(by: request.uri.query)
+        do {
+            return try await respond(to: request, token: token, isTrial: isTrial)
+        } catch var problem as Problem where isTrial {
+            problem.members += TrialRequest.mark
+            throw problem
+        }
+    }
+
+    private func respond(to request: Request, token: String?, isTrial: Bool) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
         let lease = ByteBudget.Lease(budget, limit: configuration.maximumBytesInFlight)
@@ -44,12 +54,14 @@ struct EventsRoute: Sendable {
                 try decode(body, isCompressed: isCompressed, format, lease, request)
             }
         guard !decoded.isBlank else { throw Problem.emptyBody }
-        let charge = try security.charge(decoded.events.count + decoded.rejected, token: token)
+        let charge = try security.charge(decoded.events.count + decoded.rejected, token: token, isTrial: isTrial)
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         let outcome: IngestOutcome
         do throws(Problem) {
             outcome = try await submit(
-                .events(decoded, origin: EventOrigin(.http, format), batch: batch, earlier: earlier)
+                isTrial
+                    ? .trial(decoded, batch: batch, earlier: earlier)
+                    : .events(decoded, origin: EventOrigin(.http, format), batch: batch, earlier: earlier)
             )
         } catch {
             if let charge { security.giveBack(charge) }
@@ -59,14 +71,20 @@ struct EventsRoute: Sendable {
         case .keyReused: throw Problem.idempotencyKeyReused
         case .committed where isUnreadable: throw Problem.nothingReadable(decoded)
         case .committed(let accepted, let duplicates):
-            return IngestAnswer.response(accepted: accepted, duplicates: duplicates, decoded, notes: notes(decoded))
+            return IngestAnswer.response(
+                accepted: accepted,
+                duplicates: duplicates,
+                decoded,
+                notes: notes(decoded, isTrial: isTrial),
+                isTrial: isTrial
+            )
         }
     }
 
     /// What the sender should know, though all is stored; also in the log, once.
-    private func notes(_ decoded: DecodedEvents) -> [String] {
+    private func notes(_ decoded: DecodedEvents, isTrial: Bool) -> [String] {
         if decoded.doubts.isEmpty { return [] }
-        anonymous.warn(decoded.doubts, of: .http)
+        if !isTrial { anonymous.warn(decoded.doubts, of: .http) }
         return [LineSender.http.sentence(decoded.doubts)]
     }
 
@@ -171,7 +189,7 @@ struct EventsRoute: Sendable {
         var decoder = LogDecoder(options, pseudonyms: key, identityKey: identityKey)
         var decoded = decoder.decode(bytes, readAt: receivedAt)
         decoded.append(decoder.flush(readAt: receivedAt))
-        if decoder.isAnonymous { decoded.add(anonymous.doubts(decoded)) }
+        if decoder.isAnonymous { decoded.add(sender.isTrial ? decoded.doubts : anonymous.doubts(decoded)) }
         return decoded
     }
 
@@ -213,6 +231,8 @@ private struct Sender {
     var installation: Pseudonym?
     /// Of `X-Source-Id`: they come from this file or stream, which is a device of its own.
     var source: Pseudonym?
+    /// Whether nothing may be remembered of what is sent.
+    let isTrial: Bool
     /// What `send` appends to the devices that the lines of a source name.
     private let suffix: [UInt8]
 
@@ -224,6 +244,7 @@ private struct Sender {
         let source = try Self.id(in: "X-Source-Id", request)
         suffix = source.map { [UInt8(ascii: "@")] + $0.prefix(16) } ?? []
         self.source = source.map { Pseudonym(deviceOf: key.pseudonym(of: $0.span)) }
+        isTrial = try TrialRequest.isAsked(by: request.uri.query)
     }
 
     /// The names of devices as `send` told them before sources were devices of their own.
@@ -250,71 +271,5 @@ private struct UnsuffixedNames: Pseudonymising {
             return key.pseudonym(of: bytes)
         }
         return key.pseudonym(of: bytes.extracting(0..<end))
-    }
-}
-
-/// The response body: `{"accepted":n,"duplicates":n,"rejected":[{"index":i,"reason":"..."}]}`, with `lines` for a log, and
-/// `notes` where there is something to say.
-enum IngestAnswer {
-    static func response(
-        accepted: Int,
-        duplicates: Int,
-        _ decoded: DecodedEvents,
-        notes: [String] = []
-    ) -> Response {
-        var body = Array(#"{"accepted":\#(accepted),"duplicates":\#(duplicates),"#.utf8)
-        body += rejections(decoded)
-        body += lines(decoded.lines)
-        body += members(notes: notes)
-        body += Array("}\n".utf8)
-        return Response(
-            status: .ok,
-            headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: body))
-        )
-    }
-
-    /// The member `notes`.
-    private static func members(notes: [String]) -> [UInt8] {
-        if notes.isEmpty { return [] }
-        var text = #","notes":["#
-        for (index, note) in notes.enumerated() {
-            if index > 0 { text += "," }
-            text.appendJSON(note)
-        }
-        return Array((text + "]").utf8)
-    }
-
-    /// The member `lines` of a log's response.
-    private static func lines(_ lines: LogLineCounts) -> [UInt8] {
-        guard lines.read > 0 else { return [] }
-        return Array(
-            (#","lines":{"read":\#(lines.read),"recognised":\#(lines.recognised),"foreign":\#(lines.foreign)"#
-                + #","unrecognised":\#(lines.unrecognised)}"#).utf8
-        )
-    }
-
-    /// The member `rejected`, and `rejectedOmitted` where the list is truncated.
-    static func rejections(_ decoded: DecodedEvents) -> [UInt8] {
-        var body = Array(#""rejected":["#.utf8)
-        var reasons: [Rejection: [UInt8]] = [:]
-        for (index, rejection) in decoded.rejections.enumerated() {
-            if index > 0 { body.append(UInt8(ascii: ",")) }
-            body.append(#"{"index":"#)
-            body.appendDecimal(Int64(rejection.index))
-            body.append(#","reason":"#)
-            let kind = Rejection(index: 0, reason: rejection.reason, field: rejection.field)
-            if reasons[kind] == nil {
-                var text = ""
-                text.appendJSON(kind.description)
-                reasons[kind] = Array(text.utf8)
-            }
-            body += reasons[kind] ?? []
-            body.append(UInt8(ascii: "}"))
-        }
-        body.append(UInt8(ascii: "]"))
-        let omitted = decoded.rejected - decoded.rejections.count
-        if omitted > 0 { body += Array(#","rejectedOmitted":\#(omitted)"#.utf8) }
-        return body
     }
 }

@@ -88,6 +88,7 @@ struct IngestProcessor: CommitProcessor {
     static func cost(of submission: Submission) -> Int {
         switch submission {
         case .events(let decoded, _, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
+        case .trial(let decoded, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
         case .tick, .limits: 64
         }
@@ -111,6 +112,8 @@ struct IngestProcessor: CommitProcessor {
                 AcceptedEvents(decoded, earlier: earlier),
                 receivedAt
             )
+        case .trial(let decoded, let batch, let earlier):
+            .answer(judge(AcceptedEvents(decoded, earlier: earlier), batch))
         case .reading(let decoded, let origin, let lines, let position):
             eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, AcceptedEvents(decoded), receivedAt)
         }
@@ -166,6 +169,17 @@ struct IngestProcessor: CommitProcessor {
             events: accepted.bytes
         )
         return .append(row, Preparation(duplicates: accepted.duplicates))
+    }
+
+    /// The outcome that a batch would have; nothing of it is proposed or remembered.
+    private func judge(_ events: AcceptedEvents, _ batch: BatchIdentity?) -> Outcome {
+        var events = events
+        if let batch, projection.fold.isKnown(batch.key) {
+            guard projection.fold.isKnown(batch.keyAndBody) else { return .keyReused }
+            events.refuseAll()
+        }
+        events.countDuplicates(of: projection.fold)
+        return .committed(accepted: events.count, duplicates: events.duplicates)
     }
 
     mutating func commit(_ preparation: Preparation, of batch: LedgerBatch, at placement: CommitPlacement) -> Outcome {

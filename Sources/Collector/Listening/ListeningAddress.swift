@@ -25,11 +25,23 @@ package struct ListeningAddress: Hashable, Sendable {
         }
     }
 
+    /// The host that a client on this machine asks for.
+    var host: String {
+        switch reachable {
+        case .internet(let host, _): host
+        case .unix: "localhost"
+        }
+    }
+
     /// The arguments of `curl` for the path.
-    func curl(_ path: String) -> String {
-        switch place {
-        case .internet: url(path)
-        case .unix(let socket): "--unix-socket \(socket) \(scheme)://localhost\(path)"
+    ///
+    /// - Parameter name: the name to ask for in place of the address.
+    func curl(_ path: String, named name: String? = nil) -> String {
+        switch reachable {
+        case .internet(let host, let port):
+            guard let name, name != host else { return url(path) }
+            return "--connect-to \(name):\(port):\(reachable) \(scheme)://\(name):\(port)\(path)"
+        case .unix(let socket): return "--unix-socket \(socket) \(scheme)://\(name ?? "localhost")\(path)"
         }
     }
 

@@ -45,6 +45,22 @@ extension ListeningSockets {
     }
 }
 
+extension ListeningSockets {
+    /// Why an address can never be listened on; nil where it can, unless its port is taken.
+    static func refusal(_ listener: Listener) -> CollectorError? {
+        guard case .address(let host, let port) = listener.endpoint, !host.isEmpty else { return nil }
+        do throws(CollectorError) {
+            // On a free port, since the service that is checked for may be running.
+            let descriptor = try make(listener, try resolve(listener, host, port))
+            defer { close(descriptor) }
+            try bind(descriptor, to: try resolve(listener, host, 0), for: listener)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
 // MARK: Addresses
 
 extension ListeningSockets {

@@ -21,6 +21,13 @@ struct AccessMiddleware: RouterMiddleware {
         next: @concurrent (Request, Context) async throws -> Response
     ) async throws -> Response {
         try security.enforceRates(ClientAddress(context.peer))
+        if context.endpointPath == eventsPath {
+            switch RequestOrigin(request, security.configuration.current.allowedOrigins) {
+            case .own: break
+            case .allowed: if RequestOrigin.isPreflight(request) { return try await next(request, context) }
+            case .foreign: if request.method == .post { throw Problem.foreignOrigin }
+            }
+        }
         let rules = security.rules.current
         let authorization = Authorization(request.headers[.authorization])
         var context = context
@@ -106,10 +113,11 @@ struct RequestSecurity: Sendable {
 
     /// Counts the events of a batch by token, and charges them to the token's rate; an empty batch costs one event.
     ///
+    /// - Parameter isTrial: whether the events are judged only, which costs the same and is not counted.
     /// - Returns: the charge, to be refunded (all but one event) if the batch could not be stored.
-    func charge(_ events: Int, token: String?) throws(Problem) -> Charge? {
+    func charge(_ events: Int, token: String?, isTrial: Bool) throws(Problem) -> Charge? {
         guard let token else { return nil }
-        metrics.received(events, token: token)
+        if !isTrial { metrics.received(events, token: token) }
         guard let rate = configuration.current.tokenLimits[token] else { return nil }
         let charge = Charge(token: token, events: max(1, events))
         guard let wait = rates.charge(charge.events, token: token, rate: rate) else { return charge }

@@ -149,6 +149,15 @@ enum TokenDirectory {
         name.hasPrefix(prefix) && !name.hasSuffix("~") && !name.hasSuffix(".swp")
     }
 
+    private static func found(_ code: Int32) -> String {
+        switch code {
+        case ENOENT: "nothing"
+        case ENOTDIR: "a file"
+        case EACCES, EPERM: "one that this user may not read"
+        default: unsafe "one that cannot be read: \(String(cString: strerror(code)))"
+        }
+    }
+
     /// The wanted names of a directory, sorted.
     private static func names(
         _ directory: String,
@@ -157,7 +166,8 @@ enum TokenDirectory {
         guard let stream = unsafe opendir(directory) else {
             throw ConfigurationProblem(
                 .file(directory, line: nil),
-                "expected the directory of the credentials, which cannot be read (errno \(errno))"
+                "expected the directory of the credentials, found \(Self.found(errno)); put the tokens there, or leave "
+                    + "credentials-dir out"
             )
         }
         defer { unsafe closedir(stream) }

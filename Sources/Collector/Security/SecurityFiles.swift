@@ -4,7 +4,7 @@
 internal import CDispatch
 internal import CoreFoundation
 internal import Glibc
-internal import TextOutput
+internal import TelemetryEvents
 
 /// The web configuration and the tokens, read at the start and again when they change.
 ///

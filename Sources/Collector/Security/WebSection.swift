@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import TextOutput
+internal import TelemetryEvents
 
 /// The keys and values of one section of a `web.config.yml`. A key without a value counts as absent.
 struct WebSection {

@@ -4,6 +4,7 @@
 internal import CDispatch
 internal import CoreFoundation
 internal import Glibc
+internal import Journald
 internal import TelemetryEvents
 
 /// The problems of a configuration, found without starting the service.
@@ -14,6 +15,7 @@ package struct ConfigurationCheck: Sendable {
     package let problems: [ConfigurationProblem]
     /// Likely mistakes.
     package let warnings: [ConfigurationProblem]
+    private let settings: EffectiveSettings
 
     /// Reads and checks the configuration.
     package init(_ reader: SettingsReader) {
@@ -21,9 +23,13 @@ package struct ConfigurationCheck: Sendable {
         let reading = reader.reading()
         let security = SecurityCheck(reading)
         let paths = PathCheck(reading)
-        problems = reading.problems + reading.conflicts + security.problems + paths.problems
-        warnings = reader.unknownVariables + security.warnings + paths.warnings
+        problems = (reading.problems + reading.conflicts + security.problems + paths.problems).inOrder(of: file)
+        warnings = (reader.unknownVariables + security.warnings + paths.warnings).inOrder(of: file)
+        settings = EffectiveSettings(reading)
     }
+
+    /// The settings that are in force, as a configuration file.
+    package var effective: String { settings.yaml }
 
     /// A line for each problem, and the verdict.
     package func text(isBrief: Bool) -> [UInt8] {
@@ -31,13 +37,16 @@ package struct ConfigurationCheck: Sendable {
         if !isBrief {
             lines += warnings.map { "warning: \($0)" }
             let count = problems.count
-            lines.append(count == 0 ? "\(file): ok" : "\(file): \(count) \(count == 1 ? "problem" : "problems")")
+            let name = file.isEmpty ? "no file" : file
+            lines.append(count == 0 ? "\(name): ok" : "\(name): \(count) \(count == 1 ? "problem" : "problems")")
         }
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
     /// `{"file":...,"verdict":"ok|invalid","problems":[{"file":...,"line":...,"setting":...,"message":...}],"warnings":[]}`
-    package func json() -> [UInt8] {
+    ///
+    /// - Parameter isEffective: whether `settings` has what is in force.
+    package func json(isEffective: Bool) -> [UInt8] {
         var text = JSONWriter()
         text.object { text in
             text.name("file")
@@ -47,6 +56,10 @@ package struct ConfigurationCheck: Sendable {
             for (name, list) in [("problems", problems), ("warnings", warnings)] {
                 text.name(name)
                 text.array { text in for problem in list { Self.write(problem, to: &text) } }
+            }
+            if isEffective {
+                text.name("settings")
+                settings.write(to: &text)
             }
         }
         return text.bytes + [UInt8(ascii: "\n")]
@@ -86,8 +99,20 @@ private struct PathCheck {
         checkStateDirectory(reading.configuration.stateDirectory)
         for (index, listener) in reading.configuration.listeners.enumerated() {
             if case .unix(let path, _, let group) = listener.endpoint { checkSocket(path, group, index) }
+            if let refusal = ListeningSockets.refusal(listener) {
+                problems.append(ConfigurationProblem(reading.origin(of: "listen", index), "\(refusal)"))
+            }
         }
-        for (index, file) in reading.configuration.followedFiles.enumerated() { checkFollowed(file.path, index) }
+        let followed = reading.configuration.followedFiles.map(\.path)
+        for (index, path) in followed.enumerated() {
+            checkFollowed(path, index)
+            if FollowedFiles.twice(Array(followed[..<index])) == nil,
+                let problem = FollowedFiles.twice(Array(followed[...index]))
+            {
+                problems.append(ConfigurationProblem(reading.origin(of: "follow", index), "\(problem)"))
+            }
+        }
+        checkFollowedJournal()
     }
 
     private mutating func checkStateDirectory(_ path: String) {
@@ -109,12 +134,17 @@ private struct PathCheck {
         switch Self.kind(of: Self.directory(of: path)) {
         case S_IFDIR: break
         case nil:
-            warnings.append(
-                ConfigurationProblem(
-                    origin,
-                    "\(Self.directory(of: path)) does not exist; it must be created before the service starts"
-                )
+            let directory = Self.directory(of: path)
+            let problem = ConfigurationProblem(
+                origin,
+                "\(directory) does not exist; it must be created before the service starts"
             )
+            // What is below /run is created anew by units (RuntimeDirectory=, tmpfiles.d).
+            if directory.hasPrefix("/run/") || directory.hasPrefix("/var/run/") {
+                warnings.append(problem)
+            } else {
+                problems.append(problem)
+            }
         default:
             problems.append(
                 ConfigurationProblem(origin, "expected a directory at \(Self.directory(of: path)), found a file")
@@ -132,20 +162,37 @@ private struct PathCheck {
 
     private mutating func checkFollowed(_ path: String, _ index: Int) {
         let origin = reading.origin(of: "follow", index)
-        switch Self.kind(of: path) {
-        case S_IFREG:
+        switch FileAccess.look(path) {
+        case .file:
             if unsafe access(path, R_OK) != 0 {
                 warnings.append(
                     ConfigurationProblem(origin, "this user cannot read \(path); the service's user must be able to")
                 )
             }
-        case nil:
-            if Self.kind(of: Self.directory(of: path)) != S_IFDIR {
-                warnings.append(ConfigurationProblem(origin, "\(Self.directory(of: path)) is not a directory yet"))
-            }
-        default:
+        case .absent:
+            let isInDirectory = Self.kind(of: Self.directory(of: path)) == S_IFDIR
+            let missing = isInDirectory ? path : Self.directory(of: path)
+            warnings.append(ConfigurationProblem(origin, "\(missing) is not there yet; the service waits for it"))
+        case .refused(let problem) where problem.isPermanent:
+            problems.append(ConfigurationProblem(origin, "\(problem)"))
+        case .refused(let problem): warnings.append(ConfigurationProblem(origin, "\(problem)"))
+        }
+    }
+
+    private mutating func checkFollowedJournal() {
+        guard !reading.configuration.followedJournal.isEmpty else { return }
+        let origin = reading.origin(of: "follow-journal")
+        do throws(JournalMatchError) {
+            _ = try JournalMatch.condition(reading.configuration.followedJournal)
+        } catch {
+            return problems.append(ConfigurationProblem(origin, "cannot follow the journal: \(error)"))
+        }
+        if let refusal = FollowedJournal.refusal(.machine) {
             warnings.append(
-                ConfigurationProblem(origin, "\(path) is no regular file, and is followed only once it is one")
+                ConfigurationProblem(
+                    origin,
+                    "this user cannot follow the journal: \(refusal); the service's must be able to"
+                )
             )
         }
     }

@@ -102,6 +102,7 @@ private enum ServiceRouter {
     ) -> Router<ServiceContext> {
         let router = Router(context: ServiceContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: MetricsMiddleware())
+        router.add(middleware: CrossOriginMiddleware(configuration: access.configuration, eventsPath: "/v1/events"))
         router.add(middleware: ProblemMiddleware(metrics: answers, served: paths))
         router.add(middleware: ServedPathsMiddleware(served: paths))
         router.add(middleware: AccessMiddleware(security: access, eventsPath: "/v1/events"))
@@ -111,6 +112,12 @@ private enum ServiceRouter {
         if let reload { router.post("/-/reload") { _, _ in try await reload.respond() } }
         router.get(RouterPath(paths.metricsPath)) { request, context in
             try await metrics.respond(to: request, over: context.connection)
+        }
+        for path in paths.all {
+            let methods = paths.methods(of: path)
+            router.on(RouterPath(path), method: .options) { _, _ in
+                Response(status: .noContent, headers: [.allow: methods])
+            }
         }
         router.get("/-/healthy") { _, _ in plain(.ok, "dnp-telemetry is alive.\n") }
         router.get("/-/ready") { _, _ in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
+package import Logging
 internal import TextOutput
 
 /// What the service prints once it is ready: where to post and to scrape, where the ledger is and where events go.
@@ -24,6 +25,8 @@ package struct StartScreen: Sendable, CustomStringConvertible {
     package var followedJournal: [String] = []
     /// Whether standard input is read.
     package var readsStandardInput = false
+    /// What the suggested commands need to be let in.
+    var access = CurlAccess()
 
     /// The screen's lines.
     package var description: String {
@@ -33,7 +36,7 @@ package struct StartScreen: Sendable, CustomStringConvertible {
             posting.map { "post     \($0.url("/v1/events"))" } + scraping.map { "scrape   \($0.url(metricsPath))" }
             + addresses.filter { $0.services.contains(.lines) }.map { "lines    \($0.url(""))" }
         let read =
-            followedFiles.map { "follow   \($0)" }
+            followedFiles.map { "follow   \($0)\(Self.isThere($0) ? "" : " (not there yet; it is waited for)")" }
             + (followedJournal.isEmpty ? [] : ["follow   the journal, \(followedJournal.joined(separator: " "))"])
             + (readsStandardInput ? ["read     standard input"] : [])
         let lines =
@@ -49,13 +52,33 @@ package struct StartScreen: Sendable, CustomStringConvertible {
             """
     }
 
+    private static func isThere(_ path: String) -> Bool {
+        if case .absent = FileAccess.look(path) { false } else { true }
+    }
+
+    /// The same for a log line.
+    package var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "version": "\(BuildVersion.current)", "ledger": "\(ledger)", "opening": "\(opening)",
+            "durability": "\(durability.rawValue)", "journal": "\(journal)",
+        ]
+        func add(_ key: String, _ places: [String]) {
+            if !places.isEmpty { metadata[key] = "\(places.joined(separator: ", "))" }
+        }
+        add("post", addresses.filter { $0.services.contains(.ingest) }.map { $0.url("/v1/events") })
+        add("scrape", addresses.filter { $0.services.contains(.metrics) }.map { $0.url(metricsPath) })
+        add("lines", addresses.filter { $0.services.contains(.lines) }.map { $0.url("") })
+        add("follow", followedFiles + (followedJournal.isEmpty ? [] : ["the journal"]))
+        return metadata
+    }
+
     private func postingCommand(_ address: ListeningAddress) -> String {
-        "curl -s \(address.curl("/v1/events")) -H 'Content-Type: application/json' "
+        "curl -s \(access.arguments(address, "/v1/events", isPost: true)) -H 'Content-Type: application/json' "
             + #"-d '{"event":"prefetch_scheduled","scheduleId":"notif-1","timestamp":"'"$(date -u +%FT%TZ)"'"}'"#
     }
 
     private func scrapingCommand(_ address: ListeningAddress) -> String {
-        #"curl -s \#(address.curl(metricsPath)) | grep "^dnp_prefetch.*_total""#
+        #"curl -s \#(access.arguments(address, metricsPath, isPost: false)) | grep "^dnp_prefetch.*_total""#
     }
 }
 
@@ -71,7 +94,8 @@ extension StartScreen {
             metricsPath: configuration.metricsPath,
             followedFiles: configuration.followedFiles.map(\.path),
             followedJournal: configuration.followedJournal,
-            readsStandardInput: configuration.readsStandardInput
+            readsStandardInput: configuration.readsStandardInput,
+            access: CurlAccess(configuration)
         )
     }
 }

@@ -58,8 +58,10 @@ struct SourcesService: Service {
         var files: [File] = []
         for file in configuration.followedFiles {
             let path = file.path
-            if case .refused(let problem) = FileAccess.look(path), problem.isPermanent {
-                throw CollectorError("\(problem)")
+            switch FileAccess.look(path) {
+            case .refused(let problem) where problem.isPermanent: throw CollectorError("\(problem)")
+            case .absent: log.notice("a followed file is not there yet; waiting for it", metadata: ["file": "\(path)"])
+            case .file, .refused: break
             }
             let saved = room.projection.sources.position(of: FollowedSource.source(path, room.key))
             let series = metrics.series(of: path)

@@ -14,6 +14,8 @@ public struct DecodedEvents: Sendable {
     public internal(set) var rejectedByReason = [UInt64](repeating: 0, count: RejectionReason.allCases.count)
     /// How many fields outside the vocabulary were dropped.
     public internal(set) var unknownFields = 0
+    /// How many of the unknown fields resemble a known one, by its name; never the names themselves.
+    public internal(set) var resembledFields: [String: Int] = [:]
     /// How many texts were altered because they lack the shape of their field.
     public internal(set) var altered = AlteredTexts()
     /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
@@ -53,6 +55,7 @@ public struct DecodedEvents: Sendable {
             rejections.append(rejection)
         }
         unknownFields += other.unknownFields
+        resembledFields.merge(other.resembledFields, uniquingKeysWith: +)
         altered += other.altered
     }
 

@@ -8,12 +8,15 @@ public struct Rejection: Hashable, Sendable {
     public var reason: RejectionReason
     /// The invalid field, if one is to blame.
     public var field: EventField?
+    /// The known kind that an unknown one resembles.
+    public var nearestKind: EventKind?
 
     /// Creates a rejection.
-    public init(index: Int, reason: RejectionReason, field: EventField? = nil) {
+    public init(index: Int, reason: RejectionReason, field: EventField? = nil, nearestKind: EventKind? = nil) {
         self.index = index
         self.reason = reason
         self.field = field
+        self.nearestKind = nearestKind
     }
 }
 
@@ -33,7 +36,9 @@ extension Rejection: CustomStringConvertible {
             self.field == .scheduleId
                 ? "scheduleId: missing; this kind needs scheduleId, scheduledFor or notificationTime"
                 : "\(field): missing; expected \(expected)"
-        case .unknownKind: "event: not one of the known kinds, such as \"prefetch_success\""
+        case .unknownKind:
+            nearestKind.map { "event: not one of the known kinds; did you mean \"\($0.name)\"?" }
+                ?? "event: not one of the known kinds, such as \"prefetch_success\""
         case .wrongType: "\(field): expected \(expected), found a value of another type"
         case .outOfRange: "\(field): expected \(expected), found one out of range"
         case .invalidTimestamp: "\(field): expected \(expected), found another text"

@@ -49,6 +49,7 @@ extension JSONEventDecoder {
                 let name = try scanner.string(bytes)
                 try scanner.expect(UInt8(ascii: ":"), bytes)
                 let field = fieldNamed(name, bytes)
+                if field == nil { fieldSpellings.note(name, bytes) }
                 guard try member(field, into: &draft, &shape, &scanner, bytes) else { break }
             } while try !scanner.endsList(with: UInt8(ascii: "}"), bytes)
         } catch {
@@ -56,6 +57,7 @@ extension JSONEventDecoder {
             shape.faults.append(JSONFault(error.reason, .events))
             if !scanner.skipRestOfObject(bytes) { cutAt = memberAt }
         }
+        fieldSpellings.keep(in: &decoded)
         guard shape.isEnvelope else {
             if shape.otherEvents > 0, !draft.hasKind { throw JSONFault(.wrongType, .events) }
             try complete(&draft, bytes)
@@ -292,8 +294,10 @@ extension JSONEventDecoder {
             try accept(draft, from: start, to: end, bytes)
         } catch {
             decoded.unknownFields = unknownFields
+            fieldSpellings.discard()
             return false
         }
+        fieldSpellings.keep(in: &decoded)
         decoded.isBlank = false
         scanner.position = line.position
         return true
@@ -311,8 +315,10 @@ extension JSONEventDecoder {
             try plainObject(into: &draft, &element, bytes)
         } catch {
             decoded.unknownFields = unknownFields
+            fieldSpellings.discard()
             return false
         }
+        fieldSpellings.keep(in: &decoded)
         scanner = element
         return true
     }
@@ -363,6 +369,7 @@ extension JSONEventDecoder {
         try scanner.expect(UInt8(ascii: ":"), bytes)
         let field = fieldNamed(name, bytes)
         guard field != .events, field != .sentAt else { throw JSONFault(.malformedJSON) }
+        if field == nil { fieldSpellings.note(name, bytes) }
         return field
     }
 }

@@ -84,7 +84,9 @@ extension JSONEventDecoder {
             if let kind = vocabulary.kinds.value(of: texts.bytes.span, copy) { return kind }
             throw JSONFault(.unknownKind, .event)
         }
-        guard let kind = vocabulary.kinds.value(of: bytes, name.range) else { throw JSONFault(.unknownKind, .event) }
+        guard let kind = vocabulary.kinds.value(of: bytes, name.range) else {
+            throw JSONFault(.unknownKind, .event, nearestKind: kindSpellings.kind(nearestTo: bytes, name.range))
+        }
         return kind
     }
 
@@ -340,6 +342,7 @@ extension JSONEventDecoder {
                 counts[counter] = UInt64(try integer(.telemetry, 0...Self.tebibyte, &scanner, bytes))
             } else {
                 decoded.unknownFields += 1
+                fieldSpellings.note(name, bytes)
                 try scanner.skipValue(bytes, depth: 2)
             }
             if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }

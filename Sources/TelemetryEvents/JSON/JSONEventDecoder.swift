@@ -39,6 +39,8 @@ public struct JSONEventDecoder {
     /// The cycles whose events stay without an installation.
     let carried: CarriedCycles?
     var decoded = DecodedEvents()
+    var fieldSpellings = FieldSpellings()
+    var kindSpellings = Spellings()
     /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
     private let framing: Framing
@@ -315,8 +317,11 @@ public struct JSONEventDecoder {
     }
 
     mutating func reject(_ fault: JSONFault) {
+        fieldSpellings.keep(in: &decoded)
         let index = framing == .logLines ? lineIndex : decoded.received
-        decoded.reject(Rejection(index: index, reason: fault.reason, field: fault.field))
+        decoded.reject(
+            Rejection(index: index, reason: fault.reason, field: fault.field, nearestKind: fault.nearestKind)
+        )
     }
 }
 

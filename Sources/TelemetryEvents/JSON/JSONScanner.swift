@@ -404,9 +404,12 @@ struct JSONNumber {
 struct JSONFault: Error {
     var reason: RejectionReason
     var field: EventField?
+    /// The known kind that an unknown one resembles.
+    var nearestKind: EventKind?
 
-    init(_ reason: RejectionReason, _ field: EventField? = nil) {
+    init(_ reason: RejectionReason, _ field: EventField? = nil, nearestKind: EventKind? = nil) {
         self.reason = reason
         self.field = field
+        self.nearestKind = nearestKind
     }
 }

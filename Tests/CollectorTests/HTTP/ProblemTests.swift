@@ -116,10 +116,11 @@ struct ProblemTests {
     @Test(
         "a path with a method that it has not got is known by its parts, where the listener serves it",
         arguments: [
-            ("/metrics", "GET, HEAD", [.metrics]), ("//metrics/", "GET, HEAD", [.metrics]),
+            ("/metrics", "GET, HEAD, OPTIONS", [.metrics]), ("//metrics/", "GET, HEAD, OPTIONS", [.metrics]),
             ("/metrics", nil, [.ingest]),
-            ("/v1/events", "POST", [.ingest]), ("/v1//events", "POST", [.ingest]), ("/v1/events", nil, [.metrics]),
-            ("/-/reload", "POST", [.metrics]), ("/-/reload", nil, [.ingest]), ("/-/ready", "GET, HEAD", [.ingest]),
+            ("/v1/events", "POST, OPTIONS", [.ingest]), ("/v1//events", "POST, OPTIONS", [.ingest]),
+            ("/v1/events", nil, [.metrics]), ("/-/reload", "POST, OPTIONS", [.metrics]), ("/-/reload", nil, [.ingest]),
+            ("/-/ready", "GET, HEAD, OPTIONS", [.ingest]),
             ("/v1/events/x", nil, [.ingest]), ("/V1/events", nil, [.ingest]), ("/", nil, [.ingest]),
             ("", nil, [.ingest]),
             ("*", nil, [.ingest]),

@@ -76,6 +76,7 @@ struct CheckConfigTests {
             )
             try write("tokens/token-short", "short\n")
             try write("file", "")
+            try FileManager.default.createSymbolicLink(atPath: "\(directory)/file2", withDestinationPath: "file")
             try write(
                 "web.yml",
                 """
@@ -97,10 +98,14 @@ struct CheckConfigTests {
                   - 127.0.0.1:1 serve=metrics
                   - unix:\(directory)/file
                   - unix:/nowhere/http.sock group=nobody-at-all
+                  - unix:/run/nowhere/http.sock
+                  - no-such-host.invalid:1
+                  - 192.0.2.1:1
                 state-dir: file/state
                 web-config: web.yml
                 credentials-dir: tokens
-                follow: [missing/app.log, .]
+                follow: [missing/app.log, ., file, ./file2]
+                follow-journal: [+]
 
                 """
             )
@@ -113,19 +118,24 @@ struct CheckConfigTests {
             let expected = [
                 "error: config.yml:1: expected bytes from 1 to 64MiB",
                 "error: config.yml:5: found 127.0.0.1:1 twice",
+                "error: config.yml:6: expected a socket or nothing at file, found something else",
+                "error: config.yml:7: /nowhere does not exist; it must be created before the service starts",
+                "error: config.yml:7: there is no group \"nobody-at-all\"",
+                "error: config.yml:9: cannot listen on no-such-host.invalid:1: \"no-such-host.invalid\" is not the name of an address",
+                "error: config.yml:10: cannot listen on 192.0.2.1:1: this machine has no such address",
+                "error: config.yml:11: expected a directory at file, found something else",
+                "error: config.yml:14: cannot follow \(directory): it is a directory; name a file in it",
+                "error: config.yml:14: cannot follow file2: ",
+                "error: config.yml:15: cannot follow the journal: ",
+                "error: tokens/token-short: expected a token of 16 to 4096 bytes, found 5",
                 "error: web.yml:1: http2: expected true or false, found \"perhaps\"",
                 "error: web.yml:3: \"alice\": expected a bcrypt hash",
                 "error: web.yml:4: \"bob\": expected a bcrypt hash",
                 "error: web.yml:5: unknown key \"rate_limits\"; did you mean rate_limit?",
-                "error: tokens/token-short: expected a token of 16 to 4096 bytes, found 5",
-                "error: config.yml:8: expected a directory at file, found something else",
-                "error: config.yml:6: expected a socket or nothing at file, found something else",
-                "error: config.yml:7: there is no group \"nobody-at-all\"",
+                "warning: config.yml:8: /run/nowhere does not exist; it must be created before the service starts",
+                "warning: config.yml:14: missing is not there yet; the service waits for it",
                 "warning: DNP_TELEMETRY_MAX_BODDY: no setting has this variable; did you mean DNP_TELEMETRY_MAX_BODY?",
-                "warning: config.yml:7: /nowhere does not exist; it must be created before the service starts",
-                "warning: config.yml:11: missing is not a directory yet",
-                "warning: config.yml:11: \(directory) is no regular file, and is followed only once it is one",
-                "config.yml: 10 problems",
+                "config.yml: 16 problems",
             ]
             #expect(lines.count == expected.count, "\(command.text)")
             for (line, beginning) in zip(lines, expected) { #expect(line.hasPrefix(beginning), "\(line)") }
@@ -153,6 +163,45 @@ struct CheckConfigTests {
             let local = try await check("reload-endpoint: true\nlisten: \(listen)\n")
             #expect(local.command.text == "\(local.path): ok\n")
         }
+    }
+
+    @Test("check-config --effective prints what is in force with its origin, as a file that says the same")
+    func checkConfigEffective() async throws {
+        let yaml = """
+            listen: ['127.0.0.1:10911 serve=ingest', 'unix:/tmp/x.sock mode=0660']
+            max-body: 8MiB
+            token-limit: []
+            follow: "/tmp/it's a \\"log\\": #1 installation=a"
+            log-level: warn
+
+            """
+        let environment = ["-u", "CREDENTIALS_DIRECTORY", "STATE_DIRECTORY=/tmp", "DNP_TELEMETRY_MAX_SCRAPES=7"]
+        let (first, path) = try await check(yaml, ["--effective"], environment: environment)
+        #expect(first.status == .code(0) && first.error.hasSuffix("\(path): ok\n"), "\(first.error)")
+        let lines = first.text.split(separator: "\n").map(String.init)
+        for line in [
+            "max-body: 8MiB  # \(path):2", "max-scrapes: 7  # DNP_TELEMETRY_MAX_SCRAPES",
+            "journal: journald  # default",
+            "state-dir: /tmp  # default", "#web-config:  # not set", "log-level: warn  # \(path):5",
+            "token-limit: []  # \(path):3",
+            "listen: [\"127.0.0.1:10911 serve=ingest\", \"unix:/tmp/x.sock mode=0660\"]  # \(path):1",
+        ] {
+            #expect(lines.contains(line), "\(line): \(first.text)")
+        }
+        let (second, _) = try await check(first.text, ["--effective"], environment: environment)
+        func values(_ text: String) -> [String] {
+            text.split(separator: "\n").map { $0.components(separatedBy: "  # ")[0] }
+        }
+        #expect(values(second.text) == values(first.text))
+        let (json, _) = try await check(
+            "max-boddy: 1\n",
+            ["--effective", "--format", "json"],
+            environment: environment
+        )
+        let object = try JSONSerialization.jsonObject(with: json.output) as? [String: Any]
+        let settings = try #require(object?["settings"] as? [[String: Any]])
+        #expect(json.status == .code(1) && settings.count == lines.count)
+        #expect(settings.first?["name"] as? String == "listen" && settings.first?["from"] as? String == "default")
     }
 
     @Test("check-config ends with 2 when the file is missing")

@@ -89,6 +89,9 @@ struct HealthTests {
         #expect(command.status == .code(64))
         let missing = try await Command.telemetry("health", "--url", "unix:/nonexistent/socket")
         #expect(missing.status == .code(1))
-        #expect(missing.text == "not ready: unix:/nonexistent/socket: there is no such socket\n")
+        #expect(
+            missing.text
+                == "not ready: unix:/nonexistent/socket: there is no such socket, and no directory /nonexistent\n"
+        )
     }
 }

@@ -233,6 +233,44 @@ struct SendTests {
         #expect(noFile.error.contains("/nonexistent/token"))
     }
 
+    @Test("send says what it found at a path that is no socket of HTTP, and serve what file it waits for")
+    func whatIsThere() async throws {
+        try await withTemporaryDirectory { directory in
+            try Files.write([], to: "\(directory)/file")
+            let lines = "\(directory)/lines.sock"
+            let options = ["--listen", "unix:\(lines) serve=lines", "--follow", "\(directory)/later.log"]
+            try await withService(options: options) { service in
+                let log = await service.log
+                #expect(
+                    log.contains(
+                        "notice: a followed file is not there yet; waiting for it file=\(directory)/later.log\n"
+                    )
+                )
+                #expect(log.contains("  follow   \(directory)/later.log (not there yet; it is waited for)\n"))
+                for (path, problem) in [
+                    (lines, "a line socket answers there, which takes lines and no HTTP; name the socket of HTTP"),
+                    ("\(directory)/file", "it is a file and no socket"),
+                    (directory, "it is a directory and no socket; name a socket in it"),
+                    ("\(directory)/no.sock", "there is no such socket; does the service listen there?"),
+                    ("\(directory)/no/no.sock", "there is no such socket, and no directory \(directory)/no"),
+                ] {
+                    let sample = Sample.path("events/full-cycle.ndjson")
+                    let retry = path.hasSuffix("no.sock") ? "0s" : "1h"
+                    let command = try await Command.telemetry(
+                        "send",
+                        sample,
+                        "--to",
+                        "unix:\(path)",
+                        "--retry-for",
+                        retry
+                    )
+                    #expect(command.status == .code(3), "\(path)")
+                    #expect(command.error.contains(": \(problem)"), "\(command.error)")
+                }
+            }
+        }
+    }
+
     @Test("send does not fail when the reader of its result goes away")
     func sendBrokenPipe() async throws {
         try await withService { service in

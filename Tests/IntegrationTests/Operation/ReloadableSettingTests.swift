@@ -48,6 +48,11 @@ extension ReloadableSetting.Scene {
         try await client.post(body, type: type, encoding: encoding).status
     }
 
+    func status(ofPostFrom origin: String) async throws -> Int {
+        let headers: HTTPHeaders = ["Origin": origin]
+        return try await client.post(ReloadableSetting.event, type: "application/json", headers: headers).status
+    }
+
     func statusOfPostWithToken() async throws -> Int {
         let answer = try await client.request(
             "/v1/events",
@@ -325,12 +330,20 @@ extension ReloadableSetting {
     ]
 
     private static let telling = [
+        ReloadableSetting(name: "cors-origin", first: "https://app.example.org", second: "capacitor://localhost") {
+            scene in
+            #expect(try await scene.status(ofPostFrom: "https://app.example.org") == 200)
+            #expect(try await scene.status(ofPostFrom: "capacitor://localhost") == 403)
+            try await scene.reload()
+            #expect(try await scene.status(ofPostFrom: "https://app.example.org") == 403)
+            #expect(try await scene.status(ofPostFrom: "capacitor://localhost") == 200)
+        },
         ReloadableSetting(name: "log-level", first: "notice", second: "info") { scene in
             try await scene.reload()
             #expect(await !scene.service.log.contains("recovered"))
             #expect(try await scene.service.terminate() == .code(0))
             #expect(await scene.service.log.contains("stopped; the ledger is closed"))
-        }
+        },
     ]
 
     /// Whether a response begins within the limit.

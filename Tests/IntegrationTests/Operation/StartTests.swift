@@ -160,7 +160,9 @@ struct StartTests {
         try await withTemporaryDirectory { directory in
             try Data("x".utf8).write(to: URL(fileURLWithPath: "\(directory)/state"))
             let said = try await refusal(Service.Settings(stateDirectory: "\(directory)/state"))
-            #expect(said.contains("\(directory)/state"), "\(said)")
+            #expect(said.contains("\(directory)/state is a file; choose another one"), "\(said)")
+            let below = try await refusal(Service.Settings(stateDirectory: "\(directory)/state/below"))
+            #expect(below.contains("\(directory)/state is a file; choose another one"), "\(below)")
         }
     }
 

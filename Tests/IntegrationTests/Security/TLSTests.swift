@@ -40,6 +40,36 @@ struct TLSTests {
         return ["--cacert", authority.file("ca.pem")] + own
     }
 
+    @Test(
+        "the commands that the start screen suggests work as they are, with TLS, a name in the certificate, and tokens"
+    )
+    func suggestedCommands() async throws {
+        try await withTemporaryDirectory { directory in
+            let authority = try await CertificateAuthority(in: directory)
+            try await authority.sign("other", names: "DNS:telemetry.example.org", use: "serverAuth")
+            let tokens = "\(directory)/it's a place"
+            try FileManager.default.createDirectory(atPath: tokens, withIntermediateDirectories: false)
+            try Files.write(Array("tls-0123456789abcdef\n".utf8), to: "\(tokens)/token-a")
+            let file = try WebConfigurationFile(
+                "tls_server_config: {cert_file: other.pem, key_file: other.key}\n",
+                in: directory
+            )
+            let options = ["--web-config", file.path, "--credentials-dir", tokens]
+            try await withService(options: options, asksWhetherReady: false) { service in
+                let commands = await service.log.split(separator: "\n").filter { $0.hasPrefix("  curl ") }
+                #expect(commands.count == 2)
+                var printed: [String] = []
+                for command in commands {
+                    let done = try await Command.run(["/bin/sh", "-c", String(command)])
+                    #expect(done.status == .code(0), "\(command): \(done.error)")
+                    printed.append(done.text)
+                }
+                #expect(printed.first?.contains(#""accepted":1"#) == true, "\(commands) \(printed)")
+                #expect(printed.last?.contains("dnp_prefetch_scheduled_total 1") == true)
+            }
+        }
+    }
+
     @Test("TLS encrypts requests and answers, and the start screen says so")
     func tlsEncrypts() async throws {
         try await with("") { service, base, authority, _ in

@@ -34,7 +34,7 @@ struct WebUserTests {
     @Test("every path needs a user with the password, and every answer has the configured headers")
     func webUserNeeded() async throws {
         let users = "basic_auth_users: {alice: \(try await WebConfigurationFile.hash("wonder:land"))}\n"
-        try await withWebConfiguration(users + Self.headers) { _, base, _ in
+        try await withWebConfiguration(users + Self.headers, ["--cors-origin", "capacitor://localhost"]) { _, base, _ in
             for path in ["/metrics", "/-/healthy", "/-/ready", "/nowhere", "/v1/events"] {
                 for options in [
                     [], ["-u", "alice:wrong"], ["-u", "bob:wonder:land"], ["-H", "Authorization: Bearer x"],
@@ -61,6 +61,16 @@ struct WebUserTests {
             #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "missing"]) == 6)
             #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "password"]) == 10)
             #expect(page.value("dnp_telemetry_http_unauthorized_total", ["reason": "malformed"]) == 5)
+
+            // A preflight has no user; the request behind it needs one, and its page may read that it does.
+            let origin = ["-H", "Origin: capacitor://localhost"]
+            let asked = ["-X", "OPTIONS", "-H", "Access-Control-Request-Method: POST"]
+            #expect(try await Curl.get(base + "/v1/events", origin + asked).status == 204)
+            #expect(try await Curl.get(base + "/v1/events", asked).status == 401)
+            #expect(try await Curl.get(base + "/metrics", origin + asked).status == 401)
+            let refused = try await Curl.get(base + "/v1/events", origin + post.dropFirst(2))
+            #expect(refused.status == 401)
+            #expect(refused.headers["access-control-allow-origin"] == "capacitor://localhost")
         }
     }
 
