@@ -125,7 +125,7 @@ struct Serve: AsyncParsableCommand {
     /// The settings given as options.
     private var given: [String: [String]] {
         let groups: [any SettingOptions] = [listening, storage, sources, limits, times, output]
-        private var given: [String: [String]] = [:]
+        var given: [String: [String]] = [:]
         for (name, texts) in groups.flatMap(\.given) { given[name] = texts }
         return given
     }
