@@ -364,7 +364,14 @@ extension LifecycleFold {
         guard let (joined, waited) = cycles.join(slot, with: other, limit: factLimit, terms, into: &groups[group])
         else { return nil }
         reconcile(groups.tally(of: group) - before, byStageAt: joined, waited, in: group)
+        if !isReceiver { takeBackRepeated(at: joined) }
         return joined
+    }
+
+    /// Takes back in a run over files what two halves counted of the same, before a client's counters are compared with it.
+    private mutating func takeBackRepeated(at slot: Int) {
+        guard let (correction, cycle) = cycles.correct(at: slot) else { return }
+        apply(correction, of: cycle, at: slot)
     }
 
     /// Evicts a cycle whose base is too far from an event to store the event's time; returns whether it stays.

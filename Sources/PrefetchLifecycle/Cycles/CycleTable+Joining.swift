@@ -70,6 +70,16 @@ extension CycleTable {
         return (joined, waited)
     }
 
+    /// Lowers what was counted of a cycle to what its facts give now; nil where that is no less.
+    mutating func correct(at slot: Int) -> (StageCorrection, Cycle)? {
+        var counted = counted(at: slot)
+        let counts = stageCounts(at: slot, isClosing: false)
+        guard !counted.isWithin(counts) else { return nil }
+        let correction = counted.correct(to: counts)
+        setCounted(counted, at: slot)
+        return (correction, self[slot])
+    }
+
     /// Notes when a cycle was told of the stages that it has not counted.
     private func note(_ waited: inout StageTimes, at slot: Int) {
         let cycle = self[slot]
@@ -216,7 +226,11 @@ extension CycleTable {
         counted.count(stageCounts(at: slot, isClosing: false), terms, into: &totals)
         if !terms.waiting.contains(.used) { cycle.countUse(&counted, into: &totals) }
         if terms.countsByArrival { cycle.countOneTimeStages(counted, since: kept, into: &totals) }
-        if !cycle.flags.contains(.isLong), PackedStages.fits(counted) {
+        setCounted(counted, at: slot)
+    }
+
+    private mutating func setCounted(_ counted: CountedStages, at slot: Int) {
+        if !self[slot].flags.contains(.isLong), PackedStages.fits(counted) {
             return update(slot) { $0.counted = counted }
         }
         lengthen(slot)

@@ -34,13 +34,13 @@ extension LifecycleFold {
             own[place] = min(counted[place], event.tells(place))
             waited[place] = counted[place] - own[place]
         }
-        reconcile(
-            own,
-            of: cycles[slot].installation,
-            at: event.timestamp,
-            failedAt: own.hasFailures ? cycles.pendingFailure(at: slot, before: event.timestamp) : nil,
-            in: group
-        )
+        var failed: Timestamp?
+        if own.hasFailures {
+            failed = cycles.pendingFailure(at: slot, before: event.timestamp)
+            // A completion may be told with an earlier time than the failure whose attempt it ends.
+            if failed == nil, !event.tellsFailure { failed = cycles.times(of: .failure, at: slot).upperBound }
+        }
+        reconcile(own, of: cycles[slot].installation, at: event.timestamp, failedAt: failed, in: group)
         reconcile(waited, byStageAt: slot, besides: event.timestamp, in: group)
     }
 
@@ -191,6 +191,15 @@ extension LifecycleFold {
 }
 
 extension Event {
+    /// Whether it tells of a failure itself.
+    fileprivate var tellsFailure: Bool {
+        switch kind {
+        case .prefetchFailure, .prefetchExpired: true
+        case .prefetchCompleted: fetched == false || reason != nil
+        default: false
+        }
+    }
+
     /// How often it tells the stage at an index of `StageTally` itself; an execution ends the attempt before it.
     fileprivate func tells(_ place: Int) -> UInt64 {
         switch kind {
@@ -262,6 +271,7 @@ extension Installation {
                 taken[place] -= min(taken[place], missing)
             }
             counted[place] -= UInt32(clamping: taken[place])
+            if taken[place] > 0, let time = times[place] { recent.forget(place, at: time) }
             if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }
         }
         return taken
