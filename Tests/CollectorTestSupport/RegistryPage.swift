@@ -12,12 +12,7 @@ package struct RegistryPage: Equatable {
     private let samples: [String: String]
 
     package init(_ registry: MetricsRegistry) {
-        var samples: [String: String] = [:]
-        for line in String(decoding: registry.exposition(), as: UTF8.self).split(separator: "\n") {
-            guard !line.hasPrefix("#"), let space = line.lastIndex(of: " ") else { continue }
-            samples[String(line[..<space])] = String(line[line.index(after: space)...])
-        }
-        self.samples = samples
+        samples = MetricsPage.texts(registry.exposition())
     }
 
     /// The page of a projection, as the service would show it.

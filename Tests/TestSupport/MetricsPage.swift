@@ -59,6 +59,18 @@ package struct MetricsPage: Sendable {
     }
 }
 
+extension MetricsPage {
+    /// What stands on a page before each value, and the value, both as they are written.
+    package static func texts(_ page: [UInt8]) -> [String: String] {
+        var texts: [String: String] = [:]
+        for line in page.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+            guard let space = line.lastIndex(of: UInt8(ascii: " ")) else { continue }
+            texts[String(bytes: line[..<space])] = String(bytes: line[(space + 1)...])
+        }
+        return texts
+    }
+}
+
 extension String {
     fileprivate init(bytes: ArraySlice<UInt8>) { self.init(decoding: bytes, as: UTF8.self) }
 }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension InPairs {
+extension Alone {
     /// The service stays ready, and others are served.
     @Suite("hostile clients")
     struct HostileClientTests {

@@ -98,7 +98,10 @@ extension InPairs {
             try await withService(under: manager) { service in
                 let path = await service.settings.stateDirectory + "/ledger.sqlite"
                 let lock = try ChildProcess(
-                    ["/usr/bin/sqlite3", path, "BEGIN IMMEDIATE", ".shell echo held; cat > /dev/null"],
+                    [
+                        "/usr/bin/sqlite3", "-cmd", ".timeout 30000", path, "BEGIN IMMEDIATE",
+                        ".shell echo held; cat > /dev/null",
+                    ],
                     logs: FileManager.default.temporaryDirectory.path,
                     name: "lock-\(UUID().uuidString)"
                 )

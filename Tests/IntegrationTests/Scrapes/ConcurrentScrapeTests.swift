@@ -9,7 +9,7 @@ extension Alone {
     struct ConcurrentScrapeTests {
         private static let scrapers = 64
         private static let posters = 4
-        private static let bodiesOfPoster = 20
+        private static let bodiesOfPoster = 12
 
         private static let stages = ["scheduled", "executed", "success", "failure", "used_for_notification"]
             .map { "dnp_prefetch_\($0)_total" }

@@ -158,7 +158,8 @@ extension InPairs {
                 _ = try await client.post(first.ndjson).receipt()
                 let state = await service.settings.stateDirectory
                 try await withTemporaryDirectory { directory in
-                    try Data("BEGIN IMMEDIATE;\n.print held\n".utf8)
+                    // The writer may still be busy with what follows its commit.
+                    try Data(".bail on\n.timeout 30000\nBEGIN IMMEDIATE;\n.print held\n".utf8)
                         .write(to: URL(fileURLWithPath: "\(directory)/hold"))
                     let holder = try ChildProcess(
                         ["/usr/bin/sqlite3", "-init", "\(directory)/hold", "\(state)/ledger.sqlite"],

@@ -49,6 +49,10 @@ struct PrivacyTests {
                 #expect(entries.text.contains("private-1"))
                 expectClean(Array(entries.output), in: "the journal")
                 await expectClean(Array(service.wholeLog.utf8), in: "the log")
+                #expect(
+                    await service.wholeLog.contains("sl-service=HTTPService [ServiceLifecycle]"),
+                    "the parts of the service are named, not dumped with all that they hold"
+                )
                 let state = await service.settings.stateDirectory
                 await service.kill()
                 for name in try FileManager.default.contentsOfDirectory(atPath: state) {
