@@ -173,7 +173,7 @@ def main():
     parser.add_argument("binary", help="the executable dnp-telemetry")
     binary = pathlib.Path(parser.parse_args().binary).resolve()
     journals.enter("deploy/checks/pipeline.py")
-    with tempfile.TemporaryDirectory(prefix="dnp-pipeline-") as directory:
+    with tempfile.TemporaryDirectory(prefix="dnp-pipeline-", dir=journals.PRIVATE[0]) as directory:
         try:
             accepted = run(binary, pathlib.Path(directory))
         except Failure as failure:

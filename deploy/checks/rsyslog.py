@@ -21,6 +21,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -93,7 +94,13 @@ class Rsyslog:
         self.process = None
 
     def start(self):
-        self.process = Process(self.command, self.log)
+        """Starts rsyslogd and waits until it says that it is ready; before that a SIGHUP of logrotate would end it."""
+        path = self.configuration.with_suffix(".ready")
+        path.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as told:
+            told.bind(str(path))
+            self.process = Process(self.command, self.log, {"NOTIFY_SOCKET": str(path)})
+            until(f"rsyslogd with {self.configuration.name} is ready", lambda: self.process.output() is not None and ready(told))
 
     def end(self):
         if self.process:
@@ -101,6 +108,13 @@ class Rsyslog:
             self.process.end(self.ended_by)
             if said:
                 raise Failure(f"{self.configuration.name}: {said}")
+
+
+def ready(told):
+    try:
+        return b"READY=1" in told.recv(4096)
+    except BlockingIOError:
+        return False
 
 
 def lines(path):
@@ -240,7 +254,7 @@ def post_with_faults(service, sender, receiver, own):
     # Entries that repeat after a kill may be in the new file before these.
     until(
         "the events posted after the rotation are in the new file",
-        lambda: has(HERE, ROTATED) and len(all_numbers(HERE)) >= accepted,
+        lambda: sender.process.output() is not None and has(HERE, ROTATED) and len(all_numbers(HERE)) >= accepted,
     )
     until("the remote has them too", lambda: len(all_numbers(THERE)) >= accepted)
     return accepted
@@ -323,7 +337,7 @@ def main():
     arguments = parser.parse_args()
     binary = pathlib.Path(arguments.binary).resolve()
     journals.enter("deploy/checks/rsyslog.py")
-    with tempfile.TemporaryDirectory(prefix="dnp-rsyslog-") as directory:
+    with tempfile.TemporaryDirectory(prefix="dnp-rsyslog-", dir=journals.PRIVATE[0]) as directory:
         try:
             accepted, here, there = run(binary, pathlib.Path(directory), arguments.alone)
         except Failure as failure:
