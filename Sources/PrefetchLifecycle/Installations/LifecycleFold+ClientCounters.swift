@@ -105,16 +105,24 @@ extension LifecycleFold {
         let group = Int(cycle.group)
         var lowered = correction.lowered
         if cycle.installation != 0, !lowered.isZero, installations.find(cycle.installation) != nil {
-            var times = StageTimes()
+            var (times, counted) = (StageTimes(), StageTimes())
             // A failure that has another reason now is not one less.
             let last = correction.raised.hasFailures ? StageTally.failures : StageTally.count
-            for place in 0..<last where lowered[place] > 0 {
+            for place in 0..<StageTally.count where lowered[place] > 0 {
                 let stage = StageTally.stage(place)
                 let recent = installations.find(cycle.installation)?.recent ?? RecentCounts()
-                let counted = cycles.toldTimes(of: stage, at: slot).first { recent.has(place, at: $0) }
-                times[place] = counted ?? cycles.times(of: stage, at: slot).lowerBound
+                counted[place] = cycles.toldTimes(of: stage, at: slot).first { recent.has(place, at: $0) }
+                guard place < last else { continue }
+                times[place] = counted[place] ?? cycles.times(of: stage, at: slot).lowerBound
             }
-            lowered = installations.update(cycle.installation) { $0.takeBack(lowered, toldAt: times) }
+            lowered = installations.update(cycle.installation) { installation in
+                defer {
+                    for place in 0..<StageTally.count {
+                        if let time = counted[place] { installation.recent.forget(place, at: time) }
+                    }
+                }
+                return installation.takeBack(lowered, toldAt: times)
+            }
         }
         for place in 0..<StageTally.count where lowered[place] > 0 {
             groups.lower(StageTally.counter(place), by: lowered[place], first: group)
@@ -271,7 +279,6 @@ extension Installation {
                 taken[place] -= min(taken[place], missing)
             }
             counted[place] -= UInt32(clamping: taken[place])
-            if taken[place] > 0, let time = times[place] { recent.forget(place, at: time) }
             if !client.isEmpty { client[0].recovered[place] &+= UInt32(clamping: tally[place] - taken[place]) }
         }
         return taken
