@@ -71,8 +71,11 @@ extension LifecycleTotals {
     var words: [UInt64] {
         var writer = StateWriter()
         append(to: &writer)
-        return stride(from: 0, to: writer.bytes.count, by: 8).map { start in
-            writer.bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        let bytes = writer.bytes
+        return stride(from: 0, to: bytes.count, by: 8).map { start in
+            var word: UInt64 = 0
+            for place in 0..<8 { word |= UInt64(bytes[start + place]) << (8 * UInt64(place)) }
+            return word
         }
     }
 

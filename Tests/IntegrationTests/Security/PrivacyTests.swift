@@ -50,7 +50,7 @@ struct PrivacyTests {
                 expectClean(Array(entries.output), in: "the journal")
                 await expectClean(Array(service.wholeLog.utf8), in: "the log")
                 #expect(
-                    await service.wholeLog.contains("sl-service=HTTPService [ServiceLifecycle]"),
+                    await service.wholeLog.contains("sl-service=HTTPService\n"),
                     "the parts of the service are named, not dumped with all that they hold"
                 )
                 let state = await service.settings.stateDirectory
