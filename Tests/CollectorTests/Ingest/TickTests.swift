@@ -86,6 +86,12 @@ struct TickTests {
         pipeline.clock.advance(seconds: -365 * 86_400)
         _ = try await pipeline.submit(Self.pending)
         #expect(pipeline.page.openCycles == 1)
+        // The cycle is open for a day from then on.
+        try await waitUntil("a tick has set the ledger's clock back") {
+            try pipeline.ledger.reader.read(afterBatch: 1).contains {
+                $0.batch.origin == IngestProcessor.tickOrigin && $0.batch.receivedAt == pipeline.clock.now
+            }
+        }
         pipeline.clock.advance(seconds: 86_400 + 60)
         await waitUntil("the cycle is closed") { pipeline.page.openCycles == 0 }
         let rebuilt = try LedgerProjection.refolded(from: pipeline.ledger.reader)
