@@ -68,7 +68,7 @@ struct Serve: AsyncParsableCommand {
     var times: TimeOptions
 
     @OptionGroup(title: "Metrics and log")
-    var output: OutputOptions
+    var metricsAndLog: OutputOptions
 
     func validate() throws {
         if let problem = reader.optionProblems.first { throw ValidationError("\(problem)") }
@@ -124,7 +124,7 @@ struct Serve: AsyncParsableCommand {
 
     /// The settings given as options.
     private var given: [String: [String]] {
-        let groups: [any SettingOptions] = [listening, storage, sources, limits, times, output]
+        let groups: [any SettingOptions] = [listening, storage, sources, limits, times, metricsAndLog]
         var given: [String: [String]] = [:]
         for (name, texts) in groups.flatMap(\.given) { given[name] = texts }
         return given

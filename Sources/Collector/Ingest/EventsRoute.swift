@@ -27,16 +27,16 @@ struct EventsRoute: Sendable {
     private var configuration: ServeConfiguration { live.current }
 
     func respond(to request: Request, token: String?) async throws -> Response {
-        let isTrial = try TrialRequest.isAsked(by: request.uri.query)
+        let isDryRun = try DryRun.isAsked(by: request.uri.query)
         do {
-            return try await respond(to: request, token: token, isTrial: isTrial)
-        } catch var problem as Problem where isTrial {
-            problem.members += TrialRequest.mark
+            return try await respond(to: request, token: token, isDryRun: isDryRun)
+        } catch var problem as Problem where isDryRun {
+            problem.members += DryRun.mark
             throw problem
         }
     }
 
-    private func respond(to request: Request, token: String?, isTrial: Bool) async throws -> Response {
+    private func respond(to request: Request, token: String?, isDryRun: Bool) async throws -> Response {
         let format = try format(of: request)
         let isCompressed = try isGzip(request)
         let lease = ByteBudget.Lease(budget, limit: configuration.maximumBytesInFlight)
@@ -54,13 +54,13 @@ struct EventsRoute: Sendable {
                 try decode(body, isCompressed: isCompressed, format, lease, request)
             }
         guard !decoded.isBlank else { throw Problem.emptyBody }
-        let charge = try security.charge(decoded.events.count + decoded.rejected, token: token, isTrial: isTrial)
+        let charge = try security.charge(decoded.events.count + decoded.rejected, token: token, isDryRun: isDryRun)
         let isUnreadable = decoded.events.count == 0 && decoded.rejected > 0
         let outcome: IngestOutcome
         do throws(Problem) {
             outcome = try await submit(
-                isTrial
-                    ? .trial(decoded, batch: batch, earlier: earlier)
+                isDryRun
+                    ? .dryRun(decoded, batch: batch, earlier: earlier)
                     : .events(decoded, origin: EventOrigin(.http, format), batch: batch, earlier: earlier)
             )
         } catch {
@@ -75,16 +75,16 @@ struct EventsRoute: Sendable {
                 accepted: accepted,
                 duplicates: duplicates,
                 decoded,
-                notes: notes(decoded, isTrial: isTrial),
-                isTrial: isTrial
+                notes: notes(decoded, isDryRun: isDryRun),
+                isDryRun: isDryRun
             )
         }
     }
 
     /// What the sender should know, though all is stored; also in the log, once.
-    private func notes(_ decoded: DecodedEvents, isTrial: Bool) -> [String] {
+    private func notes(_ decoded: DecodedEvents, isDryRun: Bool) -> [String] {
         if decoded.doubts.isEmpty { return [] }
-        if !isTrial { anonymous.warn(decoded.doubts, of: .http) }
+        if !isDryRun { anonymous.warn(decoded.doubts, of: .http) }
         return [LineSender.http.sentence(decoded.doubts)]
     }
 
@@ -189,7 +189,7 @@ struct EventsRoute: Sendable {
         var decoder = LogDecoder(options, pseudonyms: key, identityKey: identityKey)
         var decoded = decoder.decode(bytes, readAt: receivedAt)
         decoded.append(decoder.flush(readAt: receivedAt))
-        if decoder.isAnonymous { decoded.add(sender.isTrial ? decoded.doubts : anonymous.doubts(decoded)) }
+        if decoder.isAnonymous { decoded.add(sender.isDryRun ? decoded.doubts : anonymous.doubts(decoded)) }
         return decoded
     }
 
@@ -232,7 +232,7 @@ private struct Sender {
     /// Of `X-Source-Id`: they come from this file or stream, which is a device of its own.
     var source: Pseudonym?
     /// Whether nothing may be remembered of what is sent.
-    let isTrial: Bool
+    let isDryRun: Bool
     /// What `send` appends to the devices that the lines of a source name.
     private let suffix: [UInt8]
 
@@ -244,7 +244,7 @@ private struct Sender {
         let source = try Self.id(in: "X-Source-Id", request)
         suffix = source.map { [UInt8(ascii: "@")] + $0.prefix(16) } ?? []
         self.source = source.map { Pseudonym(deviceOf: key.pseudonym(of: $0.span)) }
-        isTrial = try TrialRequest.isAsked(by: request.uri.query)
+        isDryRun = try DryRun.isAsked(by: request.uri.query)
     }
 
     /// The names of devices as `send` told them before sources were devices of their own.

@@ -13,14 +13,14 @@ enum IngestAnswer {
         duplicates: Int,
         _ decoded: DecodedEvents,
         notes: [String] = [],
-        isTrial: Bool = false
+        isDryRun: Bool = false
     ) -> Response {
         var body = Array(#"{"accepted":\#(accepted),"duplicates":\#(duplicates),"#.utf8)
         body += rejections(decoded)
         body += lines(decoded.lines)
         body += unknownFields(decoded)
         body += members(notes: notes)
-        if isTrial { body += Array(TrialRequest.mark.utf8) }
+        if isDryRun { body += Array(DryRun.mark.utf8) }
         body += Array("}\n".utf8)
         return Response(
             status: .ok,

@@ -88,7 +88,7 @@ struct IngestProcessor: CommitProcessor {
     static func cost(of submission: Submission) -> Int {
         switch submission {
         case .events(let decoded, _, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
-        case .trial(let decoded, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
+        case .dryRun(let decoded, _, let earlier): cost(of: decoded) + (earlier.map { cost(of: $0) } ?? 0)
         case .reading(let decoded, _, _, let position): cost(of: decoded) + (position?.bytes.count ?? 0)
         case .tick, .limits: 64
         }
@@ -112,7 +112,7 @@ struct IngestProcessor: CommitProcessor {
                 AcceptedEvents(decoded, earlier: earlier),
                 receivedAt
             )
-        case .trial(let decoded, let batch, let earlier):
+        case .dryRun(let decoded, let batch, let earlier):
             .answer(judge(AcceptedEvents(decoded, earlier: earlier), batch))
         case .reading(let decoded, let origin, let lines, let position):
             eventsBatch(decoded, origin, IngestReceipt(lines, position), nil, AcceptedEvents(decoded), receivedAt)

@@ -11,7 +11,7 @@ enum IngestSubmission: Sendable {
     /// Events of a source that is read continuously, with all lines since its last submission and where it is now.
     case reading(DecodedEvents, origin: EventOrigin, lines: LogLineCounts, position: SourcePosition?)
     /// Events that are judged as if they were to be stored, and then forgotten.
-    case trial(DecodedEvents, batch: BatchIdentity?, earlier: DecodedEvents? = nil)
+    case dryRun(DecodedEvents, batch: BatchIdentity?, earlier: DecodedEvents? = nil)
     /// Time that passed without events, so that what closes by the clock closes at a place in the ledger.
     case tick
     /// Limits of the state that are halved so often from here on, to suit the ledger's disk.
@@ -26,7 +26,7 @@ struct BatchIdentity: Sendable {
 
 /// What became of a submission.
 enum IngestOutcome: Sendable {
-    /// It is durable, or would be if it were no trial.
+    /// It is durable, or would be if it were no dry run.
     case committed(accepted: Int, duplicates: Int)
     /// Its `Idempotency-Key` came before with another body; nothing was stored.
     case keyReused

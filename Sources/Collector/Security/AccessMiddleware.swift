@@ -113,11 +113,11 @@ struct RequestSecurity: Sendable {
 
     /// Counts the events of a batch by token, and charges them to the token's rate; an empty batch costs one event.
     ///
-    /// - Parameter isTrial: whether the events are judged only, which costs the same and is not counted.
+    /// - Parameter isDryRun: whether the events are judged only, which costs the same and is not counted.
     /// - Returns: the charge, to be refunded (all but one event) if the batch could not be stored.
-    func charge(_ events: Int, token: String?, isTrial: Bool) throws(Problem) -> Charge? {
+    func charge(_ events: Int, token: String?, isDryRun: Bool) throws(Problem) -> Charge? {
         guard let token else { return nil }
-        if !isTrial { metrics.received(events, token: token) }
+        if !isDryRun { metrics.received(events, token: token) }
         guard let rate = configuration.current.tokenLimits[token] else { return nil }
         let charge = Charge(token: token, events: max(1, events))
         guard let wait = rates.charge(charge.events, token: token, rate: rate) else { return charge }
