@@ -6,8 +6,9 @@ extension LifecycleFold {
     private static let totalsKey = "totals"
     /// The page that tells how the others are laid out; its name comes before theirs.
     package static let layoutKey = "about"
-    /// The version of the layout of cycles and installations. Version 1 had no page that says so.
-    static let stateVersion: UInt8 = 2
+    /// The version of the layout of cycles, installations and totals. Version 1 had no page that says so; version 2 had 17
+    /// rules and no state of the rules across cycles that version 3 has.
+    static let stateVersion: UInt8 = 3
 
     /// The size of the totals of one group, about twice what they take.
     private static let groupBytes = 4_096
@@ -73,7 +74,7 @@ extension LifecycleFold {
             var reader = StateReader(page)
             clock = Timestamp(microseconds: try reader.integer())
             latest = Timestamp(microseconds: try reader.integer())
-            try groups.restore(&reader)
+            try groups.restore(&reader, version: restoredVersion)
             installations.evicted = groups[0].evictedInstallations
             try restoreAgingClock(&reader)
         } else {

@@ -35,6 +35,13 @@ struct FormerCheckpointTests {
         var store = CheckpointStore()
         store.save(fold.takeChanges())
         store.pages["about"] = nil
+        var totals = StateWriter()
+        totals.append(fold.clock.microseconds)
+        totals.append(fold.latest.microseconds)
+        fold.groups.append(to: &totals, version: 1)
+        totals.append((fold.identities.clock.now ?? fold.clock).microseconds)
+        totals.append(fold.identities.clock.row.microseconds)
+        store.pages["totals"] = totals.bytes
         let cycle = fold.cycles[0]
         var page = StateWriter()
         page.append(cycle.schedule)

@@ -6,16 +6,16 @@ import TelemetryEvents
 ///
 /// `judge...` methods hold one rule per call; the rules are those of docs/lifecycle.md, their limits in `LifecycleRules`.
 struct CycleEvaluation {
-    fileprivate let cycle: Cycle
+    let cycle: Cycle
     let account: CycleAccount
-    private let installation: Installation?
+    let installation: Installation?
     /// The current time of the verdict: the ledger's clock or the latest event time.
-    private let known: Timestamp
+    let known: Timestamp
     private(set) var outcome = CycleOutcome.incomplete
     /// A scheduling, and the denial before it, where their times are remembered.
-    private var denial: (scheduled: Timestamp, denied: Timestamp)?
+    private(set) var denial: (scheduled: Timestamp, denied: Timestamp)?
     /// The violated rules, by the bit of their raw value.
-    private(set) var broken: UInt32 = 0
+    private(set) var broken: UInt64 = 0
 
     init(_ cycle: Cycle, _ facts: Span<UInt64>, installation: Installation?, known: Timestamp) {
         self.cycle = cycle
@@ -30,17 +30,17 @@ struct CycleEvaluation {
     }
 
     /// Whether its times are real, so that the rules about time apply.
-    fileprivate var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
+    var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
     var used: Timestamp? {
         cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
     }
-    fileprivate var success: Timestamp? {
+    var success: Timestamp? {
         account.firstSuccess ?? account.impliedSuccess
     }
-    fileprivate var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
+    var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
 
     /// The end of the window of a submission that was not executed in it, where it is over.
-    private var missedEnd: Timestamp? {
+    var missedEnd: Timestamp? {
         if let skipped = account.skippedBegin { return skipped.endOfWindow }
         guard account.firstScheduled != nil, let end = account.waitingBegin?.endOfWindow, known > end else {
             return nil
@@ -49,12 +49,12 @@ struct CycleEvaluation {
     }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
-    private var ages: (age: Int64, ttl: Int64)? {
+    var ages: (age: Int64, ttl: Int64)? {
         guard used != nil, let ttl = account.ttl, let age else { return nil }
         return (age, ttl * 1_000_000)
     }
 
-    private var drift: Int64? { cycle.drift }
+    var drift: Int64? { cycle.drift }
 
     /// The age of the content when it was used, in microseconds, where known.
     private var age: Int64? {
@@ -72,10 +72,10 @@ struct CycleEvaluation {
         if let drift { body(.drift, abs(drift)) }
     }
 
-    func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt32(kind.rawValue) != 0 }
+    func breaks(_ kind: ViolationKind) -> Bool { broken & 1 << UInt64(kind.rawValue) != 0 }
 
     private mutating func judge(_ kind: ViolationKind, _ isBroken: Bool) {
-        if isBroken { broken |= 1 << UInt32(kind.rawValue) }
+        if isBroken { broken |= 1 << UInt64(kind.rawValue) }
     }
 
     private var judgedOutcome: CycleOutcome {
@@ -172,93 +172,6 @@ struct CycleEvaluation {
             judge(.executedAfterNotification, started > due)
         }
         judge(.missedWindow, account.lateStart != nil || missedEnd != nil)
-    }
-}
-
-extension CycleEvaluation {
-    /// The violations with their details, in the order of `ViolationKind`.
-    var violations: [CycleViolation] {
-        ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
-    }
-
-    private func detail(of kind: ViolationKind) -> String {
-        switch kind {
-        case .executedWithoutScheduled: "executed\(at(account.firstExecuted)); no scheduling was seen"
-        case .successWithoutExecuted: "succeeded\(at(account.firstSuccess)); no execution was seen"
-        case .failureWithoutExecuted: "failed\(at(account.failure)); no execution was seen"
-        case .usedWithoutSuccess: "content was used\(at(used)); no successful fetch was seen"
-        case .duplicateTerminal: duplicateTerminal
-        case .taskNotCompleted: "executed\(at(account.unfinishedExecution)); neither a result nor a completion was seen"
-        case .contentHashMismatch: "the content that was used has another hash than the content that was cached"
-        case .scheduleHashMismatch: "the schedule that was executed has another hash than the one that was scheduled"
-        case .staleContentUsed: staleContent
-        case .secondActiveTask: "scheduled\(at(account.firstScheduled)) while a task for another time was still waiting"
-        case .scheduledWhileDenied:
-            "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
-        case .leadBelowMinimum:
-            "the task may begin \(account.lead ?? 0) s after its scheduling; "
-                + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
-        case .nextNotScheduled:
-            "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "
-                + "heard of until \(installation?.latest ?? known)"
-        case .missedWindow: missedWindow
-        case .executedAfterNotification: executedLate
-        case .driftExceeded: driftDetail
-        case .expired: "the system ended the task\(at(account.expired))"
-        }
-    }
-
-    /// ` at` and a time; empty for assumed times.
-    private func at(_ time: Timestamp?) -> String {
-        guard hasTimes, let time else { return "" }
-        return " at \(time)"
-    }
-
-    private var duplicateTerminal: String {
-        guard let contradiction = account.contradiction else { return "" }
-        guard let reason = contradiction.reason, contradiction.success == nil else {
-            return
-                "an attempt ended twice: in success\(at(contradiction.success)) and in failure\(at(contradiction.failure))"
-        }
-        return "an attempt failed twice for different reasons; \(reason.name) was counted"
-    }
-
-    private var staleContent: String {
-        guard let ages else { return "" }
-        return "the content was \(seconds(ages.age)) old when it was used; its ttl is \(seconds(ages.ttl))"
-    }
-
-    private var missedWindow: String {
-        if hasTimes, let (started, begin) = account.lateStart {
-            let late = seconds(started.microseconds - begin.microseconds)
-            return
-                "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
-        }
-        if hasTimes, let missedEnd { return "not executed by \(missedEnd), 900 s after its earliest begin" }
-        return "the app reported\(at(account.missed)) that the task missed its window"
-    }
-
-    private var executedLate: String {
-        guard let executed = account.lastStarted, let due = cycle.due else { return "" }
-        let late = seconds(executed.microseconds - due.microseconds)
-        return "executed at \(executed), \(late) after the notification time"
-    }
-
-    private var driftDetail: String {
-        guard let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds else {
-            return "the app reported a drift of more than \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
-        }
-        let side = drift > 0 ? "after" : "before"
-        return
-            "delivered \(seconds(abs(drift))) \(side) its time; iOS tolerates \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
-    }
-
-    private func seconds(_ microseconds: Int64) -> String {
-        let whole = microseconds / 1_000_000
-        let fraction = microseconds % 1_000_000
-        guard fraction != 0 else { return "\(whole) s" }
-        let digits = String(1_000_000 + fraction).dropFirst()
-        return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex)) s"
     }
 }
 

@@ -54,6 +54,38 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
     case driftExceeded = 15
     /// The system ended the task.
     case expired = 16
+    /// By the device's own stamps, a stage came before the stage that it needs.
+    case outOfOrder = 17
+    /// Scheduled and never persisted, by a device that tells of persisting.
+    case scheduledNotPersisted = 18
+    /// The earliest begin is not the notification time minus the lead that was told, and nothing capped it.
+    case leadDiffers = 19
+    /// A result names another notification time than its cycle has, and nothing was scheduled for it.
+    case scheduleTimeDiffers = 20
+    /// One content was told with two `ttl`.
+    case ttlDiffers = 21
+    /// More than 30 s from the execution to the completion, and nothing expired.
+    case ranTooLong = 22
+    /// Cached in this cycle, within its `ttl`, and missing at the notification.
+    case cachedContentLost = 23
+    /// Content was used after the cache was cleared, and nothing was fetched since.
+    case clearedContentUsed = 24
+    /// Answered with status 304 to a call that carried no ETag.
+    case notModifiedWithoutETag = 25
+    /// A launch found a task that never ran, and neither its miss nor another submission was told within 5 minutes.
+    case missedNotRescheduled = 26
+    /// A launch found no pending schedule while one lies ahead.
+    case pendingScheduleLost = 27
+    /// A launch found a pending schedule, and no task waited, ran or was scheduled within 5 minutes.
+    case notRescheduledAfterLaunch = 28
+    /// More notifications are pending than the system holds.
+    case pendingLimitExceeded = 29
+    /// The plugin's own schedule has a notification that was never scheduled.
+    case scheduleMissing = 30
+    /// The plugin's own schedule has a notification at another time.
+    case scheduleMoved = 31
+    /// A client counted more successes than executions, or more executions than schedulings.
+    case countersOutOfPattern = 32
 
     /// The label value of `dnp_prefetch_sequence_violations_total`.
     public var name: StaticString {
@@ -75,6 +107,22 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
         case .executedAfterNotification: "executed_after_notification"
         case .driftExceeded: "drift_exceeded"
         case .expired: "expired"
+        case .outOfOrder: "out_of_order"
+        case .scheduledNotPersisted: "scheduled_not_persisted"
+        case .leadDiffers: "lead_differs"
+        case .scheduleTimeDiffers: "schedule_time_differs"
+        case .ttlDiffers: "ttl_differs"
+        case .ranTooLong: "ran_too_long"
+        case .cachedContentLost: "cached_content_lost"
+        case .clearedContentUsed: "cleared_content_used"
+        case .notModifiedWithoutETag: "not_modified_without_etag"
+        case .missedNotRescheduled: "missed_not_rescheduled"
+        case .pendingScheduleLost: "pending_schedule_lost"
+        case .notRescheduledAfterLaunch: "not_rescheduled_after_launch"
+        case .pendingLimitExceeded: "pending_limit_exceeded"
+        case .scheduleMissing: "schedule_missing"
+        case .scheduleMoved: "schedule_moved"
+        case .countersOutOfPattern: "counters_out_of_pattern"
         }
     }
 
@@ -83,9 +131,12 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
         switch self {
         case .executedWithoutScheduled, .successWithoutExecuted, .failureWithoutExecuted, .usedWithoutSuccess,
             .duplicateTerminal, .taskNotCompleted, .contentHashMismatch, .scheduleHashMismatch, .staleContentUsed,
-            .secondActiveTask, .scheduledWhileDenied:
+            .secondActiveTask, .scheduledWhileDenied, .outOfOrder, .scheduleTimeDiffers, .clearedContentUsed,
+            .notModifiedWithoutETag, .pendingScheduleLost, .pendingLimitExceeded, .scheduleMissing, .scheduleMoved:
             .a
-        case .leadBelowMinimum, .nextNotScheduled: .b
+        case .leadBelowMinimum, .nextNotScheduled, .scheduledNotPersisted, .leadDiffers, .ttlDiffers, .ranTooLong,
+            .cachedContentLost, .missedNotRescheduled, .notRescheduledAfterLaunch, .countersOutOfPattern:
+            .b
         case .missedWindow, .executedAfterNotification, .driftExceeded, .expired: .c
         }
     }

@@ -115,3 +115,30 @@ public enum IntegrityResult: UInt8, CaseIterable, Sendable {
         }
     }
 }
+
+/// Why a cycle's content had to be fetched on demand: the label set of `dnp_prefetch_fallback_cause_total`.
+///
+/// The first case that holds; raw values are stored in checkpoints.
+public enum FallbackCause: UInt8, CaseIterable, Sendable {
+    /// The task had not been executed when the content was needed.
+    case notExecuted = 0
+    /// Its fetch had failed.
+    case fetchFailed = 1
+    /// The content was older than its `ttl`.
+    case expiredContent = 2
+    /// The content had been cached and was gone.
+    case contentLost = 3
+    /// Nothing tells.
+    case unknown = 4
+
+    /// The label value.
+    public var name: StaticString {
+        switch self {
+        case .notExecuted: "not_executed"
+        case .fetchFailed: "fetch_failed"
+        case .expiredContent: "expired_content"
+        case .contentLost: "content_lost"
+        case .unknown: "unknown"
+        }
+    }
+}

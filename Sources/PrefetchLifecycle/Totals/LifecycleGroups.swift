@@ -101,18 +101,20 @@ struct LifecycleGroups: Sendable {
 }
 
 extension LifecycleGroups {
-    func append(to writer: inout StateWriter) {
+    /// - Parameter version: the version of the checkpoint's layout.
+    func append(to writer: inout StateWriter, version: UInt8 = LifecycleFold.stateVersion) {
         writer.append(UInt8(versions.count))
         for version in versions { writer.append(text: version) }
         writer.append(UInt16(groups.count))
         for group in groups {
             writer.append(text: group.platform)
             writer.append(text: group.appVersion)
-            group.totals.append(to: &writer)
+            group.totals.append(to: &writer, version: version)
         }
     }
 
-    mutating func restore(_ reader: inout StateReader) throws(StateError) {
+    /// - Parameter version: the version of the checkpoint's layout.
+    mutating func restore(_ reader: inout StateReader, version: UInt8) throws(StateError) {
         let versionCount: UInt8 = try reader.integer()
         versions = []
         for _ in 0..<versionCount { versions.append(try reader.text()) }
@@ -121,7 +123,7 @@ extension LifecycleGroups {
         for _ in 0..<groupCount {
             let platform = try reader.text()
             var group = LifecycleGroup(platform: platform, appVersion: try reader.text())
-            try group.totals.restore(&reader)
+            try group.totals.restore(&reader, version: version)
             groups.append(group)
         }
         if groups.isEmpty { groups = LifecycleGroups().groups }

@@ -38,6 +38,8 @@ public struct LifecycleTotals: Hashable, Sendable {
     public internal(set) var driftExceeded: UInt64 = 0
     /// Writes of content to the cache that failed.
     public internal(set) var cacheFailures: UInt64 = 0
+    /// Successes whose content the server said to be unchanged, with status 304.
+    public internal(set) var notModified: UInt64 = 0
     /// Cycles closed before their time, because too many were open or they were full.
     public internal(set) var evictedCycles: UInt64 = 0
     /// Installations evicted because too many were remembered.
@@ -59,6 +61,9 @@ public struct LifecycleTotals: Hashable, Sendable {
     var contentChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
     var scheduleChecks = [UInt64](repeating: 0, count: IntegrityResult.allCases.count)
     var unchecked = [UInt64](repeating: 0, count: IntegrityCheck.allCases.count)
+    /// Calls without and with an ETag.
+    var apiCalls = [UInt64](repeating: 0, count: 2)
+    var fallbackCauses = [UInt64](repeating: 0, count: FallbackCause.allCases.count)
 
     /// Fetch durations: as reported, else from execution to result.
     public internal(set) var fetchDuration = TimeHistogram(.fetchDuration)
@@ -109,6 +114,10 @@ public struct LifecycleTotals: Hashable, Sendable {
     }
     /// Cycles that used content, or executed a schedule, without hashes to check it.
     public func unchecked(_ check: IntegrityCheck) -> UInt64 { unchecked[Int(check.rawValue)] }
+    /// Calls of the content's server, by whether they carried an ETag.
+    public func apiCalls(isConditional: Bool) -> UInt64 { apiCalls[isConditional ? 1 : 0] }
+    /// Closed cycles whose content had to be fetched on demand, by the cause.
+    public func fallbacks(_ cause: FallbackCause) -> UInt64 { fallbackCauses[Int(cause.rawValue)] }
     /// The latest event time of a stage; nil for none.
     public func latest(_ stage: LifecycleStage) -> Timestamp? {
         let time = latest[Int(stage.rawValue)]
@@ -208,13 +217,31 @@ extension LifecycleTotals {
             \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
             \.failureOther, \.impliedSuccess, \.impliedUsed, \.expired, \.missedWindow, \.fallbacks, \.leadCapped,
             \.retries, \.driftExceeded, \.cacheFailures, \.evictedCycles, \.evictedInstallations, \.evictedIdentities,
+            \.notModified,
         ]
+    }
+
+    /// How many of `counts`, of `families` and of `violations` a checkpoint has before version 3.
+    private static let formerCounts = 20
+    private static let formerFamilies = 9
+    private static let formerViolations = 17
+
+    private static func counts(_ version: UInt8) -> ArraySlice<WritableKeyPath<LifecycleTotals, UInt64>> {
+        counts.prefix(version < 3 ? formerCounts : counts.count)
+    }
+
+    private static func families(_ version: UInt8) -> ArraySlice<WritableKeyPath<LifecycleTotals, [UInt64]>> {
+        families.prefix(version < 3 ? formerFamilies : families.count)
+    }
+
+    private static func members(of family: WritableKeyPath<LifecycleTotals, [UInt64]>, _ version: UInt8) -> Int {
+        version < 3 && family == \.violations ? formerViolations : .max
     }
 
     private static var families: [WritableKeyPath<LifecycleTotals, [UInt64]>] {
         [
             \.outcomes, \.violations, \.delivered, \.pluginErrors, \.recovered, \.snapshots, \.contentChecks,
-            \.scheduleChecks, \.unchecked,
+            \.scheduleChecks, \.unchecked, \.apiCalls, \.fallbackCauses,
         ]
     }
 
@@ -223,12 +250,14 @@ extension LifecycleTotals {
         [
             \.scheduled, \.executed, \.success, \.used, \.failureNetwork, \.failureAuth, \.failureSystem,
             \.failureOther, \.expired, \.missedWindow, \.fallbacks, \.leadCapped, \.retries, \.driftExceeded,
-            \.cacheFailures,
+            \.cacheFailures, \.notModified,
         ]
     }
 
     /// The members of `families` that events count in.
-    private static var eventFamilies: [KeyPath<LifecycleTotals, [UInt64]>] { [\.delivered, \.pluginErrors] }
+    private static var eventFamilies: [KeyPath<LifecycleTotals, [UInt64]>] {
+        [\.delivered, \.pluginErrors, \.apiCalls]
+    }
 
     /// The sum that `increments` keeps, computed from the counters.
     var sumOfEventCounters: UInt64 {
@@ -240,9 +269,12 @@ extension LifecycleTotals {
         [\.fetchDuration, \.startDelay, \.contentAge, \.drift, \.clockSkew, \.arrivalLag]
     }
 
-    func append(to writer: inout StateWriter) {
-        for count in Self.counts { writer.append(self[keyPath: count]) }
-        for family in Self.families { for count in self[keyPath: family] { writer.append(count) } }
+    /// - Parameter version: the version of the checkpoint's layout.
+    func append(to writer: inout StateWriter, version: UInt8 = LifecycleFold.stateVersion) {
+        for count in Self.counts(version) { writer.append(self[keyPath: count]) }
+        for family in Self.families(version) {
+            for count in self[keyPath: family].prefix(Self.members(of: family, version)) { writer.append(count) }
+        }
         for histogram in Self.histograms {
             for count in self[keyPath: histogram].counts { writer.append(count) }
             writer.append(self[keyPath: histogram].microseconds)
@@ -250,10 +282,13 @@ extension LifecycleTotals {
         for time in latest { writer.append(time) }
     }
 
-    mutating func restore(_ reader: inout StateReader) throws(StateError) {
-        for count in Self.counts { self[keyPath: count] = try reader.word() }
-        for family in Self.families {
-            for index in self[keyPath: family].indices { self[keyPath: family][index] = try reader.word() }
+    /// - Parameter version: the version of the checkpoint's layout.
+    mutating func restore(_ reader: inout StateReader, version: UInt8) throws(StateError) {
+        for count in Self.counts(version) { self[keyPath: count] = try reader.word() }
+        for family in Self.families(version) {
+            for index in self[keyPath: family].indices.prefix(Self.members(of: family, version)) {
+                self[keyPath: family][index] = try reader.word()
+            }
         }
         for histogram in Self.histograms {
             for bucket in self[keyPath: histogram].counts.indices {

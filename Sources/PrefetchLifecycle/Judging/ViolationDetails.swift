@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TelemetryEvents
+
+extension CycleEvaluation {
+    /// The violations with their details, in the order of `ViolationKind`.
+    var violations: [CycleViolation] {
+        ViolationKind.allCases.filter(breaks).map { CycleViolation(kind: $0, detail: detail(of: $0)) }
+    }
+
+    private func detail(of kind: ViolationKind) -> String {
+        switch kind {
+        case .executedWithoutScheduled: "executed\(at(account.firstExecuted)); no scheduling was seen"
+        case .successWithoutExecuted: "succeeded\(at(account.firstSuccess)); no execution was seen"
+        case .failureWithoutExecuted: "failed\(at(account.failure)); no execution was seen"
+        case .usedWithoutSuccess: "content was used\(at(used)); no successful fetch was seen"
+        case .duplicateTerminal: duplicateTerminal
+        case .taskNotCompleted: "executed\(at(account.unfinishedExecution)); neither a result nor a completion was seen"
+        case .contentHashMismatch: "the content that was used has another hash than the content that was cached"
+        case .scheduleHashMismatch: "the schedule that was executed has another hash than the one that was scheduled"
+        case .staleContentUsed: staleContent
+        case .secondActiveTask: "scheduled\(at(account.firstScheduled)) while a task for another time was still waiting"
+        case .scheduledWhileDenied:
+            "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
+        case .leadBelowMinimum:
+            "the task may begin \(account.lead ?? 0) s after its scheduling; "
+                + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
+        case .nextNotScheduled:
+            "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "
+                + "heard of until \(installation?.latest ?? known)"
+        case .missedWindow: missedWindow
+        case .executedAfterNotification: executedLate
+        case .driftExceeded: driftDetail
+        case .expired: "the system ended the task\(at(account.expired))"
+        case .outOfOrder, .scheduledNotPersisted, .leadDiffers, .scheduleTimeDiffers, .ttlDiffers, .ranTooLong,
+            .cachedContentLost, .clearedContentUsed, .notModifiedWithoutETag:
+            ""
+        case .missedNotRescheduled, .pendingScheduleLost, .notRescheduledAfterLaunch, .pendingLimitExceeded,
+            .scheduleMissing, .scheduleMoved, .countersOutOfPattern:
+            ""
+        }
+    }
+
+    /// ` at` and a time; empty for assumed times.
+    private func at(_ time: Timestamp?) -> String {
+        guard hasTimes, let time else { return "" }
+        return " at \(time)"
+    }
+
+    private var duplicateTerminal: String {
+        guard let contradiction = account.contradiction else { return "" }
+        guard let reason = contradiction.reason, contradiction.success == nil else {
+            return
+                "an attempt ended twice: in success\(at(contradiction.success)) and in failure\(at(contradiction.failure))"
+        }
+        return "an attempt failed twice for different reasons; \(reason.name) was counted"
+    }
+
+    private var staleContent: String {
+        guard let ages else { return "" }
+        return "the content was \(seconds(ages.age)) old when it was used; its ttl is \(seconds(ages.ttl))"
+    }
+
+    private var missedWindow: String {
+        if hasTimes, let (started, begin) = account.lateStart {
+            let late = seconds(started.microseconds - begin.microseconds)
+            return
+                "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
+        }
+        if hasTimes, let missedEnd { return "not executed by \(missedEnd), 900 s after its earliest begin" }
+        return "the app reported\(at(account.missed)) that the task missed its window"
+    }
+
+    private var executedLate: String {
+        guard let executed = account.lastStarted, let due = cycle.due else { return "" }
+        let late = seconds(executed.microseconds - due.microseconds)
+        return "executed at \(executed), \(late) after the notification time"
+    }
+
+    private var driftDetail: String {
+        guard let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds else {
+            return "the app reported a drift of more than \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
+        }
+        let side = drift > 0 ? "after" : "before"
+        return
+            "delivered \(seconds(abs(drift))) \(side) its time; iOS tolerates \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
+    }
+
+    private func seconds(_ microseconds: Int64) -> String {
+        let whole = microseconds / 1_000_000
+        let fraction = microseconds % 1_000_000
+        guard fraction != 0 else { return "\(whole) s" }
+        let digits = String(1_000_000 + fraction).dropFirst()
+        return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex)) s"
+    }
+}
