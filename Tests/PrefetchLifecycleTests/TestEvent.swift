@@ -78,7 +78,7 @@ struct TestEvent: Sendable {
     func reporting(_ counter: ClientCounter, _ value: UInt64) -> TestEvent {
         var told = self
         let first = told.event.clientCounters.isEmpty ? told.texts.count : told.event.clientCounters.lowerBound
-        ClientCountersRecord.append(counter, value, to: &told.texts)
+        ClientStateRecord.append(counter, value, to: &told.texts)
         told.event.clientCounters = first..<told.texts.count
         return told
     }

@@ -92,7 +92,7 @@ extension EventKind {
     var journalPriority: Int {
         switch self {
         case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
-            .contentMissing, .notificationDenied, .notificationDrift:
+            .contentMissing, .notificationDenied, .notificationDrift, .pluginError:
             4
         default: 6
         }
@@ -125,6 +125,15 @@ extension EventKind {
         case .pluginStarted: "be66f42a67854eb8b5aa67915b96de9e"
         case .telemetrySnapshot: "b4a250ba1b3841bc80e2f3514e50d151"
         case .permissionGranted: "fe6ab206c46c48658861f9dd7dd01b74"
+        case .prefetchCancelled: "063fd742b2624bf48c9d0dac9127436a"
+        case .schedulePersisted: "ba6c8120c1b54ecbb6808303867ec4a7"
+        case .pluginError: "34527a2218a348fca8513ca0f7be3611"
+        case .apiCall: "0ee947dca9c045ec80de33158997bcd0"
+        case .timeWarped: "049af51f82ca48d9845a968db1da022c"
+        case .rollingWindow: "46973e349f8e465aa53a23cf213b65d8"
+        case .scheduleSnapshot: "38ec9cc63c594221b2ba40998470bdf0"
+        case .identityChanged: "c35b0f79545a48d2bb11a6cd8100283e"
+        case .cacheCleared: "f6f9bda56ac14fbdb5452d6fc875b9ca"
         }
     }
 }

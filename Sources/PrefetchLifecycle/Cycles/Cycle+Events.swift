@@ -215,7 +215,8 @@ extension EventKind {
             true
         case .prefetchRegistered, .prefetchScheduleFailed, .prefetchStarted, .contentCacheFailed,
             .notificationScheduled, .timezoneChanged, .leadCapped, .pluginStarted, .telemetrySnapshot,
-            .permissionGranted:
+            .permissionGranted, .prefetchCancelled, .schedulePersisted, .pluginError, .apiCall, .timeWarped,
+            .rollingWindow, .scheduleSnapshot, .identityChanged, .cacheCleared:
             false
         }
     }

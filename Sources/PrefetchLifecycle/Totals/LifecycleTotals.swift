@@ -190,7 +190,7 @@ extension LifecycleTotals {
             if let duration = event.duration { time = fetchDuration.observe(duration) }
         case .prefetchUsedForNotification:
             if let age = event.age { time = contentAge.observe(age) }
-        case .notificationDenied, .prefetchScheduleFailed:
+        case .notificationDenied, .prefetchScheduleFailed, .pluginError:
             if let code = PluginErrorCode(event, in: bytes) {
                 pluginErrors[Int(code.rawValue)] += 1
                 increments += 1

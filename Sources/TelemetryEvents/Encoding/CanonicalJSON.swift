@@ -32,6 +32,9 @@ public enum CanonicalJSON {
         text(#","contentHash":""#, event.contentHash, bytes, &output)
         text(#","scheduleHash":""#, event.scheduleHash, bytes, &output)
         clientCounters(event, bytes, &output)
+        plan(event, bytes, &output)
+        conditions(event, &output)
+        number(#","minutes":"#, event.minutes, &output)
         if let installation = event.installation {
             output.append(#","installation":""#)
             installation.appendHex(to: &output)
@@ -76,12 +79,53 @@ public enum CanonicalJSON {
         output.append(value ? "true" : "false")
     }
 
+    private static func conditions(_ event: Event, _ output: inout [UInt8]) {
+        guard event.presence.contains(.conditions) else { return }
+        boolean(#","lowPowerMode":"#, event.lowPowerMode, &output)
+        boolean(#","pluggedIn":"#, event.pluggedIn, &output)
+        boolean(#","backgroundRefresh":"#, event.backgroundRefresh, &output)
+        boolean(#","simulator":"#, event.isSimulator, &output)
+        if let network = event.network {
+            output.append(#","network":""#)
+            output.append(network.name)
+            output.append(UInt8(ascii: "\""))
+        }
+        boolean(#","hasPendingSchedules":"#, event.hasPendingSchedules, &output)
+        boolean(#","inProgress":"#, event.inProgress, &output)
+        boolean(#","conditional":"#, event.isConditional, &output)
+        boolean(#","authenticated":"#, event.isAuthenticated, &output)
+    }
+
+    /// The rolling window and the planned schedules.
+    private static func plan(_ event: Event, _ bytes: Span<UInt8>, _ output: inout [UInt8]) {
+        guard !event.clientCounters.isEmpty else { return }
+        if let window = event.rollingWindow(in: bytes) {
+            number(#","pending":"#, window.pending, &output)
+            number(#","limit":"#, window.limit, &output)
+            number(#","today":"#, window.today, &output)
+            number(#","tomorrow":"#, window.tomorrow, &output)
+        }
+        var isFirst = true
+        event.forEachPlannedSchedule(in: bytes) { schedule in
+            output.append(isFirst ? #","schedules":[{"# : ",{")
+            isFirst = false
+            let start = output.count
+            text(#","scheduleId":""#, schedule.scheduleId, bytes, &output)
+            time(#","scheduledFor":""#, schedule.scheduledFor, &output)
+            time(#","earliestBeginDate":""#, schedule.earliestBeginDate, &output)
+            number(#","leadMinutes":"#, schedule.leadMinutes, &output)
+            text(#","scheduleHash":""#, schedule.scheduleHash, bytes, &output)
+            if output.count > start { output.remove(at: start) }
+            output.append(UInt8(ascii: "}"))
+        }
+        if !isFirst { output.append(UInt8(ascii: "]")) }
+    }
+
     private static func clientCounters(_ event: Event, _ bytes: Span<UInt8>, _ output: inout [UInt8]) {
         guard !event.clientCounters.isEmpty else { return }
-        output.append(#","telemetry":{"#)
         var isFirst = true
         try? event.forEachClientCounter(in: bytes) { counter, value in
-            if !isFirst { output.append(UInt8(ascii: ",")) }
+            output.append(isFirst ? #","telemetry":{"# : ",")
             isFirst = false
             output.append(UInt8(ascii: "\""))
             let name = counter.name.bytes
@@ -89,7 +133,7 @@ public enum CanonicalJSON {
             output.append("\":")
             output.appendDecimal(value)
         }
-        output.append(UInt8(ascii: "}"))
+        if !isFirst { output.append(UInt8(ascii: "}")) }
     }
 }
 

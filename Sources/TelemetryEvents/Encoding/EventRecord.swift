@@ -7,7 +7,7 @@
 /// | 1 | kind |
 /// | 4 | `EventPresence`, little-endian |
 /// | 8 | timestamp in microseconds, little-endian |
-/// | ... | the fields that are present, in the order of `EventPresence`: times as zigzag variable-length differences from the timestamp, numbers as variable-length integers (LEB128), texts as a length and bytes |
+/// | ... | the fields that are present, in the order of `EventPresence`: times as zigzag variable-length differences from the timestamp, numbers as variable-length integers (LEB128), texts as a length and bytes; conditions as one variable-length integer of the bits of `EventCondition` |
 enum EventRecord {
     private static let headerSize = 13
 
@@ -24,8 +24,8 @@ enum EventRecord {
         return size
     }
 
-    /// Nine numbers, a reason, an installation, and the lengths of eleven texts.
-    private static let largestValues = 9 * 10 + 1 + 16 + 11 * 5
+    /// Nine numbers, a reason, an installation, the lengths of eleven texts, conditions and minutes.
+    private static let largestValues = 9 * 10 + 1 + 16 + 11 * 5 + RecordWriter.largestCircumstances
 
     /// Writes the record and returns its end offset.
     static func write(
@@ -56,6 +56,7 @@ enum EventRecord {
         if present.contains(.scheduleId) { writer.text(event.texts.scheduleId, of: texts, &output) }
         if present.contains(.eventId) { writer.text(event.texts.eventId, of: texts, &output) }
         if !present.isDisjoint(with: .rareTexts) { writer.rareTexts(of: event, in: texts, &output) }
+        if !present.isDisjoint(with: .circumstances) { writer.circumstances(of: event, &output) }
         return writer.position
     }
 
@@ -96,6 +97,7 @@ enum EventRecord {
         if present.contains(.scheduleId) { event.scheduleId = try reader.text(bytes) }
         if present.contains(.eventId) { event.eventId = try reader.text(bytes) }
         if !present.isDisjoint(with: .rareTexts) { try reader.rareTexts(of: &event, bytes) }
+        if !present.isDisjoint(with: .circumstances) { try reader.circumstances(of: &event, bytes) }
         return reader.position
     }
 }
@@ -108,6 +110,8 @@ extension Event {
         self.timestamp = timestamp
         self.presence = presence.withoutLooseFlags
         texts = EventTextRanges()
+        callConditions = 0
+        runConditions = 0
     }
 }
 

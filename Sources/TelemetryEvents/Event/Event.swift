@@ -13,6 +13,10 @@ public struct Event: Sendable {
 
     /// What happened.
     public var kind: EventKind
+    // These fill the gap between the kind and the timestamp; see `EventConditions` and `minutes`.
+    @usableFromInline var callConditions: UInt8 = 0
+    @usableFromInline var runConditions: UInt16 = 0
+    @usableFromInline var minuteCount: Int32 = 0
     /// When it happened, by the device's clock.
     public var timestamp: Timestamp
 
@@ -270,7 +274,8 @@ extension Event {
         }
     }
 
-    /// The client's encoded cumulative counters; see `forEachClientCounter(in:_:)`.
+    /// What the client tells of its own state, encoded; see `forEachClientCounter(in:_:)`, `rollingWindow(in:)` and
+    /// `forEachPlannedSchedule(in:_:)`.
     @inlinable
     public var clientCounters: Text {
         get { texts.clientCounters.range }

@@ -47,7 +47,10 @@ struct EventPresence: OptionSet, Sendable {
 
     @inlinable static var originals: Self { Self(rawValue: 1 << 28) }
 
-    static let known = EventPresence(rawValue: 1 << 29 - 1)
+    @inlinable static var conditions: Self { Self(rawValue: 1 << 29) }
+    @inlinable static var minutes: Self { Self(rawValue: 1 << 30) }
+
+    static let known = EventPresence(rawValue: 1 << 31 - 1)
     static let times: EventPresence = [.scheduledFor, .earliestBeginDate]
     static let numbers: EventPresence = [.duration, .ttl, .status, .byteCount, .itemCount, .age]
     /// Texts that few events have.
@@ -55,6 +58,8 @@ struct EventPresence: OptionSet, Sendable {
         .error, .contentHash, .scheduleHash, .platform, .appVersion, .osVersion, .deviceModel, .clientCounters,
         .originals,
     ]
+    /// What only few events have, behind the texts.
+    static let circumstances: EventPresence = [.conditions, .minutes]
     static let flags: EventPresence = [.willRetry, .fetched, .usedCached]
 
     /// The same set without values of absent Boolean fields.

@@ -62,7 +62,14 @@ struct EventTexts: Sendable {
     }
 
     mutating func append(_ counter: ClientCounter, _ value: UInt64) {
-        ClientCountersRecord.append(counter, value, to: &bytes)
+        ClientStateRecord.append(counter, value, to: &bytes)
+    }
+
+    /// Appends a number of the rolling window.
+    mutating func append(_ count: RollingCount, _ value: UInt64) -> Event.Text {
+        let start = bytes.count
+        ClientStateRecord.append(count, value, to: &bytes)
+        return start..<bytes.count
     }
 
     /// Whether an identifier leaves the decoder unchanged: it is plain, or a pseudonym that a collector made.

@@ -14,7 +14,8 @@ public struct IdentityKey: Sendable {
         self.second = second
     }
 
-    /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId` and a failure's reason.
+    /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId`, a failure's reason
+    /// and the code of an error of the plugin.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
@@ -87,6 +88,7 @@ public struct IdentityKey: Sendable {
         hash.combine(UInt64(event.kind.rawValue))
         hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
         if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }
+        if event.kind == .pluginError, !event.error.isEmpty { hash.combine(bytes, event.error) }
         return hash.finalized()
     }
 

@@ -5,6 +5,8 @@ extension JSONEventDecoder {
     struct Draft {
         var hasKind = false
         var hasTimestamp = false
+        /// Whether it has a `message`, as an error of the plugin has.
+        var hasMessage = false
         /// The reason derived from a `reason` text outside the closed set.
         var impliedReason: FailureReason?
         /// The fields whose texts were altered.
@@ -135,7 +137,7 @@ extension JSONEventDecoder {
         }
     }
 
-    private mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
+    mutating func fieldNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> EventField? {
         guard name.isEscaped else { return vocabulary.fields.value(of: bytes, name.range) }
         let copy = texts.copy(name, from: bytes)
         return vocabulary.fields.value(of: texts.bytes.span, copy)
@@ -210,7 +212,10 @@ extension JSONEventDecoder {
 
     /// Checks mandatory fields, derives the failure reason and brings error and ids into their shapes.
     mutating func complete(_ draft: inout Draft, _ bytes: Span<UInt8>) throws(JSONFault) {
-        guard draft.hasKind else { throw JSONFault(.missingField, .event) }
+        if !draft.hasKind {
+            guard isPluginError(draft, bytes) else { throw JSONFault(.missingField, .event) }
+            draft.event.kind = .pluginError
+        }
         guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
         let kind = draft.event.kind
         draft.event.clockSkew = clockSkew
@@ -228,6 +233,16 @@ extension JSONEventDecoder {
         if isScheduleReplaced || isEventReplaced {
             replaceIdentifiers(of: &draft, schedule: isScheduleReplaced, event: isEventReplaced, bytes)
         }
+    }
+
+    /// Whether an object without a kind is an error of the plugin: it has one of its codes, or a message and another word of
+    /// a code's shape.
+    @inline(never)
+    private func isPluginError(_ draft: borrowing Draft, _ bytes: Span<UInt8>) -> Bool {
+        guard !draft.event.error.isEmpty else { return false }
+        return hasOwnTexts
+            ? PluginErrorCode.isNamed(by: texts.bytes.span, draft.event.error, isCertain: draft.hasMessage)
+            : PluginErrorCode.isNamed(by: bytes, draft.event.error, isCertain: draft.hasMessage)
     }
 
     @inline(never)

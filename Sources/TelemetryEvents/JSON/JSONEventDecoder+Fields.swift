@@ -50,7 +50,7 @@ extension JSONEventDecoder {
         case .usedCached: draft.event.usedCached = try boolean(field, first, &scanner, bytes)
         case .contentHash: draft.event.contentHash = try hash(field, .contentHash, of: &draft, &scanner, bytes)
         case .scheduleHash: draft.event.scheduleHash = try hash(field, .scheduleHash, of: &draft, &scanner, bytes)
-        case .telemetry: draft.event.clientCounters = try clientCounters(first, of: &draft.event, &scanner, bytes)
+        case .telemetry: try clientCounters(first, of: &draft.event, &scanner, bytes)
         case .installationId:
             let id = try text(field, 1...256, of: &draft.event, &scanner, bytes)
             draft.event.installation = installation(id, bytes)
@@ -60,6 +60,24 @@ extension JSONEventDecoder {
         case .appVersion: draft.event.appVersion = try name(field, .appVersion, of: &draft, &scanner, bytes)
         case .osVersion: draft.event.osVersion = try name(field, .osVersion, of: &draft, &scanner, bytes)
         case .deviceModel: draft.event.deviceModel = try name(field, .deviceModel, of: &draft, &scanner, bytes)
+        case .lowPowerMode: draft.event.lowPowerMode = try boolean(field, first, &scanner, bytes)
+        case .pluggedIn: draft.event.pluggedIn = try boolean(field, first, &scanner, bytes)
+        case .backgroundRefresh: draft.event.backgroundRefresh = try boolean(field, first, &scanner, bytes)
+        case .simulator: draft.event.isSimulator = try boolean(field, first, &scanner, bytes)
+        case .hasPendingSchedules: draft.event.hasPendingSchedules = try boolean(field, first, &scanner, bytes)
+        case .inProgress: draft.event.inProgress = try boolean(field, first, &scanner, bytes)
+        case .conditional: draft.event.isConditional = try boolean(field, first, &scanner, bytes)
+        case .authenticated: draft.event.isAuthenticated = try boolean(field, first, &scanner, bytes)
+        case .network: draft.event.network = try network(&scanner, bytes)
+        case .minutes: draft.event.minutes = try minutes(&scanner, bytes)
+        case .pending: try rolling(.pending, field, into: &draft, &scanner, bytes)
+        case .limit: try rolling(.limit, field, into: &draft, &scanner, bytes)
+        case .today: try rolling(.today, field, into: &draft, &scanner, bytes)
+        case .tomorrow: try rolling(.tomorrow, field, into: &draft, &scanner, bytes)
+        case .schedules: try plannedSchedules(first, into: &draft, &scanner, bytes)
+        case .message:
+            draft.hasMessage = true
+            try scanner.skipValue(bytes, depth: 1)
         case .events, .sentAt: try scanner.skipValue(bytes, depth: 1)
         }
     }
@@ -138,7 +156,7 @@ extension JSONEventDecoder {
         return time
     }
 
-    private mutating func plannedTime(
+    mutating func plannedTime(
         _ field: EventField,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
@@ -165,7 +183,7 @@ extension JSONEventDecoder {
         return value
     }
 
-    private func integer(
+    func integer(
         _ field: EventField,
         _ range: ClosedRange<Int64>,
         _ scanner: inout JSONScanner,
@@ -326,12 +344,12 @@ extension JSONEventDecoder {
         of event: inout Event,
         _ scanner: inout JSONScanner,
         _ bytes: Span<UInt8>
-    ) throws(JSONFault) -> Event.Text {
+    ) throws(JSONFault) {
         guard first == UInt8(ascii: "{") else { throw JSONFault(.wrongType, .telemetry) }
         scanner.position += 1
         if scanner.peek(bytes) == UInt8(ascii: "}") {
             scanner.position += 1
-            return 0..<0
+            return
         }
         copyTexts(of: &event, bytes)
         var counts = ClientCounts()
@@ -347,7 +365,9 @@ extension JSONEventDecoder {
             }
             if try scanner.endsList(with: UInt8(ascii: "}"), bytes) { break }
         }
-        return texts.append(counts)
+        let kept = event.clientCounters
+        event.clientCounters = texts.appendState(kept) { if case .counter = $0 { false } else { true } }
+        event.clientCounters = event.clientCounters.lowerBound..<texts.append(counts).upperBound
     }
 
     private mutating func counterNamed(_ name: JSONText, _ bytes: Span<UInt8>) -> ClientCounter? {

@@ -15,10 +15,15 @@ struct EventTraces {
     private var hasTellingName = false
     private var hasKnownName = false
     private var hasUnknownName = false
+    private var hasErrorCode = false
+    private var hasMessage = false
+    private var hasTimestamp = false
     /// The brackets that are open at the end of the line; below 0 if their beginning is missing.
     private var depth = 0
 
-    private var areFound: Bool { hasTellingName || (hasKnownName && !hasUnknownName) }
+    private var areFound: Bool { hasTellingName || (hasKnownName && !hasUnknownName) || isPluginError }
+    /// Whether it is an error object of the plugin.
+    private var isPluginError: Bool { hasErrorCode && hasMessage && hasTimestamp }
 
     /// Whether a line that begins like an object or an array of objects has traces of events.
     static func areBegun(in bytes: Span<UInt8>, _ line: Range<Int>) -> Bool {
@@ -102,7 +107,7 @@ struct EventTraces {
         let start = cursor.position
         guard Self.skipString(bytes, &cursor) else {
             let cut = start..<max(start, cursor.end)
-            if EventField.allCases.contains(where: { Self.begins($0, bytes, cut) }) {
+            if EventField.allCases.contains(where: { !$0.isCommonName && Self.begins($0, bytes, cut) }) {
                 hasKnownName = true
             } else {
                 hasUnknownName = true
@@ -114,6 +119,7 @@ struct EventTraces {
         guard cursor.isAtEnd || cursor.consume(UInt8(ascii: ":"), bytes) else { return }
         cursor.skipSpaces(bytes)
         let isArray = cursor.peek(bytes) == UInt8(ascii: "[")
+        if bytes.equals("error", in: name) { noteError(bytes, cursor) }
         guard bytes.firstIndex(of: UInt8(ascii: "\\"), in: name) != nil else {
             return note(bytes, name, isArray: isArray)
         }
@@ -133,10 +139,25 @@ struct EventTraces {
             hasUnknownName = true
             return
         }
+        if field == .message { hasMessage = true }
+        if field == .timestamp { hasTimestamp = true }
+        guard !field.isCommonName else {
+            hasUnknownName = true
+            return
+        }
         hasKnownName = true
         if (field == .events && isArray) || Self.telling.contains(where: { bytes.equals($0, in: name) }) {
             hasTellingName = true
         }
+    }
+
+    /// Notes whether the value of `error` has the shape of a code.
+    private mutating func noteError(_ bytes: Span<UInt8>, _ value: LineCursor) {
+        var cursor = value
+        guard cursor.consume(UInt8(ascii: "\""), bytes) else { return }
+        let start = cursor.position
+        guard Self.skipString(bytes, &cursor) else { return }
+        hasErrorCode = PluginErrorCode.isNamed(by: bytes, start..<cursor.position - 1, isCertain: true)
     }
 
     /// Whether one of the field's names begins with a text.

@@ -56,29 +56,6 @@ extension EventTexts {
     }
 }
 
-/// The encoding of the client's cumulative counters inside an event: pairs of a `ClientCounter` and its value.
-enum ClientCountersRecord {
-    static func append(_ counter: ClientCounter, _ value: UInt64, to output: inout [UInt8]) {
-        output.append(counter.rawValue)
-        output.appendVarint(value)
-    }
-
-    fileprivate static func forEach(
-        _ bytes: Span<UInt8>,
-        _ range: Event.Text,
-        _ body: (ClientCounter, UInt64) -> Void
-    ) throws(EventRecordError) {
-        let counters = bytes.extracting(range)
-        var reader = RecordReader(start: 0)
-        while reader.position < counters.count {
-            guard let counter = ClientCounter(rawValue: try reader.byte(counters)) else {
-                throw reader.error("an unknown client counter")
-            }
-            body(counter, try reader.varint(counters))
-        }
-    }
-}
-
 extension Event {
     /// Calls `body` with each cumulative counter of the client, in stored order.
     ///
@@ -87,6 +64,9 @@ extension Event {
         in bytes: Span<UInt8>,
         _ body: (ClientCounter, UInt64) -> Void
     ) throws(EventRecordError) {
-        try ClientCountersRecord.forEach(bytes, clientCounters, body)
+        if clientCounters.isEmpty { return }
+        try ClientStateRecord.forEach(bytes, clientCounters) { entry in
+            if case .counter(let counter, let value) = entry { body(counter, value) }
+        }
     }
 }

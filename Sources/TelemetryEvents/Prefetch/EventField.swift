@@ -29,6 +29,22 @@ public enum EventField: UInt8, CaseIterable, Sendable {
     case deviceModel
     case events
     case sentAt
+    case lowPowerMode
+    case pluggedIn
+    case backgroundRefresh
+    case simulator
+    case network
+    case hasPendingSchedules
+    case inProgress
+    case conditional
+    case authenticated
+    case minutes
+    case pending
+    case limit
+    case today
+    case tomorrow
+    case schedules
+    case message
 
     /// The accepted names of the field; the first is the canonical one.
     public var names: [StaticString] {
@@ -60,6 +76,22 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .deviceModel: ["deviceModel"]
         case .events: ["events"]
         case .sentAt: ["sentAt"]
+        case .lowPowerMode: ["lowPowerMode"]
+        case .pluggedIn: ["pluggedIn"]
+        case .backgroundRefresh: ["backgroundRefresh"]
+        case .simulator: ["simulator"]
+        case .network: ["network"]
+        case .hasPendingSchedules: ["hasPendingSchedules"]
+        case .inProgress: ["inProgress"]
+        case .conditional: ["conditional"]
+        case .authenticated: ["authenticated"]
+        case .minutes: ["minutes", "leadMinutes"]
+        case .pending: ["pending"]
+        case .limit: ["limit"]
+        case .today: ["today"]
+        case .tomorrow: ["tomorrow"]
+        case .schedules: ["schedules"]
+        case .message: ["message"]
         }
     }
 
@@ -79,7 +111,14 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .bytes, .items: "a whole number from 0 to 1099511627776"
         case .reason: "a string such as \"NETWORK\""
         case .error: "a string; the domain, type or code of an error in it is kept"
-        case .willRetry, .fetched, .usedCached: "true or false"
+        case .willRetry, .fetched, .usedCached, .lowPowerMode, .pluggedIn, .backgroundRefresh, .simulator,
+            .hasPendingSchedules, .inProgress, .conditional, .authenticated:
+            "true or false"
+        case .network: "\"wifi\", \"cellular\" or \"none\""
+        case .minutes: "a whole number of minutes from -5270400 to 5270400"
+        case .pending, .limit, .today, .tomorrow: "a whole number from 0 to 1000000"
+        case .schedules: "an array of at most 128 objects, each with scheduleId or notificationTime"
+        case .message: "anything; it is not kept"
         case .age: "a number of seconds from 0 to 315360000"
         case .contentHash, .scheduleHash: "hexadecimal digits, as many as MD5, SHA-1 or SHA-2 has"
         case .telemetry: "an object of counter names and whole numbers"
@@ -87,6 +126,18 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .eventId: "a string of 1 to 128 bytes"
         case .platform, .appVersion, .osVersion, .deviceModel: "a string; kept where it has the shape of its field"
         case .events: "an array of events"
+        }
+    }
+}
+
+extension EventField {
+    /// Whether the JSON of other programs has such a name too, so that it does not tell of an event.
+    var isCommonName: Bool {
+        switch self {
+        case .lowPowerMode, .pluggedIn, .backgroundRefresh, .simulator, .network, .hasPendingSchedules, .inProgress,
+            .conditional, .authenticated, .minutes, .pending, .limit, .today, .tomorrow, .schedules, .message:
+            true
+        default: false
         }
     }
 }

@@ -28,6 +28,15 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     case pluginStarted = 22
     case telemetrySnapshot = 23
     case permissionGranted = 24
+    case prefetchCancelled = 25
+    case schedulePersisted = 26
+    case pluginError = 27
+    case apiCall = 28
+    case timeWarped = 29
+    case rollingWindow = 30
+    case scheduleSnapshot = 31
+    case identityChanged = 32
+    case cacheCleared = 33
 
     /// The name in JSON, in the journal and in labels.
     public var name: StaticString {
@@ -56,6 +65,15 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         case .pluginStarted: "plugin_started"
         case .telemetrySnapshot: "telemetry_snapshot"
         case .permissionGranted: "permission_granted"
+        case .prefetchCancelled: "prefetch_cancelled"
+        case .schedulePersisted: "schedule_persisted"
+        case .pluginError: "plugin_error"
+        case .apiCall: "api_call"
+        case .timeWarped: "time_warped"
+        case .rollingWindow: "rolling_window"
+        case .scheduleSnapshot: "schedule_snapshot"
+        case .identityChanged: "identity_changed"
+        case .cacheCleared: "cache_cleared"
         }
     }
 
@@ -63,7 +81,8 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     public var belongsToCycle: Bool {
         switch self {
         case .prefetchRegistered, .prefetchScheduleFailed, .contentCacheFailed, .notificationDenied, .timezoneChanged,
-            .leadCapped, .pluginStarted, .telemetrySnapshot, .permissionGranted:
+            .leadCapped, .pluginStarted, .telemetrySnapshot, .permissionGranted, .prefetchCancelled, .pluginError,
+            .apiCall, .timeWarped, .rollingWindow, .scheduleSnapshot, .identityChanged, .cacheCleared:
             false
         default:
             true

@@ -90,16 +90,36 @@ public enum PluginErrorCode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The code of an event: a denial has its own, a failed scheduling the one in its error or else `other`; nil for
-    /// other kinds.
+    /// Whether a text is one of the codes, or, where it is certain that it tells of an error, another word of their shape:
+    /// small letters, digits and underscores.
+    static func isNamed(by bytes: Span<UInt8>, _ text: Range<Int>, isCertain: Bool) -> Bool {
+        if allCases.contains(where: { $0 != .other && bytes.equalsIgnoringCase($0.name, in: text) }) { return true }
+        guard isCertain, 3...64 ~= text.count, !bytes[text.lowerBound].isDigit else { return false }
+        var hasUnderscore = false
+        for index in text {
+            switch bytes[index] {
+            case UInt8(ascii: "_"): hasUnderscore = true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): break
+            default: return false
+            }
+        }
+        return hasUnderscore
+    }
+
+    /// The code of an event: a denial has its own, an error of the plugin and a failed scheduling the one in its error or
+    /// else `other`; nil for other kinds.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public init?(_ event: borrowing Event, in bytes: Span<UInt8>) {
         switch event.kind {
         case .notificationDenied: self = .notificationsDenied
-        case .prefetchScheduleFailed:
+        case .prefetchScheduleFailed, .pluginError:
             let error = event.error
-            self = Self.allCases.first { bytes.equalsIgnoringCase($0.name, in: error) } ?? .other
+            if bytes.equalsIgnoringCase("BGTaskSchedulerErrorDomain Code=1", in: error) {
+                self = event.backgroundRefresh == false ? .backgroundRefreshDisabled : .taskSchedulingFailed
+            } else {
+                self = Self.allCases.first { bytes.equalsIgnoringCase($0.name, in: error) } ?? .other
+            }
         default: return nil
         }
     }
