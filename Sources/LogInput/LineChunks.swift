@@ -16,14 +16,30 @@ package struct LineChunks: ~Copyable {
     private var filled = 0
     private var hasEnded = false
     private var isDropping = false
+    /// Whether chunks end where the input pauses, and not where the buffer is full.
+    private let isLive: Bool
 
-    package init(_ input: consuming InputBytes, capacity: Int = Self.capacity) {
+    /// - Parameter isLive: whether lines are handed on as soon as the input pauses.
+    package init(_ input: consuming InputBytes, capacity: Int = Self.capacity, isLive: Bool = false) {
+        self.isLive = isLive && !input.isCompressed
         self.input = input
         buffer = [UInt8](repeating: 0, count: max(capacity, 16))
     }
 
     /// The bytes read of the file, before decompression.
     package var consumed: Int { input.consumed }
+
+    /// Reads the beginning.
+    ///
+    /// - Throws: `InputError` for a tar archive, whose contents would be judged as text.
+    package mutating func checkFormat() throws(InputError) {
+        try fill()
+        guard TarHeader.begins(buffer[..<filled]) else { return }
+        throw InputError(
+            input: input.name,
+            problem: "it is a tar archive; name the log in it: pipe `tar -xOf FILE LOG` into `-`"
+        )
+    }
 
     /// Whether the input is a JSON document rather than lines. The bytes it examines stay in the buffer.
     package mutating func beginDocument() throws(InputError) -> Bool {
@@ -72,6 +88,8 @@ package struct LineChunks: ~Copyable {
     }
 
     private static let lineFeed = UInt8(ascii: "\n")
+    /// How long a live input may be silent before its lines are handed on, in milliseconds.
+    private static let pause: Int32 = 20
 
     private mutating func discardTaken() {
         guard cut > 0 else { return }
@@ -83,6 +101,7 @@ package struct LineChunks: ~Copyable {
 
     private mutating func fill() throws(InputError) {
         while !hasEnded, filled < buffer.count {
+            if isLive, filled > 0, lastLineFeed() != nil, !input.wait(milliseconds: Self.pause) { return }
             let count = try input.read(into: &buffer, from: filled)
             if count == 0 { hasEnded = true }
             filled += count
@@ -114,6 +133,23 @@ package struct LineChunks: ~Copyable {
         discardTaken()
         isDropping = !isAtEnd
         return isAtEnd
+    }
+}
+
+/// Recognises tar archives by their first block.
+private enum TarHeader {
+    private static let block = 512
+
+    /// By the magic at 257 or, in the oldest form, by the checksum over a name that ends in NULs.
+    static func begins(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard bytes.count >= block else { return false }
+        let head = Array(bytes.prefix(block))
+        if head[257...].starts(with: Array("ustar".utf8)) { return true }
+        let field = head[148..<156].filter { (0x30...0x37).contains($0) }
+        guard head[99] == 0, field.count >= 4, let told = Int(String(decoding: field, as: UTF8.self), radix: 8) else {
+            return false
+        }
+        return told == head.enumerated().reduce(0) { $0 + ((148..<156).contains($1.offset) ? 32 : Int($1.element)) }
     }
 }
 

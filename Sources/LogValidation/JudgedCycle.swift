@@ -14,6 +14,18 @@ struct JudgedCycle: Sendable {
     var input = 0
     /// The fingerprint of the installation that its events name; nil where they name none.
     var installation: UInt64?
+    /// The kinds of its events.
+    var kinds: EventKinds = []
+    /// The stage at which it stopped; nil where it came to its end.
+    var stop: CycleStop?
+    /// Where the log cuts it.
+    var cut: LogCut = []
+    /// Whether its device's log tells that the task was registered.
+    var isRegistered = true
+    /// The lines that show the violations, in their order; nil for one without a line of its own.
+    var places: [ShownPlace?] = []
+    /// What to try where the times are whole hours off.
+    var zoneAdvice: String?
     /// The details of its events, where a test run is recorded.
     var details: CycleDetails {
         get { keptDetails.first ?? CycleDetails() }
@@ -47,51 +59,51 @@ struct JudgedCycle: Sendable {
     /// Whether the notification used prefetched content.
     var isContentUsed: Bool { closed.stages.used != nil || closed.outcome == .used }
 
+    /// Whether its planned times follow a clock that a test moved (`Time warp simulated`).
+    var isTimeWarped: Bool { false }
+
+    /// What a person reads of a warped cycle.
+    static let warpSentence = "the clock was moved by a time warp; planned times were judged by the moved clock"
+
+    /// Whether the task ran or the notification was delivered: what a test run is about, and tomorrow's cycle is not.
+    var hasRun: Bool { closed.stages.executed != nil || closed.stages.delivered != nil || isContentUsed }
+
+    /// Whether another cycle is the one to report: one that ran before one that did not, then the later one.
+    func isToldBefore(_ other: JudgedCycle) -> Bool {
+        hasRun == other.hasRun ? order < other.order : other.hasRun
+    }
+
     /// The violations that make a judgement incoherent.
     func faults(strict: Bool) -> [CycleViolation] {
         closed.violations.filter { $0.kind.bucket.isFault(strict: strict) }
     }
 
+    /// The line that shows a violation.
+    func place(ofViolation index: Int) -> ShownPlace? { places.indices.contains(index) ? places[index] : nil }
+
     /// A title for users: the id, else the notification time.
     var title: String {
         scheduleId.map(PlainText.line) ?? closed.notificationTime.map { "notification at \($0)" } ?? "unnamed"
     }
-}
 
-/// What a test run's record holds of a cycle beyond its judgement.
-struct CycleDetails: Sendable {
-    /// The earliest time at which the system may run the task.
-    var earliestBeginDate: Timestamp?
-    /// The device as the cycle's events describe it.
-    var device = DeviceNames()
-    /// What went wrong, in the order of the input.
-    var failures: [FailureNote] = []
-    /// The number of failures, including those not kept.
-    var failureCount = 0
-}
-
-/// The device, as events describe it.
-struct DeviceNames: Hashable, Sendable {
-    var model: String?
-    var system: String?
-    var app: String?
-
-    /// Fills missing names from another description.
-    func completed(by other: DeviceNames) -> DeviceNames {
-        DeviceNames(model: model ?? other.model, system: system ?? other.system, app: app ?? other.app)
+    /// The whole hours between the delivery and its time, where they are that within the tolerated drift; nil for 0.
+    var shiftedHours: Int64? {
+        guard !closed.hasAssumedTimes, let due = closed.notificationTime, let delivered = closed.stages.delivered else {
+            return nil
+        }
+        let seconds = (delivered.microseconds - due.microseconds) / 1_000_000
+        let hours = (Double(seconds) / 3_600).rounded()
+        guard hours != 0, abs(hours) <= 14, abs(Double(seconds) - hours * 3_600) <= 180 else { return nil }
+        return Int64(hours)
     }
 }
 
-/// One event that reports a failure.
-struct FailureNote: Sendable {
-    var time: Timestamp
-    var hasAssumedTime: Bool
-    /// The line number from 1, for an event without a time.
-    var line: Int?
-    var kind: EventKind
-    var reason: FailureReason?
-    var error: String?
-    var status: Int64?
+/// A line of an input that shows something.
+struct ShownPlace: Hashable, Sendable {
+    /// The index of the input.
+    var input: Int
+    /// The line, from 1; in a JSON document the event.
+    var line: Int
 }
 
 extension ViolationBucket {

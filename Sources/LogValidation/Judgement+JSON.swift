@@ -13,7 +13,16 @@ extension Judgement {
     /// - Parameters:
     ///   - strict: whether rules of bucket B count like those of bucket A.
     ///   - explains: whether to list unrecognised lines.
-    package func json(strict: Bool = false, explains: Bool = false) -> [UInt8] {
+    ///   - hints: whether to tell what to look at next.
+    ///   - requirements: the stages and outcomes that at least one cycle must have reached.
+    ///   - checks: the results of scenarios, of the sequence and of a schedule.
+    package func json(
+        strict: Bool = false,
+        explains: Bool = false,
+        hints: Bool = false,
+        requirements: [Requirement] = [],
+        checks: [CheckResult] = []
+    ) -> [UInt8] {
         var text = JSONWriter()
         text.object { text in
             text.name("verdict")
@@ -23,8 +32,13 @@ extension Judgement {
             text.array { text in
                 for cycle in cycles {
                     text.line(indent: 2)
-                    append(cycle, to: &text)
+                    append(cycle, hints: hints, to: &text)
                 }
+            }
+            if !violationsBeside.isEmpty {
+                text.line(indent: 1)
+                text.name("violations")
+                text.array { text in for violation in violationsBeside { append(violation, nil, to: &text) } }
             }
             if omittedCycles > 0 {
                 text.line(indent: 1)
@@ -45,6 +59,19 @@ extension Judgement {
                 text.name("notes")
                 text.array { text in for note in notes { text.value(note) } }
             }
+            if hints, !self.hints.isEmpty {
+                text.line(indent: 1)
+                text.name("hints")
+                text.array { text in for hint in self.hints { text.value(hint) } }
+            }
+            if !requirements.isEmpty {
+                text.line(indent: 1)
+                text.name("requirements")
+                append(requirements, to: &text)
+            }
+            for suite in ["scenarios", "sequence", "schedule"] {
+                append(checks.filter { $0.suite == suite }, named: suite, to: &text)
+            }
             if explains {
                 text.line(indent: 1)
                 text.name("unrecognised")
@@ -61,7 +88,7 @@ extension Judgement {
         return text.bytes + [UInt8(ascii: "\n")]
     }
 
-    private func append(_ cycle: JudgedCycle, to text: inout JSONWriter) {
+    private func append(_ cycle: JudgedCycle, hints: Bool, to text: inout JSONWriter) {
         let closed = cycle.closed
         text.object { text in
             if let file = file(of: cycle) {
@@ -84,7 +111,71 @@ extension Judgement {
             text.value(closed.failureReason.map { "\($0.name)" })
             text.name("violations")
             text.array { text in
-                text.elements(closed.violations)
+                for (index, violation) in closed.violations.enumerated() {
+                    append(violation, cycle.place(ofViolation: index), to: &text)
+                }
+            }
+            if cycle.isTimeWarped {
+                text.name("timeWarped")
+                text.value(Optional(true))
+            }
+            if !cycle.cut.isEmpty {
+                text.name("cut")
+                text.array { text in for name in cycle.cut.names { text.value(name) } }
+            }
+            let advice = hints ? Advice.of(cycle) : []
+            if !advice.isEmpty {
+                text.name("hints")
+                text.array { text in for hint in advice { text.value(hint) } }
+            }
+        }
+    }
+
+    private func append(_ violation: CycleViolation, _ place: ShownPlace?, to text: inout JSONWriter) {
+        text.object { text in
+            text.name("violation")
+            text.value("\(violation.kind.name)")
+            text.name("bucket")
+            text.value(violation.kind.bucket.rawValue)
+            text.name("detail")
+            text.value(violation.detail)
+            if let place {
+                text.name("at")
+                text.value(self.text(of: place))
+                text.name("line")
+                text.value(Int64(place.line))
+            }
+        }
+    }
+
+    private func append(_ checks: [CheckResult], named suite: String, to text: inout JSONWriter) {
+        guard !checks.isEmpty else { return }
+        text.line(indent: 1)
+        text.name(suite)
+        text.array { text in
+            for check in checks {
+                text.line(indent: 2)
+                text.object { text in
+                    text.name("name")
+                    text.value(check.name)
+                    text.name("passed")
+                    text.value(Optional(check.isPassed))
+                    text.name("unmet")
+                    text.array { text in for failure in check.failures { text.value(failure) } }
+                }
+            }
+        }
+    }
+
+    private func append(_ requirements: [Requirement], to text: inout JSONWriter) {
+        text.array { text in
+            for requirement in requirements {
+                text.object { text in
+                    text.name("require")
+                    text.value(requirement.rawValue)
+                    text.name("met")
+                    text.value(Optional(reached.contains(requirement)))
+                }
             }
         }
     }

@@ -10,16 +10,23 @@ extension Judgement {
     /// - Parameters:
     ///   - requirements: the stages and outcomes that at least one cycle must have reached.
     ///   - strict: whether rules of bucket B count like those of bucket A.
-    package func junit(requirements: [Requirement] = [], strict: Bool = false) -> String {
+    ///   - hints: whether to tell what to look at next.
+    ///   - checks: the results of scenarios and of the sequence.
+    package func junit(
+        requirements: [Requirement] = [],
+        strict: Bool = false,
+        hints: Bool = false,
+        checks: [CheckResult] = []
+    ) -> String {
         var suites = inputs.map { JUnitSuite(name: $0.name) }
         for cycle in cycles where suites.indices.contains(cycle.input) {
-            suites[cycle.input].cases.append(JUnitCase(cycle, strict: strict))
+            suites[cycle.input].cases.append(testCase(of: cycle, strict: strict, hints: hints))
         }
         for event in rejected where suites.indices.contains(event.input) {
             suites[event.input].cases.append(.failing("rejected event \(event.index + 1)", event.reason))
         }
         if verdict() == .empty {
-            suites.append(JUnitSuite(name: "verdict", cases: [.failing("empty", emptySentence)]))
+            suites.append(JUnitSuite(name: "verdict", cases: [emptyCase(hints: hints)]))
         }
         if omittedCycles > 0 {
             suites.append(JUnitSuite(name: "cycles not listed", cases: [omittedCase(strict: strict)]))
@@ -30,6 +37,10 @@ extension Judgement {
                 JUnitSuite(name: "requirements", cases: requirements.map { JUnitCase($0, isUnmet: unmet.contains($0)) })
             )
         }
+        for suite in ["scenarios", "sequence", "schedule"] {
+            let results = checks.filter { $0.suite == suite }
+            if !results.isEmpty { suites.append(JUnitSuite(name: suite, cases: results.map { JUnitCase($0) })) }
+        }
         let cases = suites.lazy.flatMap(\.cases)
         var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         text += "<testsuites name=\"dnp-telemetry validate\" tests=\"\(cases.count)\" "
@@ -37,6 +48,18 @@ extension Judgement {
         for suite in suites { suite.append(to: &text) }
         text += "</testsuites>\n"
         return text
+    }
+
+    private func testCase(of cycle: JudgedCycle, strict: Bool, hints: Bool) -> JUnitCase {
+        let advice = hints ? Advice.of(cycle) : []
+        let places = cycle.closed.violations.indices.map { cycle.place(ofViolation: $0).map(text(of:)) }
+        return JUnitCase(cycle, places, advice, strict: strict)
+    }
+
+    private func emptyCase(hints: Bool) -> JUnitCase {
+        var testCase = JUnitCase.failing("empty", emptySentence)
+        testCase.advice = hints ? self.hints : []
+        return testCase
     }
 
     private func omittedCase(strict: Bool) -> JUnitCase {
@@ -65,6 +88,8 @@ private struct JUnitCase {
     var seconds: Int64 = 0
     var failures: [(type: String, message: String)] = []
     var notes: [String] = []
+    /// What to look at next.
+    var advice: [String] = []
 
     init(name: String) {
         self.name = name
@@ -76,7 +101,14 @@ private struct JUnitCase {
         return testCase
     }
 
-    init(_ cycle: JudgedCycle, strict: Bool) {
+    init(_ check: CheckResult) {
+        name = check.name
+        failures = check.failures.map { (type: "unmet", message: $0) }
+        notes = check.notes
+    }
+
+    init(_ cycle: JudgedCycle, _ places: [String?], _ advice: [String], strict: Bool) {
+        self.advice = advice
         name = cycle.title
         if cycle.scheduleId != nil, let time = cycle.closed.notificationTime { name += " (\(time))" }
         if !cycle.closed.hasAssumedTimes, let first = cycle.firstStage, let last = cycle.lastStage {
@@ -84,14 +116,18 @@ private struct JUnitCase {
         }
         notes = ["outcome: \(cycle.closed.outcome.name)"]
         if let reason = cycle.closed.failureReason { notes.append("failure reason: \(reason.name)") }
-        for violation in cycle.closed.violations {
+        for (violation, place) in zip(cycle.closed.violations, places) {
             let bucket = violation.kind.bucket
+            let detail = violation.detail + (place.map { " (\($0))" } ?? "")
             if bucket.isFault(strict: strict) {
-                failures.append((type: "\(violation.kind.name)", message: "\(bucket.rawValue): \(violation.detail)"))
+                failures.append((type: "\(violation.kind.name)", message: "\(bucket.rawValue): \(detail)"))
             } else {
-                notes.append("\(bucket.rawValue) \(violation.kind.name): \(violation.detail)")
+                notes.append("\(bucket.rawValue) \(violation.kind.name): \(detail)")
             }
         }
+        if cycle.isTimeWarped { notes.append(JudgedCycle.warpSentence) }
+        if let cut = cycle.cut.sentence { notes.append(cut) }
+        if failures.isEmpty { notes += advice.map { "hint: \($0)" } }
     }
 
     init(_ requirement: Requirement, isUnmet: Bool) {
@@ -108,8 +144,9 @@ private struct JUnitCase {
         text += ">\n"
         for failure in failures {
             let message = XMLText.escaped(failure.message)
+            let body = ([message] + advice.map { "hint: " + XMLText.escaped($0) }).joined(separator: "\n")
             text +=
-                "      <failure type=\"\(XMLText.escaped(failure.type))\" message=\"\(message)\">\(message)</failure>\n"
+                "      <failure type=\"\(XMLText.escaped(failure.type))\" message=\"\(message)\">\(body)</failure>\n"
         }
         if !notes.isEmpty {
             text += "      <system-out>\(notes.map(XMLText.escaped).joined(separator: "\n"))</system-out>\n"

@@ -12,15 +12,39 @@ extension Judgement {
     ///   - style: whether text is coloured.
     ///   - strict: whether rules of bucket B count like those of bucket A.
     ///   - explains: whether to list unrecognised lines.
-    package func text(style: TextStyle = .plain, strict: Bool = false, explains: Bool = false) -> String {
+    ///   - hints: whether to tell what to look at next.
+    ///   - checks: the results of scenarios, of the sequence and of a schedule.
+    package func text(
+        style: TextStyle = .plain,
+        strict: Bool = false,
+        explains: Bool = false,
+        hints: Bool = false,
+        checks: [CheckResult] = []
+    ) -> String {
         var text = ""
-        if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict) }
+        if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict, hints: hints) }
         appendCounters(to: &text, style)
         appendLines(to: &text, style)
         if rejectedEvents > 0 { appendRejected(to: &text, style) }
         if explains { appendUnrecognised(to: &text, style) }
         for note in notes { text += style.text("Note", .note) + "  \(note)\n\n" }
+        if !checks.isEmpty { text += Self.text(of: checks, style) + "\n" }
+        if hints, !self.hints.isEmpty {
+            for hint in self.hints { text += style.text("Hint", .note) + "  \(hint)\n" }
+            text += "\n"
+        }
         text += verdictLine(style: style, strict: strict) + "\n"
+        return text
+    }
+
+    /// Each check in a line, and what is unmet below it.
+    package static func text(of checks: [CheckResult], _ style: TextStyle) -> String {
+        var text = style.text("Checks", .strong) + "\n"
+        for check in checks {
+            let mark: StageMark = check.isPassed ? .reached : .missing
+            text += "  \(style.text(mark.rawValue, mark.colour)) \(PlainText.line(check.name))\n"
+            for failure in check.failures { text += "      \(PlainText.line(failure))\n" }
+        }
         return text
     }
 
@@ -49,22 +73,26 @@ extension Judgement {
         return "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles") (\(parts.joined(separator: ", ")))"
     }
 
-    private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool) {
+    private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool, hints: Bool) {
         let columns = CycleColumns(cycles)
         text += columns.heading(style, namesFiles: namesFiles) + "\n"
         for cycle in cycles {
             text += columns.row(cycle, style, file: file(of: cycle)) + "\n"
             if let installation = installation(of: cycle) { text += "    of installation \(installation)\n" }
-            for violation in cycle.closed.violations {
+            for (index, violation) in cycle.closed.violations.enumerated() {
                 let kind = violation.kind
                 let isFault = kind.bucket.isFault(strict: strict)
                 text += "    \(isFault ? "violation" : "note") "
                 text += style.text("\(kind.bucket.rawValue) \(kind.name)", isFault ? .bad : .note)
-                text += ": \(PlainText.line(violation.detail))\n"
+                text += ": \(PlainText.line(violation.detail))"
+                text += cycle.place(ofViolation: index).map { " (\(self.text(of: $0)))\n" } ?? "\n"
             }
             if cycle.closed.hasAssumedTimes {
                 text += "    the lines have no times; rules about time were not judged\n"
             }
+            if cycle.isTimeWarped { text += "    \(JudgedCycle.warpSentence)\n" }
+            if let cut = cycle.cut.sentence { text += "    \(cut)\n" }
+            if hints { for hint in Advice.of(cycle) { text += "    " + style.text("hint", .note) + ": \(hint)\n" } }
         }
         if omittedCycles > 0 { text += "    and \(omittedCycles) more that are counted and not listed\n" }
         text += "\n"

@@ -32,6 +32,18 @@ package struct Judgement: Sendable {
     var reached: Set<Requirement> = []
     /// The device as any event describes it.
     var device = DeviceNames()
+    /// The conditions as any event tells them, where a test run is recorded.
+    var conditions = RunConditions()
+    /// What the log of each device holds.
+    var logs: [DeviceLog] = []
+    /// The best of the cycles' marker sequences.
+    var sequence = MarkerSequence.empty
+    /// Violations of no cycle: schedules that the log does not have.
+    var violationsBeside: [CycleViolation] = []
+    /// The comparison with the plugin's schedule, where one was given.
+    package internal(set) var scheduleCheck: CheckResult?
+    /// What the judgement takes from the fold's count of violations, and adds to it.
+    var violationChanges: [ViolationKind: Int64] = [:]
 
     init() {}
 
@@ -85,13 +97,35 @@ package struct Judgement: Sendable {
     }
 
     /// What should be known of the inputs, though it changes no verdict.
-    var notes: [String] { inputs.compactMap(\.note) }
+    var notes: [String] { inputs.compactMap(\.note) + refusalNotes }
+
+    /// In words that the system refused the task, where nothing ran in spite of that.
+    private var refusalNotes: [String] {
+        guard let log = logs.first(where: \.isRefused), totals.scheduled == 0, totals.executed == 0 else { return [] }
+        let expected = "expected on a simulator, where it is no bug of the plugin, and no prefetch could run"
+        let isOff = "on a device Background App Refresh is off, or Info.plist lacks the task's identifier"
+        let why = log.isSimulator.map { $0 ? expected : isOff } ?? "\(expected); \(isOff)"
+        return ["the system refused to schedule the task (BGTaskSchedulerErrorDomain Code=1): \(why)"]
+    }
+
+    /// What to look at where there is no cycle.
+    var hints: [String] { closedCycles == 0 && rejectedEvents == 0 ? Advice.ofEmptyLog(self, logs) : [] }
 
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
     /// The number of violations that make the judgement incoherent.
     func faultCount(strict: Bool) -> UInt64 {
-        ViolationKind.allCases.reduce(0) { $1.bucket.isFault(strict: strict) ? $0 + totals.violations($1) : $0 }
+        ViolationKind.allCases.reduce(0) { $1.bucket.isFault(strict: strict) ? $0 + violations($1) : $0 }
+    }
+
+    /// The number of violations of a rule that are told.
+    private func violations(_ kind: ViolationKind) -> UInt64 {
+        UInt64(max(0, Int64(clamping: totals.violations(kind)) + (violationChanges[kind] ?? 0)))
+    }
+
+    /// A line of an input, as in `device.log:12`.
+    func text(of place: ShownPlace) -> String {
+        "\(PlainText.line(inputs.indices.contains(place.input) ? inputs[place.input].name : "input")):\(place.line)"
     }
 }
 
@@ -159,14 +193,22 @@ extension Judgement {
 
 /// A stage or outcome that at least one cycle must have reached (`--require`).
 package enum Requirement: String, CaseIterable, Sendable {
+    /// The task was registered with the system.
+    case registered
     /// A task was scheduled.
     case scheduled
+    /// A schedule was written to the plugin's database.
+    case persisted
     /// A task was executed.
     case executed
+    /// A fetch began.
+    case started
     /// A fetch succeeded.
     case success
     /// A fetch failed for good.
     case failure
+    /// A task was told to be completed.
+    case completed
     /// A notification used prefetched content.
     case used
     /// A notification was delivered.
@@ -193,10 +235,14 @@ package enum Requirement: String, CaseIterable, Sendable {
     /// The message for an unmet requirement.
     package var unmetSentence: String {
         switch self {
+        case .registered: "no registration of the task is told"
         case .scheduled: "no cycle was scheduled"
+        case .persisted: "no cycle's schedule was persisted"
         case .executed: "no cycle was executed"
+        case .started: "no cycle's fetch began"
         case .success: "no cycle's fetch succeeded"
         case .failure: "no cycle's fetch failed"
+        case .completed: "no cycle's task was completed"
         case .used: "no cycle's content was used for its notification"
         case .delivered: "no cycle's notification was delivered"
         case .fallback, .failed, .missed, .incomplete: "no cycle ended as \(rawValue)"
@@ -205,6 +251,7 @@ package enum Requirement: String, CaseIterable, Sendable {
 
     func isMet(by cycle: ClosedCycle) -> Bool {
         switch self {
+        case .registered, .persisted, .started, .completed: false
         case .scheduled: cycle.stages.scheduled != nil
         case .executed: cycle.stages.executed != nil
         case .success: cycle.stages.success != nil
@@ -215,6 +262,16 @@ package enum Requirement: String, CaseIterable, Sendable {
         case .failed: cycle.outcome == .failed
         case .missed: cycle.outcome == .missed
         case .incomplete: cycle.outcome == .incomplete
+        }
+    }
+
+    /// Whether the events of a cycle meet it, where it is about an event that is no stage of the fold.
+    func isMet(by kinds: EventKinds) -> Bool {
+        switch self {
+        case .persisted: kinds.contains(.schedulePersisted)
+        case .started: kinds.contains(.prefetchStarted)
+        case .completed: kinds.contains(.prefetchCompleted)
+        default: false
         }
     }
 }

@@ -9,6 +9,8 @@ struct JudgementFolding {
     private static let cyclesOfAPiece = 32_768
 
     private let detail: JudgementOptions.Detail
+    private let planned: PlannedSchedules?
+    private let isWhole: Bool
     private let key: IdentityKey
     private let pseudonyms: EphemeralPseudonyms
     private let lines: LogDecoderOptions
@@ -32,11 +34,13 @@ struct JudgementFolding {
     /// - Parameters:
     ///   - openCycles: the maximum number of open cycles.
     ///   - listedCycles: the maximum number of listed cycles.
+    ///   - observer: is told each stage as it is read.
     init(
         _ options: JudgementOptions,
         _ pseudonyms: EphemeralPseudonyms,
         openCycles: Int,
-        listedCycles: Int = JudgementOptions.listedCycles
+        listedCycles: Int = JudgementOptions.listedCycles,
+        observer: (@Sendable (StageNotice) -> Void)? = nil
     ) {
         self.listedCycles = listedCycles
         if case .testRun(let scheduleId?) = options.detail {
@@ -44,6 +48,13 @@ struct JudgementFolding {
         } else {
             detail = options.detail
         }
+        var planned = options.planned
+        for index in (planned?.entries ?? []).indices {
+            let id = planned?.entries[index].scheduleId
+            planned?.entries[index].scheduleId = id.map(pseudonyms.shaped(identifier:))
+        }
+        self.planned = planned
+        isWhole = options.isWhole
         key = pseudonyms.identityKey
         self.pseudonyms = pseudonyms
         lines = options.lines
@@ -58,7 +69,7 @@ struct JudgementFolding {
             isReceiver: false
         )
         // The notes of the cycles that a piece closes are still kept while its own events are noted.
-        notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun)
+        notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun, observer: observer)
     }
 
     /// Whether the judgement names the file of each cycle.
@@ -75,6 +86,7 @@ struct JudgementFolding {
             lines.source = source
             if let source { unnamed.insert(source.fingerprint) }
             deviceDoubts = []
+            notes.beginDevice()
             binder = LogBinder(lines, pseudonyms: pseudonyms, identityKey: key)
         case .lines(let parsed): add(binder.bind(parsed, readAt: readAt), input: input, receivedAt: readAt)
         case .events(let decoded): add(decoded, input: input, receivedAt: readAt)
@@ -103,7 +115,7 @@ struct JudgementFolding {
         judgement.rejected += decoded.rejections.prefix(room).map {
             RejectedEvent(input: input, index: $0.index, reason: $0.description)
         }
-        if detail.needsCycles { notes.note(events, untimedLines: decoded.untimedLines, input: input, key: key) }
+        if detail.needsCycles { notes.note(events, places: decoded.places, input: input, key: key) }
         try? fold.apply(events.bytes.span, receivedAt: receivedAt)
         takeCycles()
     }
@@ -116,14 +128,21 @@ struct JudgementFolding {
         for (index, found) in doubts where judgement.inputs.indices.contains(index) {
             judgement.inputs[index].doubts = found
         }
+        if detail.isTestRun { dropUnrecorded() }
         judgement.totals = fold.totals
+        judgement.logs = notes.logs
+        if notes.logs.contains(where: { $0.kinds.contains(.prefetchRegistered) }) {
+            judgement.reached.insert(.registered)
+        }
         judgement.groups = fold.totalsByGroup
         judgement.device = notes.device
+        judgement.conditions = notes.conditions
         judgement.namesInstallations = installations.count > 1
         judgement.cycles.sort { left, right in
             left.order == right.order
                 ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
         }
+        if let planned { judgement.hold(against: planned) }
         return judgement
     }
 
@@ -139,6 +158,7 @@ struct JudgementFolding {
             if let note = notes.take(closed) {
                 cycle.scheduleId = note.scheduleId
                 cycle.input = note.input
+                complete(&cycle, note)
                 let endedTwice = closed.violations.contains { $0.kind == .duplicateTerminal }
                 if endedTwice, unnamed.contains(closed.installation) {
                     doubts[note.input, default: []].insert(.results)
@@ -147,6 +167,45 @@ struct JudgementFolding {
             }
             list(cycle)
         }
+    }
+
+    /// Adds what the events of a cycle show: where the log cuts it, the lines of its violations, and where it stopped.
+    private mutating func complete(_ cycle: inout JudgedCycle, _ note: CycleNotes.Note) {
+        let evidence = note.evidence
+        let log = notes.logs.indices.contains(note.device) ? notes.logs[note.device] : DeviceLog()
+        cycle.kinds = evidence.kinds
+        cycle.isRegistered = log.kinds.contains(.prefetchRegistered)
+        cycle.cut = isWhole ? [] : LogCut(cycle.closed, evidence, in: log)
+        if !cycle.cut.isEmpty {
+            for violation in cycle.closed.violations where cycle.cut.hides(violation.kind, evidence) {
+                judgement.violationChanges[violation.kind, default: 0] -= 1
+            }
+            cycle.closed.violations.removeAll { cycle.cut.hides($0.kind, evidence) }
+        }
+        cycle.places = cycle.closed.violations.map { violation in
+            evidence.place(of: violation.kind).flatMap { place in
+                guard place.line > 0, notes.inputs.indices.contains(Int(place.order)) else { return nil }
+                return ShownPlace(input: notes.inputs[Int(place.order)], line: Int(place.line))
+            }
+        }
+        cycle.stop = !cycle.cut.isEmpty ? nil : CycleStop(cycle.closed, evidence.kinds)
+        if let hours = cycle.shiftedHours, let time = cycle.closed.stages.delivered {
+            cycle.zoneAdvice = Advice.ofZone(shiftedHours: hours, at: time, lines.zone)
+        }
+        let sequence = MarkerSequence(evidence, registered: log.registered)
+        if sequence.faults < judgement.sequence.faults { judgement.sequence = sequence }
+        for requirement in Requirement.allCases where requirement.isMet(by: evidence.kinds) {
+            judgement.reached.insert(requirement)
+        }
+    }
+
+    /// Drops the cycles that are too many for records: those that never ran, then the oldest.
+    private mutating func dropUnrecorded() {
+        let excess = judgement.cycles.count - JudgementOptions.recordedCycles
+        guard excess > 0 else { return }
+        judgement.cycles.sort { $0.isToldBefore($1) }
+        judgement.cycles.removeFirst(excess)
+        judgement.omittedCycles += UInt64(excess)
     }
 
     private mutating func list(_ cycle: JudgedCycle) {
@@ -160,177 +219,22 @@ struct JudgementFolding {
             }
         case .testRun(let scheduleId):
             let isWanted = scheduleId == nil || cycle.scheduleId == scheduleId
-            let isLater = judgement.cycles.first.map { $0.order <= cycle.order } ?? true
-            if isWanted, isLater {
-                judgement.omittedCycles += UInt64(judgement.cycles.count)
-                judgement.cycles = [cycle]
-            } else {
+            guard isWanted else {
                 judgement.omittedCycles += 1
+                return
             }
+            judgement.cycles.append(cycle)
+            if judgement.cycles.count >= 2 * JudgementOptions.recordedCycles { dropUnrecorded() }
         }
     }
 }
 
 extension JudgementOptions.Detail {
-    fileprivate var needsCycles: Bool {
+    var needsCycles: Bool {
         if case .counters = self { false } else { true }
     }
 
     var isTestRun: Bool {
         if case .testRun = self { true } else { false }
-    }
-}
-
-/// What the fold does not keep of open cycles: the texts, and the input with their first event.
-///
-/// Bounded: above the limit new cycles are not noted and are listed without their id.
-private struct CycleNotes {
-    /// The notes of one cycle.
-    struct Note {
-        var scheduleId: String?
-        var input: Int
-        var details: CycleDetails?
-        /// Whether the cycle was closed; another one of the same schedule may follow.
-        fileprivate var isTaken = false
-    }
-
-    /// What names a cycle without a schedule id.
-    private struct Notification: Hashable {
-        var installation: UInt64
-        var time: Timestamp
-    }
-
-    /// The device as any event describes it.
-    private(set) var device = DeviceNames()
-
-    private let limit: Int
-    private let hasDetails: Bool
-    private var bySchedule: [UInt64: Note] = [:]
-    private var byNotification: [Notification: Note] = [:]
-    private var lastSchedule: UInt64?
-
-    /// - Parameters:
-    ///   - limit: the maximum number of noted cycles.
-    ///   - hasDetails: whether to note the details of a test run's record.
-    init(limit: Int, hasDetails: Bool) {
-        self.limit = limit
-        self.hasDetails = hasDetails
-    }
-
-    /// - Parameter untimedLines: the line numbers of the events without a time, as far as they are known.
-    mutating func note(_ events: EventBatch, untimedLines: [Int] = [], input: Int, key: IdentityKey) {
-        let bytes = events.bytes.span
-        var cursor = EventCursor()
-        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
-        var lines = untimedLines[...]
-        while (try? cursor.next(into: &event, in: bytes)) ?? false {
-            note(event, bytes, line: event.isTimeAssumed ? lines.popFirst() : nil, input: input, key: key)
-        }
-    }
-
-    /// Takes the notes of a closed cycle.
-    mutating func take(_ cycle: ClosedCycle) -> Note? {
-        lastSchedule = nil
-        if let schedule = cycle.schedule, let note = bySchedule[schedule] {
-            bySchedule[schedule]?.take()
-            return note
-        }
-        guard let time = cycle.notificationTime else { return nil }
-        let notification = Notification(installation: cycle.installation, time: time)
-        guard let note = byNotification[notification] else { return nil }
-        byNotification[notification]?.take()
-        return note
-    }
-
-    private mutating func note(_ event: Event, _ bytes: Span<UInt8>, line: Int?, input: Int, key: IdentityKey) {
-        if hasDetails { device = DeviceNames(event, bytes).completed(by: device) }
-        if let schedule = key.schedule(of: event, in: bytes) {
-            guard hasDetails || schedule != lastSchedule else { return }
-            lastSchedule = schedule
-            if bySchedule[schedule] == nil {
-                guard Self.dropTaken(&bySchedule, limit) else { return }
-                bySchedule[schedule] = newNote(bytes.text(event.scheduleId), input)
-            }
-            bySchedule[schedule]?.isTaken = false
-            if hasDetails { bySchedule[schedule]?.details?.add(event, bytes, line: line) }
-        } else if let time = event.scheduledFor {
-            let notification = Notification(installation: event.installation?.fingerprint ?? 0, time: time)
-            if byNotification[notification] == nil {
-                guard Self.dropTaken(&byNotification, limit) else { return }
-                byNotification[notification] = newNote(nil, input)
-            }
-            byNotification[notification]?.isTaken = false
-            if hasDetails { byNotification[notification]?.details?.add(event, bytes, line: line) }
-        }
-    }
-
-    private func newNote(_ scheduleId: String?, _ input: Int) -> Note {
-        Note(scheduleId: scheduleId, input: input, details: hasDetails ? CycleDetails() : nil)
-    }
-
-    /// Drops the notes of closed cycles when full; false when it is still full.
-    private static func dropTaken<Key>(_ notes: inout [Key: Note], _ limit: Int) -> Bool {
-        if notes.count >= limit { notes = notes.filter { !$0.value.isTaken } }
-        return notes.count < limit
-    }
-}
-
-extension CycleNotes.Note {
-    fileprivate mutating func take() {
-        isTaken = true
-        if details != nil { details = CycleDetails() }
-    }
-}
-
-extension CycleDetails {
-    /// The maximum number of failures kept of a cycle.
-    private static let keptFailures = 16
-
-    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
-        earliestBeginDate = event.earliestBeginDate ?? earliestBeginDate
-        device = DeviceNames(event, bytes).completed(by: device)
-        guard event.kind.isFailure else { return }
-        failureCount += 1
-        if failures.count < Self.keptFailures { failures.append(FailureNote(event, bytes, line: line)) }
-    }
-}
-
-extension DeviceNames {
-    fileprivate init(_ event: Event, _ bytes: Span<UInt8>) {
-        model = bytes.text(event.deviceModel)
-        system = bytes.text(event.osVersion)
-        app = bytes.text(event.appVersion)
-    }
-}
-
-extension FailureNote {
-    fileprivate init(_ event: Event, _ bytes: Span<UInt8>, line: Int?) {
-        time = event.timestamp
-        hasAssumedTime = event.isTimeAssumed
-        self.line = line.map { $0 + 1 }
-        kind = event.kind
-        reason = event.reason
-        error = bytes.text(event.error)
-        status = event.status
-    }
-}
-
-extension Span<UInt8> {
-    /// A text of an event; nil where it is empty.
-    fileprivate func text(_ range: Event.Text) -> String? {
-        guard !range.isEmpty else { return nil }
-        return unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-    }
-}
-
-extension EventKind {
-    /// Whether events of this kind report a failure.
-    fileprivate var isFailure: Bool {
-        switch self {
-        case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
-            .contentMissing, .notificationDenied, .notificationDrift:
-            true
-        default: false
-        }
     }
 }

@@ -54,7 +54,7 @@ package struct JudgementRun: Sendable {
         reader.stackSize = 4 << 20
         reader.start()
 
-        var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles)
+        var folding = JudgementFolding(options, pseudonyms, openCycles: Self.openCycles, observer: options.observer)
         folding.namesFiles = devices.areSeveral
         var failure: InputError?
         reading: while true {
@@ -133,17 +133,27 @@ package struct JudgementOptions: Sendable {
         case counters
         /// The cycles, the first 100,000 of them.
         case cycles
-        /// One cycle with the details of a test run's record: the latest, or the latest of a schedule.
+        /// The cycles, the newest 1,000 of them, with the details of a test run's record: all, or those of a schedule.
         case testRun(scheduleId: String?)
     }
 
     /// The maximum number of listed cycles.
     static let listedCycles = 100_000
+    /// The maximum number of cycles of which records are written.
+    static let recordedCycles = 1_000
     /// The maximum number of listed rejected events.
     static let listedRejections = 1_000
     /// The maximum number of explained lines of an input.
     static let explainedLines = 1_000
 
+    /// Whether the lines are of a simulator, where that is known.
+    package var isSimulator: Bool?
+    /// Whether the logs are known to be whole, so that no cycle is cut.
+    package var isWhole = false
+    /// The plugin's schedule, which the cycles are held against.
+    package var planned: PlannedSchedules?
+    /// Is told each stage as it is read, where the input is live.
+    package var observer: (@Sendable (StageNotice) -> Void)?
     /// What is kept of each cycle.
     package var detail = Detail.cycles
     /// Whether to keep the first unrecognised lines.
@@ -161,7 +171,8 @@ package struct JudgementOptions: Sendable {
     /// The decoder's options for every input.
     var lines: LogDecoderOptions {
         var lines = format.decoderOptions
-        lines.reportsUntimedLines = detail.isTestRun
+        lines.reportsPlaces = detail.needsCycles
+        lines.isSimulator = isSimulator
         lines.unrecognisedLimit = explains ? Self.explainedLines : 0
         return lines
     }
@@ -208,7 +219,8 @@ private struct InputDecoding: Sendable {
         emit: (InputPiece) -> Void,
         progress: (_ bytes: Int, _ lines: UInt64) -> Void
     ) throws(InputError) -> JudgedInput {
-        var chunks = LineChunks(input)
+        var chunks = LineChunks(input, isLive: options.observer != nil)
+        try chunks.checkFormat()
         var lines = options.lines
         lines.source = source
         if options.format.wrapper == nil || options.format.wrapper == .events {
@@ -264,7 +276,8 @@ private struct InputDecoding: Sendable {
             receivedAt: now(),
             pseudonyms: pseudonyms,
             identityKey: pseudonyms.identityKey,
-            installation: lines.source
+            installation: lines.source,
+            reportsPlaces: lines.reportsPlaces
         )
         if decoded.events.count == 0, let first = decoded.rejections.first {
             if let judged = decodeAsLines(bytes, lines, named: name, emit: emit) { return judged }

@@ -12,31 +12,63 @@ extension TestRun {
         text.object { text in
             text.line(indent: 2)
             text.name("testRun")
-            text.object { text in
-                appendCircumstances(to: &text)
-                text.line(indent: 4)
-                text.name("outcome")
-                text.object(appendOutcome)
-                text.line(indent: 4)
-                text.name("telemetry")
-                text.object(appendTelemetry)
-                text.line(indent: 4)
-                text.name("stateVerification")
-                text.object(appendVerification)
-                text.line(indent: 4)
-                text.name("violations")
-                text.array(appendViolations)
-                text.line(indent: 4)
-                text.name("failures")
-                text.array(appendFailures)
-                text.line(indent: 4)
-                text.name("notes")
-                text.value(circumstances.notes ?? "")
-                text.lastLine(indent: 2)
-            }
+            append(to: &text)
             text.lastLine(indent: 0)
         }
         return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    /// The artifacts of several runs as one object, `{"testRuns":[...]}`.
+    package static func json(_ runs: [TestRun]) -> [UInt8] {
+        var text = JSONWriter()
+        text.object { text in
+            text.name("testRuns")
+            text.array { text in for run in runs { run.append(to: &text) } }
+        }
+        return text.bytes + [UInt8(ascii: "\n")]
+    }
+
+    private func append(to text: inout JSONWriter) {
+        text.object { text in
+            appendCircumstances(to: &text)
+            text.line(indent: 4)
+            text.name("outcome")
+            text.object(appendOutcome)
+            text.line(indent: 4)
+            text.name("telemetry")
+            text.object(appendTelemetry)
+            text.line(indent: 4)
+            text.name("stateVerification")
+            text.object(appendVerification)
+            text.line(indent: 4)
+            text.name("violations")
+            text.array(appendViolations)
+            text.line(indent: 4)
+            text.name("failures")
+            text.array(appendFailures)
+            text.line(indent: 4)
+            text.name("notes")
+            text.value(circumstances.notes ?? "")
+            text.line(indent: 4)
+            text.name("otherCycles")
+            text.array(appendOthers)
+            text.lastLine(indent: 2)
+        }
+    }
+
+    private func appendOthers(to text: inout JSONWriter) {
+        for other in others {
+            text.line(indent: 6)
+            text.object { text in
+                text.name("scheduleId")
+                text.value(other.scheduleId)
+                text.name("notificationTime")
+                text.value(other.notificationTime)
+                text.name("outcome")
+                text.value("\(other.outcome.name)")
+            }
+        }
+        if !others.isEmpty { text.lastLine(indent: 4) }
     }
 
     private func appendCircumstances(to text: inout JSONWriter) {
@@ -60,6 +92,20 @@ extension TestRun {
         text.name("conditions")
         text.value(conditions)
         text.line(indent: 4)
+        text.name("runConditions")
+        text.object { text in
+            text.name("pluggedIn")
+            text.value(facts.pluggedIn)
+            text.name("network")
+            text.value(facts.network?.rawValue)
+            text.name("lowPowerMode")
+            text.value(facts.lowPowerMode)
+            text.name("backgroundRefresh")
+            text.value(facts.backgroundRefresh)
+            text.name("simulator")
+            text.value(facts.simulator)
+        }
+        text.line(indent: 4)
         text.name("scheduleId")
         text.value(cycle.scheduleId)
         text.line(indent: 4)
@@ -68,6 +114,9 @@ extension TestRun {
         text.line(indent: 4)
         text.name("timesKnown")
         text.value(areTimesKnown)
+        text.line(indent: 4)
+        text.name("timeWarped")
+        text.value(Optional(cycle.isTimeWarped))
     }
 
     private func appendOutcome(to text: inout JSONWriter) {
@@ -101,6 +150,12 @@ extension TestRun {
             text.name("summary")
             text.value(timing.sentence)
         }
+        text.line(indent: 6)
+        text.name("fallbackCause")
+        text.value(fallbackCause)
+        text.line(indent: 6)
+        text.name("missedWindow")
+        text.value(missedWindowSentence)
         text.line(indent: 6)
         text.name("errors")
         text.array { text in errors.forEach { text.value($0) } }

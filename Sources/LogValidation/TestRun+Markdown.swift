@@ -92,12 +92,31 @@ extension TestRun {
     private var noteItems: String {
         var items = "- The cycle ended as `\(cycle.closed.outcome.name)`.\n"
         if !areTimesKnown { items += "- The log has no times; rules about time were not judged.\n" }
-        if otherCycles > 0 { items += "- The log holds \(otherCycles) more; `--cycle` chooses another.\n" }
+        if cycle.isTimeWarped { items += "- \(JudgedCycle.warpSentence).\n" }
+        if let cut = cycle.cut.sentence { items += "- \(MarkdownText.escaped(cut)).\n" }
+        if let cause = fallbackCause { items += "- The notification fell back: `\(cause)`.\n" }
+        if let sentence = missedWindowSentence { items += "- \(MarkdownText.escaped(sentence))\n" }
+        items += otherItems
         if let notes = circumstances.notes {
             for line in notes.split(whereSeparator: \.isNewline) {
                 items += "- \(MarkdownText.escaped(String(line)))\n"
             }
         }
+        return items
+    }
+}
+
+extension TestRun {
+    /// The other cycles of the log; those that are not listed as a number.
+    private var otherItems: String {
+        guard otherCycles > 0 else { return "" }
+        var items = "- The log holds \(otherCycles) more; `--cycle` chooses another, `--all` writes all:\n"
+        for other in others {
+            let time = other.notificationTime.map(\.description) ?? "no notification time"
+            items += "  - \(MarkdownText.escaped(other.scheduleId ?? "unnamed")), \(time): `\(other.outcome.name)`\n"
+        }
+        let unlisted = otherCycles - min(otherCycles, UInt64(others.count))
+        if unlisted > 0 { items += "  - and \(unlisted) more\n" }
         return items
     }
 }

@@ -15,8 +15,10 @@ package struct TestRun: Sendable {
         package var build: String?
         /// The ids of the tested scenarios.
         package var scenarios: [String] = []
-        /// Power, network and settings during the test.
+        /// Power, network and settings during the test, in words.
         package var conditions: String?
+        /// The same as data; nil members: as the events say.
+        package var facts = RunConditions()
         /// Notes and follow-ups.
         package var notes: String?
 
@@ -30,6 +32,20 @@ package struct TestRun: Sendable {
     let counters: Counters
     /// The number of other cycles in the log.
     let otherCycles: UInt64
+    /// The newest of the other cycles.
+    let others: [OtherCycle]
+    /// The conditions as data: as they were given, else as the events say.
+    let facts: RunConditions
+
+    /// Another cycle of the same log.
+    struct OtherCycle: Sendable {
+        var scheduleId: String?
+        var notificationTime: Timestamp?
+        var outcome: CycleOutcome
+    }
+
+    /// The maximum number of other cycles that a record lists.
+    private static let listedOthers = 20
 
     /// The counters of the artifact.
     struct Counters {
@@ -39,12 +55,33 @@ package struct TestRun: Sendable {
         var used: UInt64
     }
 
-    /// The record of the cycle of a judgement with the detail `testRun`; nil without a cycle.
+    /// The record of the latest cycle that ran, in a judgement with the detail `testRun`; nil without a cycle.
     package init?(_ judgement: Judgement, _ circumstances: Circumstances) {
-        guard let cycle = judgement.cycles.last else { return nil }
+        guard let cycle = judgement.cycles.max(by: { $0.isToldBefore($1) }) else { return nil }
+        self.init(cycle, of: judgement, circumstances)
+    }
+
+    /// The records of all cycles of a judgement, in the order of their notifications.
+    package static func all(_ judgement: Judgement, _ circumstances: Circumstances) -> [TestRun] {
+        judgement.cycles.map { TestRun($0, of: judgement, circumstances) }
+    }
+
+    private init(_ cycle: JudgedCycle, of judgement: Judgement, _ circumstances: Circumstances) {
         self.cycle = cycle
         self.circumstances = circumstances
         otherCycles = judgement.closedCycles - 1
+        others = judgement.cycles.reversed().lazy
+            .filter { $0.order != cycle.order || $0.scheduleId != cycle.scheduleId }.prefix(Self.listedOthers)
+            .map {
+                OtherCycle(
+                    scheduleId: $0.scheduleId,
+                    notificationTime: $0.closed.notificationTime,
+                    outcome: $0.closed.outcome
+                )
+            }
+        let sentence = circumstances.conditions.map(RunConditions.init(sentence:)) ?? RunConditions()
+        facts = circumstances.facts.completed(by: sentence).completed(by: cycle.details.conditions)
+            .completed(by: judgement.conditions)
         device = cycle.details.device.completed(by: judgement.device)
         let closed = cycle.closed
         let totals = judgement.totals
@@ -98,7 +135,38 @@ package struct TestRun: Sendable {
         return errors + cycle.faults(strict: true).map { "\($0.kind.name): \($0.detail)" }
     }
 
-    var conditions: String { circumstances.conditions ?? Self.notGiven }
+    var conditions: String {
+        if let conditions = circumstances.conditions { return conditions }
+        return facts.isUnknown ? Self.notGiven : facts.words.joined(separator: ", ")
+    }
+
+    /// Why the notification fell back to content fetched on demand; nil where it did not.
+    var fallbackCause: String? {
+        guard cycle.closed.outcome == .fallback else { return nil }
+        if stages.success == nil, stages.failure != nil { return "fetch_failed" }
+        if stages.success == nil { return stages.executed == nil ? "not_executed" : "unknown" }
+        guard let ttl = cycle.details.ttl else { return "content_lost" }
+        let age = cycle.details.age ?? zip(known(stages.success), known(stages.delivered))
+        return age.map { $0 > ttl } ?? false ? "expired_content" : "content_lost"
+    }
+
+    private func zip(_ start: Timestamp?, _ end: Timestamp?) -> Int64? {
+        guard let start, let end else { return nil }
+        return (end.microseconds - start.microseconds) / 1_000_000
+    }
+
+    /// What the conditions say on a window in which the task did not run; nil where it ran.
+    var missedWindowSentence: String? {
+        let isMissed = cycle.closed.outcome == .missed || cycle.closed.violations.contains { $0.kind == .missedWindow }
+        guard isMissed else { return nil }
+        let hindrances = facts.hindrances
+        if !hindrances.isEmpty { return "The task missed its window: \(hindrances.joined(separator: ", "))." }
+        return facts.isUnknown
+            ? "The task missed its window; the conditions of the run are not known (--power, --network, --low-power, "
+                + "--background-refresh)."
+            : "The task missed its window, and none of the known conditions (\(facts.words.joined(separator: ", "))) "
+                + "explains it: the system's own timing."
+    }
 
     static let unknown = "unknown"
     static let notGiven = "none given"

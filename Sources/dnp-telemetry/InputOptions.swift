@@ -10,7 +10,7 @@ struct InputFiles: ParsableArguments {
         help: ArgumentHelp("Files to read; - is standard input.", valueName: "file"),
         completion: .file()
     )
-    var paths: [String]
+    var paths: [String] = []
 
     @Flag(
         help: ArgumentHelp(
@@ -25,6 +25,13 @@ struct InputFiles: ParsableArguments {
         guard paths.count(where: { $0 == "-" }) < 2 else {
             throw ValidationError("expected - once, since standard input can be read only once")
         }
+    }
+}
+
+extension InputFiles {
+    /// - Throws: `ValidationError` where no file is named.
+    func checkNamed() throws {
+        if paths.isEmpty { throw ValidationError("Missing expected argument '<file> ...'") }
     }
 }
 
@@ -74,16 +81,23 @@ struct InputOptions: ParsableArguments {
         }
     }
 
-    /// Reads and judges the inputs with a progress line.
+    /// Reads and judges the inputs with a progress line, or with a line for each stage.
     ///
+    /// - Parameter live: whether stages are shown as they are read; nil: where standard input is a pipe or terminal and
+    ///   a person watches.
     /// - Throws: `ExitCode(2)` after printing why an input cannot be read.
-    func judge(_ inputs: [String], _ options: JudgementOptions) throws -> Judgement {
+    func judge(_ inputs: [String], _ options: JudgementOptions, live: Bool? = false) throws -> Judgement {
+        var options = options
+        let showsStages =
+            live
+            ?? (!quiet && inputs == ["-"] && Terminal.isTerminal(Terminal.error) && Terminal.isStream(Terminal.input))
+        if showsStages { options.observer = { Terminal.say($0.line) } }
         let isLive = inputs.contains("-")
         if isLive, !quiet, Terminal.isTerminal(Terminal.input) {
             Terminal.say("reading from the terminal; Ctrl-D ends the input")
         }
         let run = JudgementRun(options, interruption: isLive ? Interruption() : nil)
-        let progress = ProgressLine(isShown: !quiet && Terminal.isTerminal(Terminal.error))
+        let progress = ProgressLine(isShown: !quiet && !showsStages && Terminal.isTerminal(Terminal.error))
         do throws(InputError) {
             let judgement = try run.judge(inputs) { progress.show($0) }
             progress.clear()

@@ -42,6 +42,7 @@ struct Replay: ParsableCommand {
     var reading: InputOptions
 
     func validate() throws {
+        try inputs.checkNamed()
         guard labels.isEmpty || format == .text else {
             throw ValidationError("expected --label with --format text; the counters of --format json have no labels")
         }

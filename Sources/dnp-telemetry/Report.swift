@@ -6,30 +6,45 @@ import TextOutput
 
 struct Report: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write the record of a test run.",
+        abstract: "Write the record of a test run, or sign off a campaign of them.",
+        usage: """
+            dnp-telemetry report <file> [<options>]
+            dnp-telemetry report campaign <directory|file> ... [<options>]
+            """,
         discussion: """
-            Picks one cycle of a log, the latest or the latest of --cycle, and writes down what the plugin's testing guide \
-            asks for: the test-run artifact as JSON and its result template as Markdown, filled in. With --out both are \
-            files; without it the Markdown goes to standard output, or with --format json the artifact.
+            Picks one cycle of a log, the latest that ran or was delivered, or the latest of --cycle, and writes down what \
+            the plugin's testing guide asks for: the test-run artifact as JSON and its result template as Markdown, \
+            filled in. With --all it does so for every cycle. With --out both are files; without it the Markdown goes to \
+            standard output, or with --format json the artifact.
 
-            Device, system version and build are taken from the events where these have them; the options below add what \
-            a log cannot know.
+            Device, system version, build and conditions are taken from the events where these have them; the options \
+            below add what a log cannot know.
+
+            report campaign joins artifacts, these and the ones of the plugin's test app, into the guide's sign-off \
+            checklist of Phase 1: each point met, not met or deferred, with the run that shows it, and the days.
 
             EXAMPLES
               dnp-telemetry report device.log
               dnp-telemetry report device.log --out run --device "iPhone 15 Pro" \\
-                --ios-version 17.1 --scenario SIM-1 --conditions "plugged in, Wi-Fi"
+                --ios-version 17.1 --scenario SIM-1 --power plugged --network wifi
+              dnp-telemetry report campaign runs/ --defer time
 
             EXIT STATUS
-              0   written
-              1   the log holds no such cycle
-              2   the input cannot be read, or an output cannot be written
+              0   written; of a campaign every point met or deferred
+              1   the log holds no such cycle; a point of the campaign is not met
+              2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """
     )
 
-    @Argument(help: ArgumentHelp("File to read; - is standard input.", valueName: "file"), completion: .file())
-    var input: String
+    @Argument(
+        help: ArgumentHelp(
+            "The log, - is standard input; or campaign and the artifacts, or directories of them.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var inputs: [String]
 
     @Option(
         help: ArgumentHelp("Write <name>.json and <name>.md instead of printing.", valueName: "name"),
@@ -43,9 +58,88 @@ struct Report: ParsableCommand {
     @Option(help: "Form of what is printed: text (Markdown) or json (the artifact).")
     var format = ResultFormat.text
 
-    @Option(help: ArgumentHelp("Schedule id of the cycle; without it the latest one.", valueName: "id"))
+    @Option(help: ArgumentHelp("Schedule id of the cycle; without it the latest that ran.", valueName: "id"))
     var cycle: String?
 
+    @Flag(help: "Write the records of all cycles, the newest 1,000.")
+    var all = false
+
+    @Option(
+        name: .customLong("defer"),
+        help: ArgumentHelp(
+            "A point of a campaign that is deferred; may be repeated.",
+            discussion: "One of \(TestCampaign.Point.allCases.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "point"
+        )
+    )
+    var deferred: [TestCampaign.Point] = []
+
+    @OptionGroup(title: "Test run")
+    var told: RunOptions
+
+    @OptionGroup(title: "Input")
+    var reading: InputOptions
+
+    private var isCampaign: Bool { inputs.first == "campaign" }
+
+    func validate() throws {
+        if let out, out.isEmpty || out.hasSuffix("/") {
+            throw ValidationError("expected --out as a name to which .json and .md are added, found \"\(out)\"")
+        }
+        if isCampaign {
+            if inputs.count < 2 {
+                throw ValidationError("report campaign names directories or artifacts, found nothing")
+            }
+        } else {
+            if inputs.count > 1 {
+                throw ValidationError("expected one log, found \(inputs.count); artifacts follow `report campaign`")
+            }
+            if !deferred.isEmpty { throw ValidationError("expected --defer with report campaign") }
+        }
+        if all, cycle != nil { throw ValidationError("expected --all or --cycle, found both") }
+    }
+
+    func run() throws {
+        let files = out.map { ["\($0).json", "\($0).md"] } ?? []
+        for file in files { try Terminal.check(output: file) }
+        if !force, let taken = files.first(where: OutputFile.exists) {
+            Terminal.say("Error: \(taken): it is there already; --force replaces it")
+            throw ExitCode(2)
+        }
+        if isCampaign { try reportCampaign(files) } else { try reportRun(files) }
+    }
+
+    private func reportRun(_ files: [String]) throws {
+        var options = JudgementOptions(try reading.lineFormat())
+        options.detail = .testRun(scheduleId: cycle)
+        let judgement = try reading.judge(inputs, options)
+        guard let run = TestRun(judgement, told.circumstances) else {
+            Terminal.say("Error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
+            throw ExitCode(1)
+        }
+        guard all else { return try write(run.json(), run.markdown(), files) }
+        let runs = TestRun.all(judgement, told.circumstances)
+        try write(TestRun.json(runs), runs.map { $0.markdown() }.joined(separator: "\n"), files)
+    }
+
+    private func reportCampaign(_ files: [String]) throws {
+        let campaign = TestCampaign(Array(inputs.dropFirst()), deferred: Set(deferred))
+        try write(campaign.json(), campaign.markdown(), files)
+        for problem in campaign.problems { Terminal.say("Error: \(PlainText.line(problem.file)): \(problem.problem)") }
+        if !campaign.problems.isEmpty { throw ExitCode(2) }
+        if !campaign.isSignedOff { throw ExitCode(1) }
+    }
+
+    private func write(_ json: [UInt8], _ markdown: String, _ files: [String]) throws {
+        guard files.count == 2 else { return try Terminal.print(format == .json ? json : Array(markdown.utf8)) }
+        try Terminal.write(json, to: files[0], mayReplace: force)
+        try Terminal.write(Array(markdown.utf8), to: files[1], mayReplace: force)
+        if !reading.quiet { Terminal.say("wrote \(files[0]) and \(files[1])") }
+    }
+}
+
+/// What a log cannot know of a test run.
+struct RunOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Model of the device.", valueName: "model"))
     var device: String?
 
@@ -58,44 +152,36 @@ struct Report: ParsableCommand {
     @Option(help: ArgumentHelp("Id of a scenario that was tested; may be repeated.", valueName: "id"))
     var scenario: [String] = []
 
-    @Option(help: ArgumentHelp("Power, network and settings during the test.", valueName: "text"))
+    @Option(help: "Power: plugged or battery.")
+    var power: Power?
+
+    @Option(help: "Network: wifi, cellular or none.")
+    var network: RunConditions.Network?
+
+    @Option(help: "Low Power Mode: on or off.")
+    var lowPower: Switch?
+
+    @Option(help: "Background App Refresh: on or off.")
+    var backgroundRefresh: Switch?
+
+    @Flag(help: "The run was on a simulator.")
+    var simulator = false
+
+    @Option(help: ArgumentHelp("Power, network and settings during the test, in words.", valueName: "text"))
     var conditions: String?
 
     @Option(help: ArgumentHelp("Notes and follow-ups.", valueName: "text"))
     var notes: String?
 
-    @OptionGroup(title: "Input")
-    var reading: InputOptions
-
-    func validate() throws {
-        guard let out, out.isEmpty || out.hasSuffix("/") else { return }
-        throw ValidationError("expected --out as a name to which .json and .md are added, found \"\(out)\"")
+    enum Power: String, CaseIterable, ExpressibleByArgument {
+        case plugged, battery
     }
 
-    func run() throws {
-        let files = out.map { ["\($0).json", "\($0).md"] } ?? []
-        for file in files { try Terminal.check(output: file) }
-        if !force, let taken = files.first(where: OutputFile.exists) {
-            Terminal.say("Error: \(taken): it is there already; --force replaces it")
-            throw ExitCode(2)
-        }
-        var options = JudgementOptions(try reading.lineFormat())
-        options.detail = .testRun(scheduleId: cycle)
-        let judgement = try reading.judge([input], options)
-        guard let run = TestRun(judgement, circumstances) else {
-            Terminal.say("Error: the input holds no cycle\(cycle.map { " of schedule \"\($0)\"" } ?? "")")
-            throw ExitCode(1)
-        }
-        if files.isEmpty {
-            try Terminal.print(format == .json ? run.json() : Array(run.markdown().utf8))
-        } else {
-            try Terminal.write(run.json(), to: files[0], mayReplace: force)
-            try Terminal.write(Array(run.markdown().utf8), to: files[1], mayReplace: force)
-            if !reading.quiet { Terminal.say("wrote \(files[0]) and \(files[1])") }
-        }
+    enum Switch: String, CaseIterable, ExpressibleByArgument {
+        case on, off
     }
 
-    private var circumstances: TestRun.Circumstances {
+    var circumstances: TestRun.Circumstances {
         var circumstances = TestRun.Circumstances()
         circumstances.device = device
         circumstances.systemVersion = iosVersion
@@ -103,6 +189,16 @@ struct Report: ParsableCommand {
         circumstances.scenarios = scenario
         circumstances.conditions = conditions
         circumstances.notes = notes
+        circumstances.facts.pluggedIn = power.map { $0 == .plugged }
+        circumstances.facts.network = network
+        circumstances.facts.lowPowerMode = lowPower.map { $0 == .on }
+        circumstances.facts.backgroundRefresh = backgroundRefresh.map { $0 == .on }
+        // A model that is given is a device's, unless it says otherwise.
+        let named = device.map { $0.lowercased().contains("simulator") }
+        circumstances.facts.simulator = simulator ? true : named
         return circumstances
     }
 }
+
+extension RunConditions.Network: ExpressibleByArgument {}
+extension TestCampaign.Point: ExpressibleByArgument {}

@@ -28,6 +28,9 @@ enum Terminal {
 
     static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// Whether it is a pipe, a socket or a terminal, which may go on.
+    static func isStream(_ descriptor: Int32) -> Bool { lseek(descriptor, 0, SEEK_CUR) < 0 }
+
     /// The style of text on standard output.
     static var style: TextStyle {
         TextStyle(isTerminal: isTerminal(output), environment: ProcessInfo.processInfo.environment)

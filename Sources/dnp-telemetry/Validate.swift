@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import LogInput
 import LogValidation
+import TextOutput
 
 struct Validate: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,6 +23,8 @@ struct Validate: ParsableCommand {
               dnp-telemetry validate device.log
               dnp-telemetry validate device.log --format json | jq .verdict
               dnp-telemetry validate device.log --junit result.xml --require used
+              dnp-telemetry validate reboot.log --scenario reboot --hints
+              dnp-telemetry validate device.log --sequence
               adb logcat -d -v threadtime | dnp-telemetry validate -
               xcrun simctl spawn booted log stream --style ndjson |
                 dnp-telemetry validate -
@@ -29,7 +33,7 @@ struct Validate: ParsableCommand {
 
             EXIT STATUS
               0   coherent, and every requirement met
-              1   incoherent, no cycle at all, or a requirement unmet
+              1   incoherent, no cycle at all, or a requirement, a scenario or the sequence unmet
               2   an input cannot be read, or an output cannot be written
               64  wrong usage
             """
@@ -55,10 +59,56 @@ struct Validate: ParsableCommand {
     var require: [String] = []
 
     @Option(
-        help: ArgumentHelp("Write a JUnit report for CI, replacing an existing one.", valueName: "file"),
+        help: ArgumentHelp(
+            "Write a JUnit report for CI, replacing an existing one; - is standard output.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var junit: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A scenario of the testing guide that the log must show; may be repeated; list names them.",
+            discussion: "One of \(GuideScenario.all.map(\.name).joined(separator: ", ")).",
+            valueName: "name"
+        ),
+        completion: .list(GuideScenario.all.map(\.name))
+    )
+    var scenario: [String] = []
+
+    @Flag(help: "Ask that one cycle has the guide's seven markers, in order.")
+    var sequence = false
+
+    @Flag(help: "The log is of a device and not of a simulator, so that a task that the system refuses has failed.")
+    var device = false
+
+    @Flag(help: "The logs are whole: judge also what their beginning and end might hide.")
+    var whole = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The plugin's schedule (a schedule_snapshot as JSON), which the cycles are held against.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var schedule: String?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Say what to look at next, for each violation and each cycle that stopped.",
+            discussion: "By default on a terminal, in JSON and in JUnit."
+        )
+    )
+    var hints: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Show each stage on standard error as it is read; by default of a pipe while a terminal watches."
+    )
+    var live: Bool?
 
     @Flag(help: "List the lines of the plugin that no rule recognises, with what was expected.")
     var explain = false
@@ -68,21 +118,40 @@ struct Validate: ParsableCommand {
 
     func validate() throws {
         _ = try requirements()
+        if !listsScenarios {
+            _ = try scenarios()
+            try inputs.checkNamed()
+        }
         if junit?.isEmpty == true { throw ValidationError("--junit names a file, found nothing") }
+        if junit == "-", format == .json {
+            throw ValidationError("expected --junit - without --format json; standard output holds one of them")
+        }
     }
 
     func run() throws {
+        if listsScenarios { return try Terminal.print(Self.scenarioList) }
         var options = JudgementOptions(try reading.lineFormat())
         options.explains = explain
         options.joins = inputs.join
+        options.isWhole = whole
+        options.isSimulator = device ? false : nil
+        do throws(InputError) {
+            options.planned = try schedule.map { path throws(InputError) in try PlannedSchedules(contentsOf: path) }
+        } catch {
+            Terminal.say("Error: \(error)")
+            throw ExitCode(2)
+        }
         let requirements = try requirements()
-        if let junit { try Terminal.check(output: junit) }
-        let judgement = try reading.judge(inputs.paths, options)
+        let scenarios = try scenarios()
+        if let junit, junit != "-" { try Terminal.check(output: junit) }
+        let judgement = try reading.judge(inputs.paths, options, live: live)
+        var checks = judgement.check(scenarios)
+        if sequence { checks.append(judgement.sequenceCheck) }
+        if let check = judgement.scheduleCheck { checks.append(check) }
         // A failure of one output does not keep the other from being written.
-        let printed = Result { try print(judgement) }
-        if let junit {
-            let report = judgement.junit(requirements: requirements, strict: strict)
-            try Terminal.write(Array(report.utf8), to: junit, mayReplace: true)
+        let printed = Result { try print(judgement, requirements, checks) }
+        if let junit, junit != "-" {
+            try Terminal.write(report(judgement, requirements, checks), to: junit, mayReplace: true)
         }
         try printed.get()
         if !explain { reading.hint(at: judgement, "--explain") }
@@ -90,16 +159,69 @@ struct Validate: ParsableCommand {
         for requirement in unmet {
             Terminal.say("--require \(requirement.rawValue) is unmet: \(requirement.unmetSentence)")
         }
-        if judgement.verdict(strict: strict) != .coherent || !unmet.isEmpty { throw ExitCode(1) }
+        var isGood = judgement.verdict(strict: strict) == .coherent
+        if judgement.verdict(strict: strict) == .empty { isGood = scenarios.contains(where: \.allowsNoCycle) }
+        if !isGood || !unmet.isEmpty || !checks.allSatisfy(\.isPassed) { throw ExitCode(1) }
     }
 
-    private func print(_ judgement: Judgement) throws {
+    private func print(_ judgement: Judgement, _ requirements: [Requirement], _ checks: [CheckResult]) throws {
+        if junit == "-" { return try Terminal.print(report(judgement, requirements, checks)) }
         switch format {
-        case .json: try Terminal.print(judgement.json(strict: strict, explains: explain))
+        case .json:
+            try Terminal.print(
+                judgement.json(
+                    strict: strict,
+                    explains: explain,
+                    hints: hints ?? true,
+                    requirements: requirements,
+                    checks: checks
+                )
+            )
         case .text where reading.quiet:
+            let failed = checks.filter { !$0.isPassed }
+            if !failed.isEmpty { try Terminal.print(Judgement.text(of: failed, Terminal.style)) }
             try Terminal.print(judgement.verdictLine(style: Terminal.style, strict: strict) + "\n")
-        case .text: try Terminal.print(judgement.text(style: Terminal.style, strict: strict, explains: explain))
+        case .text:
+            try Terminal.print(
+                judgement.text(
+                    style: Terminal.style,
+                    strict: strict,
+                    explains: explain,
+                    hints: hints ?? Terminal.isTerminal(Terminal.output),
+                    checks: checks
+                )
+            )
         }
+    }
+
+    private func report(_ judgement: Judgement, _ requirements: [Requirement], _ checks: [CheckResult]) -> [UInt8] {
+        Array(
+            judgement.junit(requirements: requirements, strict: strict, hints: hints ?? true, checks: checks).utf8
+        )
+    }
+
+    private var listsScenarios: Bool { scenario == ["list"] }
+
+    private static var scenarioList: String {
+        let width = GuideScenario.all.map(\.name.count).max() ?? 0
+        return GuideScenario.all.map { scenario in
+            scenario.name + String(repeating: " ", count: width - scenario.name.count + 2) + scenario.title + "\n"
+        }.joined()
+    }
+
+    private func scenarios() throws -> [GuideScenario] {
+        var scenarios: [GuideScenario] = []
+        for name in scenario.flatMap({ $0.split(separator: ",") }).map({ String($0.trimmed) }) {
+            guard let known = GuideScenario.named(name) else {
+                let nearest = GuideScenario.nearest(to: name).map { "; did you mean \($0)?" } ?? ""
+                throw ValidationError(
+                    "expected --scenario as \(GuideScenario.all.map(\.name).joined(separator: ", ")) or list, "
+                        + "found \"\(name)\"\(nearest)"
+                )
+            }
+            if !scenarios.contains(where: { $0.name == known.name }) { scenarios.append(known) }
+        }
+        return scenarios
     }
 
     private func requirements() throws -> [Requirement] {

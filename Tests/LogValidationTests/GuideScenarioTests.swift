@@ -33,7 +33,9 @@ struct EdgeScenarioTests {
                 id: "a",
                 #""error":"BGTaskSchedulerErrorDomain Code=1","scheduledFor":"\#(Story.time(720))""#
             ) + Story.notification(0, due: 720, id: "a") + Story.onDemand()
-        #expect(try story.outcome() == .init(.fallback, counting: Self.onDemand.with(["error other": 1])))
+        #expect(
+            try story.outcome() == .init(.fallback, counting: Self.onDemand.with(["error task_scheduling_failed": 1]))
+        )
     }
 
     @Test("Background Refresh Off, told by the plugin's own code")

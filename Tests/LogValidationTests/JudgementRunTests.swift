@@ -81,12 +81,17 @@ extension OneAtATime {
             #expect(judgement.totals.scheduled == 10)
         }
 
-        @Test("a judgement run keeps the latest cycle of a test run, or that of a schedule")
+        @Test("a judgement run keeps the newest cycles for records, or those of a schedule")
         func testRun() throws {
             let path = try file("a.ndjson", Self.cycles(0..<10))
             let latest = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: nil) }).judge([path])
-            #expect(latest.cycles.map(\.scheduleId) == ["s9"])
+            #expect(TestRun(latest, .init())?.cycle.scheduleId == "s9")
             #expect(latest.closedCycles == 10)
+            let many = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: nil) })
+                .judge([file("many.ndjson", Self.cycles(0..<3_000))])
+            #expect(many.cycles.count == JudgementOptions.recordedCycles)
+            #expect(TestRun(many, .init())?.cycle.scheduleId == "s2999")
+            #expect(many.closedCycles == 3_000)
             let chosen = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s3") }).judge([path])
             #expect(chosen.cycles.map(\.scheduleId) == ["s3"])
             let none = try JudgementRun(Self.options { $0.detail = .testRun(scheduleId: "s") }).judge([path])
@@ -180,7 +185,8 @@ struct VerdictTests {
         let judgement = JudgementSamples.judgement([
             JudgementSamples.cycle(), JudgementSamples.cycle(outcome: .fallback),
         ])
-        #expect(judgement.unmet(Requirement.allCases) == [.failed, .missed, .incomplete])
+        let asked: [Requirement] = [.scheduled, .executed, .success, .failure, .used, .delivered, .fallback]
+        #expect(judgement.unmet(asked + [.failed, .missed, .incomplete]) == [.failed, .missed, .incomplete])
         #expect(JudgementSamples.judgement([]).unmet([.used]) == [.used])
     }
 

@@ -260,6 +260,37 @@ def check_judgements(new, happy, network):
     expect_said("run-ios-simulator.sh", output, "taking what log show has")
 
 
+def check_sequence(new, happy):
+    """The guide's script: all steps in order, a missing one, a misplaced one, nothing, and nothing to read."""
+
+    def script(lines, *arguments, by_name=False):
+        run = new(happy)
+        log = "".join(f"{line}\n" for line in lines)
+        if by_name:
+            (run.directory / "phone.log").write_text(log)
+            arguments = ("phone.log",)
+        done = subprocess.run(
+            [SHIPPED / "validate-ios-logs.sh", *arguments], cwd=run.directory, env=run.environment, text=True, timeout=60,
+            stdin=subprocess.DEVNULL if by_name else None, input=None if by_name else log, capture_output=True,
+        )
+        return done.returncode, done.stdout.strip(), done.stderr
+
+    whole, incomplete = "✅ Log sequence validated: All steps present", "❌ Log sequence incomplete: Missing steps"
+    stamped = (LOGS / "happy-stamped.log").read_text().splitlines()
+    for lines in (happy, stamped, [line for line in stamped if "DNP-STORAGE" not in line]):
+        for by_name in (False, True):
+            expect("the sequence of a good log", script(lines, by_name=by_name)[:2], (0, whole))
+    status, output, said = script([line for line in stamped if "Starting fetch" not in line])
+    expect("the sequence without a step", (status, output), (1, incomplete))
+    expect_said("validate-ios-logs.sh", said, "missing: Starting fetch")
+    late = [line.replace("T05:5", "T04:5", 1) if "BGTask handler invoked" in line else line for line in stamped]
+    status, output, said = script(late)
+    expect("the sequence in another order", (status, output), (1, incomplete))
+    expect_said("validate-ios-logs.sh", said, "out of order: BGTask handler invoked")
+    expect("the sequence of nothing", script([])[:2], (1, incomplete))
+    expect("the sequence of a log that is not there", script(stamped, "nowhere.log")[:2], (2, ""))
+
+
 def check_faults(new, happy):
     faults = {
         "created": "no simulator of the type iPhone 15",
@@ -355,6 +386,7 @@ def main():
                 checks = (
                     pool.submit(check_faults, new, happy),
                     pool.submit(check_judgements, new, happy, network),
+                    pool.submit(check_sequence, new, happy),
                     pool.submit(check_good, new, happy),
                     pool.submit(check_interruption, new, happy),
                 )

@@ -88,9 +88,16 @@ extension CycleEvaluation {
 
     private func seconds(_ microseconds: Int64) -> String {
         let whole = microseconds / 1_000_000
+        if whole >= 3_600 { return hours(whole) }
         let fraction = microseconds % 1_000_000
         guard fraction != 0 else { return "\(whole) s" }
         let digits = String(1_000_000 + fraction).dropFirst()
         return "\(whole).\(digits.prefix(through: digits.lastIndex { $0 != "0" } ?? digits.startIndex)) s"
+    }
+
+    /// As in "8 h", "25 h 1 min 2 s".
+    private func hours(_ seconds: Int64) -> String {
+        let parts = [(seconds / 3_600, "h"), (seconds / 60 % 60, "min"), (seconds % 60, "s")]
+        return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }
 }

@@ -21,6 +21,8 @@ public struct DecodedEvents: Sendable {
     /// The line indices, from 0, of the events whose time is assumed, in event order; empty unless the options request
     /// them.
     public internal(set) var untimedLines: [Int] = []
+    /// Where each event stands in its input; empty unless it is requested.
+    public internal(set) var places: [EventPlace] = []
     /// What speaks against the lines of a log being those of one device; empty where an installation was given.
     public internal(set) var doubts: DeviceDoubts = []
     /// The line counts of a log; all zero for JSON.
@@ -47,6 +49,7 @@ public struct DecodedEvents: Sendable {
     /// Appends events found among the lines of a log; their rejections are indexed by line from `firstLine`.
     mutating func append(_ other: DecodedEvents, firstLine: Int) {
         events.append(other.events)
+        places += other.places.map { EventPlace(line: $0.line + firstLine, isLogLine: $0.isLogLine) }
         identities.append(contentsOf: other.identities)
         rejected += other.rejected
         for reason in rejectedByReason.indices { rejectedByReason[reason] += other.rejectedByReason[reason] }
@@ -66,5 +69,18 @@ public struct DecodedEvents: Sendable {
         untimedLines += later.untimedLines
         doubts.formUnion(later.doubts)
         isBlank = isBlank && later.isBlank
+    }
+}
+
+/// Where an event stands in its input.
+public struct EventPlace: Hashable, Sendable {
+    /// The index of the line, from 0; in a JSON document that of the event.
+    public var line: Int
+    /// Whether it is a line of the plugin's log, and not an event as JSON.
+    public var isLogLine: Bool
+
+    package init(line: Int, isLogLine: Bool) {
+        self.line = line
+        self.isLogLine = isLogLine
     }
 }

@@ -44,6 +44,7 @@ public struct JSONEventDecoder {
     /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
     private let framing: Framing
+    private let reportsPlaces: Bool
     /// The index of the current line in a log.
     private var lineIndex = 0
 
@@ -53,9 +54,11 @@ public struct JSONEventDecoder {
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
         installation: Pseudonym?,
-        carried: CarriedCycles?
+        carried: CarriedCycles?,
+        reportsPlaces: Bool
     ) {
         self.framing = framing
+        self.reportsPlaces = reportsPlaces
         self.installation = installation
         self.carried = carried
         self.identityKey = identityKey
@@ -73,13 +76,15 @@ public struct JSONEventDecoder {
     ///   - pseudonyms: replaces installation ids, and ids that are not plain.
     ///   - identityKey: the key of the events' identities.
     ///   - installation: the installation of events that have none.
+    ///   - reportsPlaces: whether to report where each event stands.
     public static func decode(
         _ bytes: Span<UInt8>,
         framing: Framing,
         receivedAt: Timestamp,
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
-        installation: Pseudonym? = nil
+        installation: Pseudonym? = nil,
+        reportsPlaces: Bool = false
     ) -> DecodedEvents {
         decode(
             bytes,
@@ -88,7 +93,8 @@ public struct JSONEventDecoder {
             pseudonyms: pseudonyms,
             identityKey: identityKey,
             installation: installation,
-            carried: nil
+            carried: nil,
+            reportsPlaces: reportsPlaces
         )
     }
 
@@ -100,7 +106,8 @@ public struct JSONEventDecoder {
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
         installation: Pseudonym?,
-        carried: CarriedCycles?
+        carried: CarriedCycles?,
+        reportsPlaces: Bool = false
     ) -> DecodedEvents {
         var decoder = JSONEventDecoder(
             framing: framing,
@@ -108,7 +115,8 @@ public struct JSONEventDecoder {
             pseudonyms: pseudonyms,
             identityKey: identityKey,
             installation: installation,
-            carried: carried
+            carried: carried,
+            reportsPlaces: reportsPlaces
         )
         decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)
         decoder.decoded.identities.reserveCapacity(bytes.count / 160)
@@ -253,6 +261,10 @@ public struct JSONEventDecoder {
     private mutating func add(_ draft: borrowing Draft, _ texts: Span<UInt8>) {
         decoded.events.appendOneOfMany(draft.event, texts: texts)
         decoded.identities.append(identityKey.identity(of: draft.event, in: texts))
+        if reportsPlaces {
+            let line = framing == .logLines ? lineIndex : decoded.received - 1
+            decoded.places.append(EventPlace(line: line, isLogLine: false))
+        }
     }
 
     /// Discards the texts of the previous event.

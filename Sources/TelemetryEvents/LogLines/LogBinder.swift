@@ -272,6 +272,7 @@ public struct LogBinder: Sendable {
         event.contentHash = message.contentHash
         event.scheduleHash = message.scheduleHash
         event.clientCounters = message.counters
+        event.isSimulator = event.isSimulator ?? options.isSimulator
         if let cycleIndex {
             event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id.text)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due
@@ -285,6 +286,7 @@ public struct LogBinder: Sendable {
         let held = texts.bytes
         decoded.events.appendOneOfMany(event, texts: held.span)
         if isTimeAssumed, options.reportsUntimedLines { decoded.untimedLines.append(line) }
+        if options.reportsPlaces { decoded.places.append(EventPlace(line: line, isLogLine: true)) }
         if options.identifies { decoded.identities.append(identityKey.identity(of: event, in: held.span)) }
     }
 

@@ -94,6 +94,10 @@ public struct LogDecoderOptions: Sendable {
     public var identifies = true
     /// Whether to report the lines of events without a time.
     public var reportsUntimedLines = false
+    /// Whether the lines are of a simulator, where that is known; false: of a device.
+    public var isSimulator: Bool?
+    /// Whether to report where each event stands.
+    public var reportsPlaces = false
     /// How many unrecognised lines to keep for display.
     public var unrecognisedLimit = 0
 

@@ -239,7 +239,8 @@ public struct LogParser: Sendable {
             pseudonyms: pseudonyms,
             identityKey: identityKey,
             installation: installationOfPending(),
-            carried: carried
+            carried: carried,
+            reportsPlaces: options.reportsPlaces
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
         parsed.lines.unrecognised += UInt64(json.refusedLines)

@@ -22,7 +22,8 @@ struct ProductAnswer {
     /// The answer of `validate` to parts of one input, which are read one after the other.
     static func validate(_ parts: [[String]], installations: Set<String>, readAt: Int) throws -> ProductAnswer {
         let now = Timestamp(seconds: Int64(readAt))
-        let options = JudgementOptions(try LineFormat(timezone: "UTC"))
+        var options = JudgementOptions(try LineFormat(timezone: "UTC"))
+        options.isWhole = true
         let pseudonyms = EphemeralPseudonyms()
         var folding = JudgementFolding(options, pseudonyms, openCycles: 4_096)
         var parser = LogParser(options.lines, pseudonyms: pseudonyms, identityKey: pseudonyms.identityKey)

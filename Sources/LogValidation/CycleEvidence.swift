@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// A set of kinds of events.
+struct EventKinds: OptionSet, Hashable, Sendable {
+    let rawValue: UInt64
+
+    init(rawValue: UInt64) { self.rawValue = rawValue }
+    init(_ kind: EventKind) { rawValue = 1 << UInt64(kind.rawValue) }
+
+    func contains(_ kind: EventKind) -> Bool { contains(EventKinds(kind)) }
+    func containsAny(_ kinds: EventKind...) -> Bool { kinds.contains { contains($0) } }
+}
+
+/// A line of an input.
+struct LinePlace: Hashable, Comparable, Sendable {
+    /// The position of the input in the order of reading, which for a device's rotations is that of time.
+    var order: Int32
+    /// The line, from 1; in a JSON document the event.
+    var line: Int32
+
+    static func < (left: LinePlace, right: LinePlace) -> Bool { (left.order, left.line) < (right.order, right.line) }
+}
+
+/// Which events a cycle has, and where in the log its earliest and latest of each kind stand.
+struct CycleEvidence: Sendable {
+    /// The earliest and the latest event of a kind, by their times.
+    struct Sighting: Sendable {
+        let kind: EventKind
+        var first: LinePlace
+        var last: LinePlace
+        var firstTime: Timestamp
+        var lastTime: Timestamp
+    }
+
+    private(set) var kinds: EventKinds = []
+    private(set) var sightings: [Sighting] = []
+    /// Whether all events are lines of the plugin's log, and none came as JSON.
+    private(set) var isOfLogLines = true
+
+    mutating func add(_ kind: EventKind, at time: Timestamp, _ place: LinePlace, isLogLine: Bool) {
+        if !isLogLine { isOfLogLines = false }
+        guard kinds.contains(kind) else {
+            if kinds.isEmpty { sightings.reserveCapacity(10) }
+            kinds.insert(EventKinds(kind))
+            let sighting = Sighting(kind: kind, first: place, last: place, firstTime: time, lastTime: time)
+            return sightings.append(sighting)
+        }
+        guard let index = sightings.firstIndex(where: { $0.kind == kind }) else { return }
+        if time < sightings[index].firstTime {
+            sightings[index].firstTime = time
+            sightings[index].first = place
+        }
+        if time >= sightings[index].lastTime {
+            sightings[index].lastTime = time
+            sightings[index].last = place
+        }
+    }
+
+    func sighting(_ kind: EventKind) -> Sighting? {
+        kinds.contains(kind) ? sightings.first { $0.kind == kind } : nil
+    }
+
+    /// The kind and place of the line that stands first in the log.
+    var firstLine: (kind: EventKind, place: LinePlace)? {
+        sightings.map { ($0.kind, min($0.first, $0.last)) }.min { $0.1 < $1.1 }
+    }
+
+    /// The kind and place of the line that stands last in the log.
+    var lastLine: (kind: EventKind, place: LinePlace)? {
+        sightings.map { ($0.kind, max($0.first, $0.last)) }.max { $0.1 < $1.1 }
+    }
+
+    /// The line that shows a violation; nil where its event is not in the log.
+    func place(of violation: ViolationKind) -> LinePlace? {
+        if violation == .outOfOrder, let early = firstOutOfOrder { return early }
+        let shown = ViolationEvidence.of(violation)
+        for kind in shown.kinds {
+            if let sighting = sighting(kind) { return shown.isLatest ? sighting.last : sighting.first }
+        }
+        return firstLine?.place
+    }
+
+    /// The stages in the order that a cycle must have.
+    private static let order: [[EventKind]] = [
+        [.prefetchScheduled], [.prefetchExecuted], [.prefetchStarted], [.prefetchSuccess, .prefetchFailure],
+        [.prefetchCompleted], [.contentCached], [.prefetchUsedForNotification], [.notificationDelivered],
+    ]
+
+    /// The first event that comes before one that it needs.
+    private var firstOutOfOrder: LinePlace? {
+        var before: Timestamp?
+        for kinds in Self.order {
+            for sighting in kinds.compactMap(sighting) {
+                if let before, sighting.firstTime < before { return sighting.first }
+            }
+            let times = kinds.compactMap { sighting($0)?.firstTime }
+            if let earliest = times.min() { before = max(before ?? earliest, earliest) }
+        }
+        return nil
+    }
+}
+
+/// Which events show that a rule is broken.
+private struct ViolationEvidence {
+    var kinds: [EventKind]
+    /// Whether the latest of them shows it, and not the earliest.
+    var isLatest = true
+
+    static func of(_ violation: ViolationKind) -> ViolationEvidence {
+        switch violation {
+        case .executedWithoutScheduled: ViolationEvidence(kinds: [.prefetchExecuted], isLatest: false)
+        case .successWithoutExecuted: ViolationEvidence(kinds: [.prefetchSuccess], isLatest: false)
+        case .failureWithoutExecuted:
+            ViolationEvidence(kinds: [.prefetchFailure, .prefetchExpired, .prefetchCompleted], isLatest: false)
+        case .usedWithoutSuccess:
+            ViolationEvidence(kinds: [.prefetchUsedForNotification, .prefetchCycleComplete], isLatest: false)
+        case .duplicateTerminal:
+            ViolationEvidence(kinds: [.prefetchSuccess, .prefetchCompleted, .prefetchFailure, .prefetchExpired])
+        case .taskNotCompleted, .scheduleHashMismatch, .nextNotScheduled, .executedAfterNotification:
+            ViolationEvidence(kinds: [.prefetchExecuted])
+        case .contentHashMismatch, .staleContentUsed:
+            ViolationEvidence(
+                kinds: [.prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete, .contentCached]
+            )
+        case .secondActiveTask, .scheduledWhileDenied, .leadBelowMinimum: ViolationEvidence(kinds: [.prefetchScheduled])
+        case .missedWindow: ViolationEvidence(kinds: [.prefetchMissed, .prefetchExecuted, .prefetchScheduled])
+        case .driftExceeded: ViolationEvidence(kinds: [.notificationDrift, .notificationDelivered])
+        case .expired: ViolationEvidence(kinds: [.prefetchExpired])
+        case .outOfOrder: ViolationEvidence(kinds: [.prefetchExecuted])
+        case .scheduledNotPersisted, .leadDiffers, .scheduleMissing, .scheduleMoved, .missedNotRescheduled,
+            .pendingScheduleLost, .notRescheduledAfterLaunch:
+            ViolationEvidence(kinds: [.prefetchScheduled, .notificationScheduled])
+        case .scheduleTimeDiffers, .ttlDiffers, .notModifiedWithoutETag:
+            ViolationEvidence(kinds: [.prefetchSuccess, .prefetchFailure])
+        case .ranTooLong: ViolationEvidence(kinds: [.prefetchCompleted, .prefetchSuccess, .prefetchFailure])
+        case .cachedContentLost: ViolationEvidence(kinds: [.contentMissing])
+        case .clearedContentUsed: ViolationEvidence(kinds: [.prefetchUsedForNotification])
+        case .pendingLimitExceeded, .countersOutOfPattern: ViolationEvidence(kinds: [])
+        }
+    }
+}

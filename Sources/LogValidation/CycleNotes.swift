@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// What the fold does not keep of open cycles: the texts, the input with their first event, and where their events stand.
+///
+/// Bounded: above the limit new cycles are not noted and are listed without their id.
+struct CycleNotes {
+    /// The notes of one cycle.
+    struct Note {
+        var scheduleId: String?
+        var input: Int
+        /// The number of its device, in the order of reading.
+        var device = 0
+        var evidence = CycleEvidence()
+        var details: CycleDetails?
+        /// Whether the cycle was closed; another one of the same schedule may follow.
+        fileprivate var isTaken = false
+    }
+
+    /// What names a cycle without a schedule id.
+    private struct Notification: Hashable {
+        var installation: UInt64
+        var time: Timestamp
+    }
+
+    /// The device as any event describes it.
+    private(set) var device = DeviceNames()
+    /// The conditions as any event tells them.
+    private(set) var conditions = RunConditions()
+    /// What the log of each device holds.
+    private(set) var logs: [DeviceLog] = []
+    /// The inputs in the order of reading.
+    private(set) var inputs: [Int] = []
+
+    private let limit: Int
+    private let hasDetails: Bool
+    private let observer: (@Sendable (StageNotice) -> Void)?
+    private var notes: [Note] = []
+    private var bySchedule: [UInt64: Int] = [:]
+    private var byNotification: [Notification: Int] = [:]
+    private var free: [Int] = []
+    private var lastSchedule: (hash: UInt64, index: Int)?
+
+    /// - Parameters:
+    ///   - limit: the maximum number of noted cycles.
+    ///   - hasDetails: whether to note the details of a test run's record.
+    ///   - observer: is told each stage as it is read.
+    init(limit: Int, hasDetails: Bool, observer: (@Sendable (StageNotice) -> Void)? = nil) {
+        self.limit = limit
+        self.hasDetails = hasDetails
+        self.observer = observer
+    }
+
+    /// Begins the log of another device.
+    mutating func beginDevice() { logs.append(DeviceLog()) }
+
+    /// - Parameter places: where the events stand.
+    mutating func note(_ events: EventBatch, places: [EventPlace], input: Int, key: IdentityKey) {
+        if inputs.last != input { inputs.append(input) }
+        if logs.isEmpty { logs.append(DeviceLog()) }
+        let order = Int32(clamping: inputs.count - 1)
+        let bytes = events.bytes.span
+        var cursor = EventCursor()
+        var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
+        var index = 0
+        while (try? cursor.next(into: &event, in: bytes)) ?? false {
+            let place = index < places.count ? places[index] : EventPlace(line: -1, isLogLine: false)
+            note(event, bytes, LinePlace(order: order, line: Int32(clamping: place.line + 1)), place.isLogLine, key)
+            index += 1
+        }
+    }
+
+    /// Takes the notes of a closed cycle.
+    mutating func take(_ cycle: ClosedCycle) -> Note? {
+        lastSchedule = nil
+        var index = cycle.schedule.flatMap { bySchedule[$0] }
+        if index == nil, let time = cycle.notificationTime {
+            index = byNotification[Notification(installation: cycle.installation, time: time)]
+        }
+        guard let index else { return nil }
+        defer { notes[index].take() }
+        return notes[index]
+    }
+
+    private mutating func note(
+        _ event: Event,
+        _ bytes: Span<UInt8>,
+        _ place: LinePlace,
+        _ isLogLine: Bool,
+        _ key: IdentityKey
+    ) {
+        if hasDetails {
+            device = DeviceNames(event, bytes).completed(by: device)
+            conditions.add(event)
+        }
+        let log = logs.count - 1
+        logs[log].add(event, bytes, place, isLogLine: isLogLine)
+        let index = index(of: event, bytes, key)
+        if let observer, let notice = StageNotice(event, scheduleId: index.flatMap { notes[$0].scheduleId }) {
+            observer(notice)
+        }
+        guard let index else { return }
+        notes[index].isTaken = false
+        if notes[index].evidence.kinds.isEmpty { notes[index].device = log }
+        notes[index].evidence.add(event.kind, at: event.timestamp, place, isLogLine: isLogLine)
+        if hasDetails { notes[index].details?.add(event, bytes, line: Int(place.line)) }
+    }
+
+    /// The index of the notes of an event's cycle; nil where it has none, or where there is no room.
+    private mutating func index(of event: Event, _ bytes: Span<UInt8>, _ key: IdentityKey) -> Int? {
+        if let schedule = key.schedule(of: event, in: bytes) {
+            if let lastSchedule, lastSchedule.hash == schedule { return lastSchedule.index }
+            if bySchedule[schedule] == nil {
+                bySchedule[schedule] = add(Note(scheduleId: bytes.text(event.scheduleId), input: inputs.last ?? 0))
+            }
+            if let index = bySchedule[schedule] { lastSchedule = (schedule, index) }
+            return bySchedule[schedule]
+        }
+        guard let time = event.scheduledFor else { return nil }
+        let notification = Notification(installation: event.installation?.fingerprint ?? 0, time: time)
+        if byNotification[notification] == nil { byNotification[notification] = add(Note(input: inputs.last ?? 0)) }
+        return byNotification[notification]
+    }
+
+    /// Adds notes, in the place of those of a closed cycle when full; nil when it is still full.
+    private mutating func add(_ note: Note) -> Int? {
+        var note = note
+        if hasDetails { note.details = CycleDetails() }
+        if notes.count - free.count >= limit { freeTaken() }
+        if let index = free.popLast() {
+            notes[index] = note
+            return index
+        }
+        guard notes.count < limit else { return nil }
+        notes.append(note)
+        return notes.count - 1
+    }
+
+    private mutating func freeTaken() {
+        let taken = Set(notes.indices.filter { notes[$0].isTaken })
+        guard !taken.isEmpty else { return }
+        bySchedule = bySchedule.filter { !taken.contains($0.value) }
+        byNotification = byNotification.filter { !taken.contains($0.value) }
+        free = Array(taken)
+        lastSchedule = nil
+    }
+}
+
+extension CycleNotes.Note {
+    fileprivate mutating func take() {
+        isTaken = true
+        evidence = CycleEvidence()
+        if details != nil { details = CycleDetails() }
+    }
+}
+
+/// What the log of one device holds beside its cycles.
+struct DeviceLog: Sendable {
+    /// The first and the last line of the plugin.
+    private(set) var firstLine: LinePlace?
+    private(set) var lastLine: LinePlace?
+    /// The kind and the time of the first line.
+    private(set) var firstKind: EventKind?
+    private(set) var firstTime: Timestamp?
+    /// The latest time that a line has of its own.
+    private(set) var lastTime: Timestamp?
+    private(set) var kinds: EventKinds = []
+    /// The earliest and the latest time at which the task was registered.
+    private(set) var registered: [Timestamp] = []
+    /// The number of launches with schedules that wait.
+    private(set) var pendingLaunches = 0
+    /// Whether it is a simulator's, where an event tells that.
+    private(set) var isSimulator: Bool?
+    /// Whether the system refused a task with BGTaskSchedulerErrorDomain Code=1.
+    private(set) var isRefused = false
+
+    fileprivate mutating func add(_ event: Event, _ bytes: Span<UInt8>, _ place: LinePlace, isLogLine: Bool) {
+        if place < firstLine ?? LinePlace(order: .max, line: .max) {
+            firstLine = place
+            firstKind = event.kind
+            firstTime = event.timestamp
+        }
+        lastLine = max(lastLine ?? place, place)
+        if !event.isTimeAssumed, event.timestamp > lastTime ?? .earliestAccepted { lastTime = event.timestamp }
+        kinds.insert(EventKinds(event.kind))
+        if event.kind == .prefetchRegistered {
+            registered = [min(registered.first ?? event.timestamp, event.timestamp), event.timestamp]
+        }
+        if event.kind == .pluginStarted, event.hasPendingSchedules == true { pendingLaunches += 1 }
+        isSimulator = event.isSimulator ?? isSimulator
+        if event.kind == .prefetchScheduleFailed, bytes.text(event.error)?.contains("Code=1") ?? false {
+            isRefused = true
+        }
+    }
+}
+
+/// A stage that a live input has just told.
+package struct StageNotice: Sendable {
+    /// The event in one line, for a person.
+    package let line: String
+
+    init?(_ event: Event, scheduleId: String?) {
+        guard let word = event.kind.stageWord else { return nil }
+        let time = event.isTimeAssumed ? "" : "\(event.timestamp)  "
+        let cycle = scheduleId ?? event.scheduledFor.map { "notification at \($0)" }
+        line = time + word + (cycle.map { "  \($0)" } ?? "")
+    }
+}
+
+extension EventKind {
+    /// What a stage is called while it is watched; nil for what is no stage.
+    fileprivate var stageWord: String? {
+        switch self {
+        case .prefetchRegistered: "registered"
+        case .prefetchScheduled: "scheduled"
+        case .prefetchScheduleFailed: "not scheduled: the submission failed"
+        case .prefetchExecuted: "executed"
+        case .prefetchStarted: "started"
+        case .prefetchSuccess: "success"
+        case .prefetchFailure: "failure"
+        case .prefetchExpired: "failure: the system ended the task"
+        case .prefetchCompleted: "completed"
+        case .contentCached: "cached"
+        case .contentMissing: "no cached content"
+        case .prefetchUsedForNotification: "used"
+        case .notificationDelivered: "delivered"
+        case .notificationDenied: "notifications denied"
+        default: nil
+        }
+    }
+}
+
+extension Span<UInt8> {
+    /// A text of an event; nil where it is empty.
+    func text(_ range: Event.Text) -> String? {
+        guard !range.isEmpty else { return nil }
+        return unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}

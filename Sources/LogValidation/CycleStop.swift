@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The stage at which a cycle stopped short of showing its prefetched content.
+enum CycleStop: UInt8, CaseIterable, Sendable {
+    /// The notification was set, and no task was submitted.
+    case notSubmitted
+    /// The system refused the task.
+    case submissionFailed
+    /// The task was submitted and never ran.
+    case notExecuted
+    /// The task ran and began no fetch.
+    case notFetched
+    /// The fetch began and has no result.
+    case notFinished
+    /// The fetch failed.
+    case failed
+    /// The fetch was successful and nothing could be cached.
+    case notCached
+    /// The content was cached and not found when the notification was due.
+    case notFound
+    /// The content was there, and no delivery is told.
+    case notDelivered
+
+    /// Nil for a cycle that came to its end.
+    init?(_ cycle: ClosedCycle, _ kinds: EventKinds) {
+        let stages = cycle.stages
+        let isUsed = stages.used != nil || cycle.outcome == .used
+        if isUsed, stages.delivered != nil || kinds.contains(.prefetchCycleComplete) { return nil }
+        if isUsed {
+            self = .notDelivered
+        } else if stages.success != nil {
+            if kinds.contains(.contentCacheFailed) {
+                self = .notCached
+            } else {
+                self = stages.delivered != nil || kinds.contains(.contentMissing) ? .notFound : .notDelivered
+            }
+        } else if stages.failure != nil || kinds.containsAny(.prefetchFailure, .prefetchExpired) {
+            self = .failed
+        } else if stages.executed != nil {
+            self = kinds.contains(.prefetchStarted) ? .notFinished : .notFetched
+        } else if stages.scheduled != nil {
+            self = .notExecuted
+        } else {
+            self = kinds.contains(.prefetchScheduleFailed) ? .submissionFailed : .notSubmitted
+        }
+    }
+}
+
+/// Where the log begins or ends inside a cycle, so that it cannot show all of it.
+struct LogCut: OptionSet, Hashable, Sendable {
+    let rawValue: UInt8
+
+    /// The cycle was under way when the log begins.
+    static let beginning = LogCut(rawValue: 1)
+    /// The cycle was under way when the log ends.
+    static let end = LogCut(rawValue: 2)
+
+    /// The fetch of the cycle lies before the beginning of the log, too.
+    private static let fetch = LogCut(rawValue: 4)
+    /// The end of the task lies behind the end of the log.
+    private static let task = LogCut(rawValue: 8)
+
+    /// The system ends a task after about this time.
+    private static let longestTask: Int64 = 30_000_000
+    /// A delivery may be so late.
+    private static let drift: Int64 = 180_000_000
+    /// A daily task is scheduled not longer before it runs.
+    private static let longestSchedule: Int64 = 26 * 3_600_000_000
+    /// A fetch lies not longer before its delivery.
+    private static let longestLead: Int64 = 1_800_000_000
+    /// The kinds before which a task must have been submitted.
+    private static let afterScheduling: [EventKind] = [
+        .prefetchExecuted, .prefetchStarted, .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
+        .contentCached, .contentMissing, .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete,
+    ]
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Where the log of a device cuts a cycle; events as JSON have no beginning and no end.
+    init(_ cycle: ClosedCycle, _ evidence: CycleEvidence, in log: DeviceLog) {
+        self = []
+        guard evidence.isOfLogLines, let first = evidence.firstLine, let last = evidence.lastLine else { return }
+        if cycle.stages.scheduled == nil, Self.afterScheduling.contains(first.kind), let begin = log.firstTime,
+            log.firstKind.map(Self.afterScheduling.contains) ?? false
+        {
+            let distance = evidence.firstTime.microseconds - begin.microseconds
+            if distance <= Self.longestSchedule { insert(.beginning) }
+            if distance <= Self.longestLead { insert(.fetch) }
+        }
+        insertEnd(cycle, evidence, last, log)
+    }
+
+    private mutating func insertEnd(
+        _ cycle: ClosedCycle,
+        _ evidence: CycleEvidence,
+        _ last: (kind: EventKind, place: LinePlace),
+        _ log: DeviceLog
+    ) {
+        guard cycle.stages.delivered == nil, !evidence.kinds.contains(.prefetchCycleComplete) else { return }
+        guard !cycle.hasAssumedTimes, let end = log.lastTime else {
+            let isLast = last.place == log.lastLine
+            if isLast, [.prefetchExecuted, .prefetchStarted].contains(last.kind) { formUnion([.end, Self.task]) }
+            return
+        }
+        if let executed = evidence.sighting(.prefetchExecuted)?.lastTime, !evidence.hasResult(since: executed),
+            end.microseconds - executed.microseconds <= Self.longestTask
+        {
+            formUnion([.end, Self.task])
+        }
+        if let due = cycle.notificationTime, end.microseconds <= due.microseconds + Self.drift { insert(.end) }
+    }
+
+    /// Whether a violation only says what the log does not show.
+    func hides(_ violation: ViolationKind, _ evidence: CycleEvidence) -> Bool {
+        switch violation {
+        case .executedWithoutScheduled: contains(.beginning)
+        case .successWithoutExecuted, .failureWithoutExecuted: contains(Self.fetch)
+        case .usedWithoutSuccess: contains(Self.fetch) && !evidence.kinds.contains(.prefetchExecuted)
+        case .taskNotCompleted: contains(Self.task) && !evidence.leavesEarlierExecution
+        default: false
+        }
+    }
+
+    /// What a person reads; nil for a whole cycle.
+    var sentence: String? {
+        switch (contains(.beginning), contains(.end)) {
+        case (true, true): "the log begins and ends inside this cycle; what it cannot show was not judged"
+        case (true, false): "the log begins inside this cycle; what came before was not judged"
+        case (false, true): "the log ends before this cycle did; what came after was not judged"
+        case (false, false): nil
+        }
+    }
+
+    var names: [String] { (contains(.beginning) ? ["beginning"] : []) + (contains(.end) ? ["end"] : []) }
+}
+
+extension CycleEvidence {
+    fileprivate var firstTime: Timestamp { sightings.map(\.firstTime).min() ?? Timestamp(microseconds: 0) }
+
+    private static let results: [EventKind] = [
+        .prefetchSuccess, .prefetchFailure, .prefetchExpired, .prefetchCompleted,
+    ]
+
+    fileprivate func hasResult(since executed: Timestamp) -> Bool {
+        Self.results.contains { kind in sighting(kind).map { $0.lastTime >= executed } ?? false }
+    }
+
+    /// Whether an execution before the last one had no result either, which no end of the log explains.
+    fileprivate var leavesEarlierExecution: Bool {
+        guard let executed = sighting(.prefetchExecuted), executed.firstTime < executed.lastTime else { return false }
+        return !Self.results.contains { kind in sighting(kind).map { $0.firstTime < executed.lastTime } ?? false }
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+package import LogInput
+internal import PrefetchLifecycle
+internal import TelemetryEvents
+
+/// The plugin's persisted schedule, which judged cycles are held against (`--schedule`).
+package struct PlannedSchedules: Sendable {
+    /// One schedule of the snapshot.
+    struct Entry: Sendable {
+        var scheduleId: String?
+        var notificationTime: Timestamp?
+
+        var title: String { scheduleId ?? notificationTime.map { "the notification at \($0)" } ?? "unnamed" }
+    }
+
+    /// The most schedules of a snapshot.
+    package static let limit = 128
+    /// A schedule whose time differs by more was moved, in microseconds.
+    private static let tolerance: Int64 = 1_000_000
+
+    var entries: [Entry]
+
+    /// Reads a `schedule_snapshot` event, an object with `schedules`, or an array of schedules.
+    package init(contentsOf path: String) throws(InputError) {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            let isThere = FileManager.default.fileExists(atPath: path)
+            throw InputError(input: path, problem: isThere ? "it cannot be read" : "there is no such file")
+        }
+        guard let value = try? JSONSerialization.jsonObject(with: data) else {
+            throw InputError(input: path, problem: "expected the plugin's schedule as one JSON document")
+        }
+        let list = (value as? [String: Any])?["schedules"] ?? value
+        guard let list = list as? [Any] else {
+            throw InputError(input: path, problem: #"expected {"schedules":[...]}, as of the event schedule_snapshot"#)
+        }
+        guard list.count <= Self.limit else {
+            throw InputError(
+                input: path,
+                problem: "it has \(list.count) schedules, and a snapshot has at most \(Self.limit); iOS keeps 64 "
+                    + "notifications, so keep those that lie ahead"
+            )
+        }
+        entries = []
+        for (index, item) in list.enumerated() { entries.append(try Self.entry(item, index, path)) }
+    }
+
+    init(_ entries: [Entry]) { self.entries = entries }
+
+    private static func entry(_ item: Any, _ index: Int, _ path: String) throws(InputError) -> Entry {
+        guard let object = item as? [String: Any] else {
+            throw InputError(input: path, problem: "schedule \(index): expected an object")
+        }
+        let id = object["scheduleId"] ?? object["id"]
+        let names = ["notificationTime", "scheduledFor", "scheduled_for"]
+        let time = names.lazy.compactMap { object[$0] }.first { !($0 is NSNull) }
+        var entry = Entry(scheduleId: id as? String)
+        if let time {
+            let bytes = Array((time as? String ?? "").utf8)
+            guard let parsed = Timestamp(rfc3339: bytes.span, 0..<bytes.count) else {
+                throw InputError(
+                    input: path,
+                    problem: "schedule \(index): expected notificationTime as a time such as 2025-11-15T05:53:00Z"
+                )
+            }
+            entry.notificationTime = parsed
+        }
+        guard !(entry.scheduleId ?? "").isEmpty || entry.notificationTime != nil else {
+            throw InputError(input: path, problem: "schedule \(index): expected scheduleId or notificationTime")
+        }
+        return entry
+    }
+
+    /// What a schedule of the snapshot has to do with the cycles.
+    enum Finding: Equatable {
+        case found
+        case missing
+        /// The index of the nearest cycle of the same id.
+        case moved(Int)
+    }
+
+    func findings(_ cycles: [JudgedCycle]) -> [Finding] {
+        var byId: [String: [Int]] = [:]
+        for (index, cycle) in cycles.enumerated() {
+            if let id = cycle.scheduleId { byId[id, default: []].append(index) }
+        }
+        return entries.map { Self.finding($0, byId, cycles) }
+    }
+
+    private static func finding(_ entry: Entry, _ byId: [String: [Int]], _ cycles: [JudgedCycle]) -> Finding {
+        func distance(_ index: Int) -> Int64 {
+            guard let planned = entry.notificationTime, let time = cycles[index].closed.notificationTime else {
+                return 0
+            }
+            return abs(planned.microseconds - time.microseconds)
+        }
+        let known = entry.scheduleId.map { byId[$0] ?? [] } ?? Array(cycles.indices)
+        guard let nearest = known.min(by: { distance($0) < distance($1) }) else { return .missing }
+        if distance(nearest) <= tolerance { return .found }
+        return entry.scheduleId == nil ? .missing : .moved(nearest)
+    }
+}
+
+extension Judgement {
+    /// Adds the violations that a snapshot of the plugin's schedule shows: in the cycle, or beside the cycles.
+    mutating func hold(against planned: PlannedSchedules) {
+        var result = CheckResult(suite: "schedule", name: "--schedule")
+        for (entry, finding) in zip(planned.entries, planned.findings(cycles)) {
+            let time = entry.notificationTime.map { " for \($0)" } ?? ""
+            switch finding {
+            case .found: break
+            case .missing:
+                let detail = "the plugin has \(entry.title)\(entry.scheduleId == nil ? "" : time), and the log does not"
+                violationsBeside.append(CycleViolation(kind: .scheduleMissing, detail: detail))
+                violationChanges[.scheduleMissing, default: 0] += 1
+                result.failures.append("schedule_missing: \(detail)")
+            case .moved(let index):
+                let told = cycles[index].closed.notificationTime.map(\.description) ?? "no time"
+                let detail = "the plugin has it\(time), the log for \(told)"
+                if !cycles[index].closed.violations.contains(where: { $0.kind == .scheduleMoved }) {
+                    cycles[index].closed.violations.append(CycleViolation(kind: .scheduleMoved, detail: detail))
+                    violationChanges[.scheduleMoved, default: 0] += 1
+                }
+                result.failures.append("schedule_moved: \(entry.title): \(detail)")
+            }
+        }
+        scheduleCheck = result
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PrefetchLifecycle
+import TestSupport
+import Testing
+
+@testable import LogInput
+@testable import LogValidation
+
+@Suite("Logs that begin or end inside a cycle")
+struct CutLogTests {
+    typealias Story = GuideStory
+
+    static let whole = JudgedLog.lines(Story.launch(0) + Story.scheduling() + Story.prefetch(540) + Story.shown())
+
+    @Test("a log that is cut anywhere is not accused of what the cut hides, and says that it is cut")
+    func everyCut() throws {
+        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
+        let delivered = try #require(Self.whole.firstIndex { $0.contains("Notification delivered") })
+        for first in fired...delivered {
+            let judgement = try JudgedLog.judge(Array(Self.whole[first...]))
+            #expect(judgement.verdict(strict: true) != .incoherent, "from \(Self.whole[first])")
+            #expect(judgement.cycles.allSatisfy { $0.cut.contains(.beginning) }, "from \(Self.whole[first])")
+        }
+        for last in fired..<delivered {
+            let judgement = try JudgedLog.judge(Array(Self.whole[...last]))
+            #expect(judgement.verdict(strict: true) == .coherent, "to \(Self.whole[last])")
+            #expect(judgement.cycles.first?.cut.names == ["end"], "to \(Self.whole[last])")
+        }
+    }
+
+    @Test("the cut is told in text and JSON")
+    func told() throws {
+        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
+        let judgement = try JudgedLog.judge(Array(Self.whole[fired...]))
+        #expect(judgement.text().contains("the log begins inside this cycle"))
+        let cycles = try #require(JudgedLog.object(judgement)["cycles"] as? [[String: Any]])
+        #expect(cycles.first?["cut"] as? [String] == ["beginning"])
+        #expect(try !String(decoding: JudgedLog.judge(Self.whole).json(), as: UTF8.self).contains("\"cut\""))
+    }
+
+    @Test("a log that shows the launch and then an execution that was not scheduled is accused of it")
+    func notCut() throws {
+        let lines = Self.whole.filter { !$0.contains("BGAppRefreshTask scheduled") }
+        #expect(
+            try JudgedLog.judge(lines).cycles.flatMap(\.closed.violations).map(\.kind) == [.executedWithoutScheduled]
+        )
+        let unfinished = JudgedLog.lines(NegativePathTests.start + Story.launch(5_000))
+        #expect(try JudgedLog.judge(unfinished).cycles.flatMap(\.closed.violations).map(\.kind) == [.taskNotCompleted])
+    }
+
+    @Test("live input hands each stage on before the input ends")
+    func live() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("live.log")
+        try Files.write(Array((Self.whole.joined(separator: "\n") + "\n").utf8), to: path)
+        var options = JudgementOptions(try LineFormat(timezone: "UTC"))
+        let told = Told()
+        options.observer = { told.add($0.line) }
+        _ = try JudgementRun(options).judge([path])
+        #expect(told.lines.map { $0.split(separator: " ")[1] }.contains("executed"))
+        #expect(told.lines.last?.contains("delivered") == true)
+    }
+
+    @Test("a tar archive is named as such, packed or not")
+    func tar() throws {
+        let directory = try TemporaryDirectory()
+        var block = [UInt8](repeating: 0, count: 1_024)
+        block.replaceSubrange(0..<10, with: Array("device.log".utf8))
+        block.replaceSubrange(257..<262, with: Array("ustar".utf8))
+        let path = directory.file("logs.tar")
+        try Files.write(block, to: path)
+        #expect {
+            try JudgementRun(JudgementOptions(LineFormat(timezone: "UTC"))).judge([path])
+        } throws: { ($0 as? InputError)?.problem.contains("tar archive") == true }
+    }
+}
+
+/// Lines that another thread tells.
+private final class Told: @unchecked Sendable {
+    private let lock = NSLock()
+    private var told: [String] = []
+    var lines: [String] { lock.withLock { told } }
+    func add(_ line: String) { lock.withLock { told.append(line) } }
+}
