@@ -149,7 +149,8 @@ package struct ProjectionMetrics: Sendable {
     private mutating func set(_ projection: LedgerProjection, in update: inout MetricsUpdate) {
         let accounts = projection.accounts
         let groups = projection.fold.totalsByGroup
-        lifecycle.set(groups, openCycles: projection.fold.openCycles, in: &update)
+        let fold = projection.fold
+        lifecycle.set(groups, openCycles: fold.openCycles, pending: fold.pendingNotifications, in: &update)
         update.set(identities, to: projection.fold.rememberedIdentities)
         update.set(identityBytes, to: projection.fold.identityBytes)
         for (origin, counter) in received {

@@ -12,6 +12,7 @@ package struct LifecycleInstruments: Sendable {
     private var telemetry: GroupedFamilies
     private let latest: LatestEvents
     private let openCycles: Gauge
+    private let pending: (notifications: Gauge, limit: Gauge, nearLimit: Gauge)
     /// The last published revision of each group of the fold.
     private var revisions: [UInt64] = []
 
@@ -36,6 +37,20 @@ package struct LifecycleInstruments: Sendable {
         )
         latest = LatestEvents(registry)
         openCycles = registry.gauge("dnp_prefetch_open_cycles", help: "Cycles that are not closed yet.")
+        pending = (
+            registry.gauge(
+                "dnp_notification_pending",
+                help: "Pending notifications, summed up over the installations that told theirs within 48 hours."
+            ),
+            registry.gauge(
+                "dnp_notification_pending_limit",
+                help: "How many notifications may be pending, summed up over the same installations."
+            ),
+            registry.gauge(
+                "dnp_notification_pending_near_limit",
+                help: "Installations with at least 90 % of the notifications that may be pending."
+            )
+        )
     }
 
     /// Publishes the totals.
@@ -43,7 +58,13 @@ package struct LifecycleInstruments: Sendable {
     /// - Parameters:
     ///   - groups: the groups of one fold; their number never decreases.
     ///   - open: the number of open cycles.
-    package mutating func set(_ groups: [LifecycleGroup], openCycles open: Int, in update: inout MetricsUpdate) {
+    ///   - told: what the apps told of their pending notifications.
+    package mutating func set(
+        _ groups: [LifecycleGroup],
+        openCycles open: Int,
+        pending told: PendingNotifications,
+        in update: inout MetricsUpdate
+    ) {
         for place in groups.indices {
             let isNew = place >= revisions.count
             guard isNew || revisions[place] != groups[place].revision else { continue }
@@ -54,6 +75,9 @@ package struct LifecycleInstruments: Sendable {
             revisions[place] = groups[place].revision
         }
         update.set(openCycles, to: open)
+        update.set(pending.notifications, to: Int(clamping: told.pending))
+        update.set(pending.limit, to: Int(clamping: told.limit))
+        update.set(pending.nearLimit, to: Int(clamping: told.nearLimit))
     }
 
     /// Attaches exemplars of the last observations.

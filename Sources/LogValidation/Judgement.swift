@@ -16,6 +16,8 @@ package struct Judgement: Sendable {
     var totals = LifecycleTotals()
     /// The totals by platform and app version.
     var groups: [LifecycleGroup] = []
+    /// What the apps told of their pending notifications.
+    var pending = PendingNotifications()
     /// The number of events, including those that belong to no cycle.
     var events: UInt64 = 0
     /// What each input held, in the order of the inputs.
@@ -186,7 +188,7 @@ extension Judgement {
         let registry = MetricsRegistry(now: { 0 })
         let own = Set(registry.descriptors.map(\.name))
         var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
-        registry.update { metrics.set(groups, openCycles: 0, in: &$0) }
+        registry.update { metrics.set(groups, openCycles: 0, pending: pending, in: &$0) }
         return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
     }
 }

@@ -135,6 +135,7 @@ struct JudgementFolding {
             judgement.reached.insert(.registered)
         }
         judgement.groups = fold.totalsByGroup
+        judgement.pending = fold.pendingNotifications
         judgement.device = notes.device
         judgement.conditions = notes.conditions
         judgement.namesInstallations = installations.count > 1

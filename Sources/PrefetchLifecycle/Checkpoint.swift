@@ -14,12 +14,14 @@ extension LifecycleFold {
     private static let groupBytes = 4_096
 
     /// By how much an event may raise ``checkpointBytes``: a cycle, an installation and two identities.
-    public static let checkpointBytesPerEvent = CyclePage.shortCycleBytes + InstallationTable.bytesPerEvent + 16
+    public static let checkpointBytesPerEvent =
+        CyclePage.shortCycleBytes + InstallationTable.bytesPerEvent
+        + RollingWindows.bytesPerEvent + 16
 
     /// The most bytes that the pages of the next checkpoint take: all cycles and installations, because any event may
     /// change any page, and the identities that no checkpoint holds yet. O(1).
     public var checkpointBytes: Int {
-        cycles.checkpointBytes + installations.checkpointBytes + identities.checkpointBytes
+        cycles.checkpointBytes + installations.checkpointBytes + windows.checkpointBytes + identities.checkpointBytes
             + totalsByGroup.count * Self.groupBytes
     }
 
@@ -46,6 +48,7 @@ extension LifecycleFold {
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
         installations.takeChanges(into: &delta)
+        windows.takeChanges(into: &delta)
         return delta
     }
 
@@ -70,6 +73,8 @@ extension LifecycleFold {
             try cycles.restore(page, version: restoredVersion)
         } else if page.key.hasPrefix(InstallationTable.prefix) {
             try installations.restore(page, version: restoredVersion)
+        } else if page.key.hasPrefix(RollingWindows.prefix) {
+            try windows.restore(page)
         } else if page.key == Self.totalsKey {
             var reader = StateReader(page)
             clock = Timestamp(microseconds: try reader.integer())

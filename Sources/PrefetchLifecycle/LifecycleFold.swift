@@ -33,6 +33,7 @@ public struct LifecycleFold: Sendable {
     var identities: RememberedIdentities
     var cycles: CycleTable
     var installations: InstallationTable
+    var windows = RollingWindows()
     /// The latest event time.
     var latest = Timestamp(microseconds: 0)
     var closedCycles: [ClosedCycle] = []
@@ -89,6 +90,8 @@ public struct LifecycleFold: Sendable {
 
     /// The number of open cycles.
     public var openCycles: Int { cycles.count }
+    /// What the apps told of their pending notifications.
+    public var pendingNotifications: PendingNotifications { windows.sums }
     /// The memory of the open cycles and their indexes, in bytes.
     public var cycleBytes: Int { cycles.byteCount }
     /// The number of remembered identities.
@@ -119,7 +122,8 @@ public struct LifecycleFold: Sendable {
 
     /// Whether a cycle is due to close, so that a tick must be written to the ledger.
     public mutating func isTickDue(at now: Timestamp) -> Bool {
-        isAhead(of: now) || !cycles.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
+        isAhead(of: now) || windows.isDue(at: timeOfTick(at: now))
+            || !cycles.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
     }
 
     /// Folds the events of a batch.
@@ -171,6 +175,7 @@ public struct LifecycleFold: Sendable {
     private mutating func advance(to now: Timestamp) {
         cycles.rebuildIndexes()
         clock = max(clock, now)
+        windows.advance(to: clock)
         groups[0].evictedIdentities += identities.advance(to: now)
     }
 
@@ -185,7 +190,8 @@ extension LifecycleFold {
         let installation = event.installation?.fingerprint ?? 0
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
-        let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil)
+        let isTimed = !installations.hasWarps || !isWarped(event)
+        let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil, isTimed: isTimed)
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
@@ -223,19 +229,20 @@ extension LifecycleFold {
             reconcile(counted, by: event, at: slot, in: group)
             increments &+= groups.increments(of: group) &- start
             note(event, increments, at: slot, waiting: waiting, terms)
-            updateInstallation(installation, with: event, due: cycles[slot].due)
+            updateInstallation(installation, with: event, due: cycles[slot].due, in: bytes)
             if event.kind == .prefetchScheduled {
                 updateTask(of: slot)
                 resumeJudging(slot)
             }
         } else {
             note(event, increments)
-            updateInstallation(installation, with: event, due: nil)
+            updateInstallation(installation, with: event, due: nil, in: bytes)
         }
         switch event.kind {
         case .notificationDenied, .permissionGranted: recordPermission(event, installation)
         default: break
         }
+        if event.tellsHistory { recordHistory(event, of: installation, schedule: schedule, in: bytes) }
         if !event.clientCounters.isEmpty { apply(snapshot: event, of: installation, in: named ?? 0, bytes) }
     }
 

@@ -126,5 +126,8 @@ enum LifecycleSample {
         "dnp_prefetch_used_for_notification_timestamp_seconds": second(929),
         "dnp_notification_delivered_timestamp_seconds": second(1_100),
         "dnp_prefetch_open_cycles": 0,
+        "dnp_notification_pending": 0,
+        "dnp_notification_pending_limit": 0,
+        "dnp_notification_pending_near_limit": 0,
     ]
 }

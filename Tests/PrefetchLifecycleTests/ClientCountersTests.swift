@@ -103,7 +103,7 @@ struct ClientCountersTests {
         try fold.accept([Self.snapshot(40, [.scheduled: 2])])
         try fold.accept([Self.snapshot(50, [.scheduled: 3])])
         #expect(fold.totals.snapshots(.reset) == 2)
-        #expect(fold.totals.scheduled == 8)
+        #expect(fold.totals.scheduled == 9)
     }
 
     @Test("one lower client counter resets the baseline of all counters")
@@ -113,7 +113,7 @@ struct ClientCountersTests {
             [Self.snapshot(20, [.scheduled: 9, .executed: 1])],
             [Self.snapshot(30, [.scheduled: 10, .executed: 3])]
         ).totals
-        #expect(totals.stages == [4, 4, 0, 0, 0, 0, 0, 0])
+        #expect(totals.stages == [13, 5, 0, 0, 0, 0, 0, 0])
     }
 
     @Test("client counters without an installation are not applied")
@@ -188,7 +188,24 @@ struct NewBaselineTests {
             ]
         )
         fold.finish()
-        #expect(fold.totals.scheduled == 3)
+        #expect(fold.totals.scheduled == 4)
+    }
+
+    @Test("what a lower client snapshot tells beyond the events since the last one is added, once, and never more")
+    func lossesBehindAResetAreAddedOnce() throws {
+        for (events, told, lost) in [(0, 2, 2), (1, 3, 2), (3, 2, 0), (2, 2, 0)] {
+            var fold = LifecycleFold.keeping()
+            try fold.accept([ClientCountersTests.snapshot(10, [.scheduled: 5])])
+            try fold.accept((0..<events).map { TestEvent(.prefetchScheduled, 20, id: "new \($0)").of(1) })
+            try fold.accept([ClientCountersTests.snapshot(30, [.scheduled: UInt64(told)])])
+            #expect(fold.totals.scheduled == UInt64(5 + events + lost))
+            #expect(fold.totals.recovered(.scheduled) == UInt64(5 + lost))
+            // They arrive after all.
+            try fold.accept((0..<lost).map { TestEvent(.prefetchScheduled, 25, id: "late \($0)").of(1) })
+            #expect(fold.totals.scheduled == UInt64(5 + events + lost))
+            try fold.accept([TestEvent(.prefetchScheduled, 26, id: "more").of(1)])
+            #expect(fold.totals.scheduled == UInt64(6 + events + lost))
+        }
     }
 }
 
@@ -263,8 +280,8 @@ struct ClientLimitsTests {
                 }
                 try fold.accept(step)
             }
-            #expect(fold.totals.stages == [7, 0, 0, 0, 0, 0, 2, 0])
-            #expect(fold.totals.recovered(.scheduled) == 4)
+            #expect(fold.totals.stages == [8, 0, 0, 0, 0, 0, 2, 0])
+            #expect(fold.totals.recovered(.scheduled) == 5)
             #expect(fold.totals.recovered(.failure) == 2)
             #expect(fold.totals.snapshots(.applied) == 3)
             #expect(fold.totals.snapshots(.reset) == 1)

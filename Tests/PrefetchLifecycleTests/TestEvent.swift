@@ -148,3 +148,8 @@ extension LifecycleFold {
 extension ClosedCycle {
     var broken: [ViolationKind] { violations.map(\.kind) }
 }
+
+extension TestEvent {
+    /// The violations that it shows by itself.
+    var shown: [ViolationKind] { event.shownViolations(in: texts.span) }
+}

@@ -29,7 +29,7 @@ enum EventJournalEntry {
 
     /// - Parameter key: The key of the hashes that identify cycles.
     static func append(_ event: Event, _ records: [UInt8], key: IdentityKey, to entry: inout JournalEntry) {
-        let violations = event.shownViolations
+        let violations = event.shownViolations(in: records.span)
         entry.append(.message) { CanonicalJSON.append(event, in: records.span, to: &$0) }
         entry.append(.priority, violations.isEmpty ? event.kind.journalPriority : min(event.kind.journalPriority, 4))
         entry.append(.messageID, event.kind.messageID)

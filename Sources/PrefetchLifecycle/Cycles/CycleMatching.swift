@@ -11,8 +11,9 @@ struct CycleAddress {
     /// The notification time in whole milliseconds, so that two within one millisecond are the same.
     let due: Timestamp?
 
-    /// Nil for an event without a schedule or a notification time.
+    /// Nil for an event without a schedule or a notification time, and for one that is about its installation.
     init?(_ event: borrowing Event, schedule: UInt64?, installation: UInt64) {
+        guard !event.kind.isOfInstallation else { return nil }
         let due = event.due
         guard schedule != nil || due != nil else { return nil }
         self.schedule = schedule ?? 0
@@ -29,6 +30,16 @@ extension Event {
         scheduledFor.map { time in
             let milliseconds = min(max(time.microseconds / 1_000, 0), Int64(UInt32.max) * 1_000)
             return Timestamp(microseconds: milliseconds * 1_000)
+        }
+    }
+}
+
+extension EventKind {
+    /// Whether it belongs to no cycle, though it may name a schedule.
+    fileprivate var isOfInstallation: Bool {
+        switch self {
+        case .prefetchCancelled, .timeWarped, .rollingWindow, .scheduleSnapshot: true
+        default: false
         }
     }
 }

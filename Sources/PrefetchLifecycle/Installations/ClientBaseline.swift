@@ -26,6 +26,8 @@ struct ClientBaseline: Sendable {
     /// The time of the last snapshot before the baseline, and what had been added until then for missing events.
     var formerTime = Timestamp(microseconds: .min)
     var formerRecovered: InlineArray<8, UInt32> = .init(repeating: 0)
+    /// What the snapshot of the baseline itself told beyond the events since the one before it.
+    var resetRecovered: InlineArray<8, UInt32> = .init(repeating: 0)
 
     init(time: Timestamp) {
         self.time = time
@@ -38,10 +40,10 @@ struct ClientBaseline: Sendable {
         let former = time
         time = max(time, snapshot.time)
         guard snapshot.isPlausible else { return (StageTally(), .implausible) }
-        let isReset = isLower(snapshot)
-        guard !isReset, var missing = missingCounts(in: snapshot, counted) else {
+        if isLower(snapshot) { return (restart(with: snapshot, counted, after: former), .reset) }
+        guard var missing = missingCounts(in: snapshot, counted) else {
             rebase(snapshot, counted, after: former)
-            return (StageTally(), isReset ? .reset : .implausible)
+            return (StageTally(), .implausible)
         }
         limitFailures(of: &missing, snapshot, counted)
         for place in 0..<Self.places {
@@ -51,6 +53,33 @@ struct ClientBaseline: Sendable {
         }
         for place in 0..<StageTally.count { recovered[place] &+= UInt32(clamping: missing[place]) }
         return (missing, .applied)
+    }
+
+    /// Starts a new baseline after the client's counters have begun anew.
+    ///
+    /// The client has counted from 0 since the last snapshot, at the latest. What it tells beyond what is counted here since
+    /// then was lost; some of that may have been counted before its counters fell, so never more.
+    ///
+    /// - Returns: what to add.
+    private mutating func restart(
+        with snapshot: ClientSnapshot,
+        _ counted: StageTally,
+        after former: Timestamp
+    ) -> StageTally {
+        var empty = self
+        for place in 0..<Self.places {
+            let isKnown = last[place] >= 0
+            empty.offsets[place] =
+                isKnown ? offsets[place] + last[place] : counted.value(place) - (snapshot.value(place) ?? 0)
+            empty.last[place] = isKnown ? 0 : -1
+        }
+        var missing = empty.missingCounts(in: snapshot, counted) ?? StageTally()
+        if !missing.isZero { empty.limitFailures(of: &missing, snapshot, counted) }
+        var all = counted
+        for place in 0..<StageTally.count { all[place] += missing[place] }
+        rebase(snapshot, all, after: former)
+        for place in 0..<StageTally.count { resetRecovered[place] = UInt32(clamping: missing[place]) }
+        return missing
     }
 
     /// Starts a new baseline: the client's counts correspond to what is counted here now.
@@ -63,8 +92,9 @@ struct ClientBaseline: Sendable {
     ) {
         baseTime = snapshot.time
         formerTime = former
-        for place in 0..<StageTally.count { formerRecovered[place] &+= recovered[place] }
+        for place in 0..<StageTally.count { formerRecovered[place] &+= recovered[place] &+ resetRecovered[place] }
         recovered = .init(repeating: 0)
+        resetRecovered = .init(repeating: 0)
         for place in 0..<Self.places {
             last[place] = snapshot.value(place) ?? -1
             if last[place] >= 0 { told[place] = snapshot.time.microseconds }
@@ -146,6 +176,8 @@ struct ClientBaseline: Sendable {
             }
             if time <= formerTime {
                 known[place] = Self.take(counted[place], of: place, isFailure, from: &formerRecovered)
+            } else {
+                known[place] = Self.take(counted[place], of: place, isFailure, from: &resetRecovered)
             }
             let isNew = Int64(clamping: counted[place] - known[place])
             offsets[place] += isNew

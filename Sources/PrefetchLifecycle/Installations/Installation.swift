@@ -25,6 +25,10 @@ struct Installation: Sendable {
     var permissions = ToldPermissions()
     /// The baseline of its own counters; empty until its first snapshot. An array keeps installations without one small.
     var client: [ClientBaseline] = []
+    /// What it told beside its cycles; empty until then, as above.
+    var history: [InstallationHistory] = []
+    /// Whether it runs Android, where alarms are exact and a window of two days is scheduled.
+    var isAndroid = false
     private(set) var tasks: [WaitingTask] = []
 
     init(fingerprint: UInt64) {
@@ -45,8 +49,51 @@ struct Installation: Sendable {
 
     /// Whether a task was scheduled while a remembered one was waiting.
     func isSecond(_ task: WaitingTask) -> Bool {
-        for index in 0..<tasks.count where tasks[index].waits(while: task) { return true }
+        for index in 0..<tasks.count where isUnfinished(tasks[index], while: task) { return true }
         return false
+    }
+
+    /// Whether a task was waiting when another one was scheduled that should not have been.
+    private func isUnfinished(_ task: WaitingTask, while other: WaitingTask) -> Bool {
+        guard task.waits(while: other), !(isAndroid && task.isOfWindow(with: other)) else { return false }
+        guard let history = history.first else { return true }
+        let scheduled = Timestamp(microseconds: task.scheduled)
+        let other = Timestamp(microseconds: other.scheduled)
+        return !history.cancels(task.schedule, from: scheduled, through: other)
+    }
+
+    /// Whether a remembered task waited at a moment, or may have run then.
+    ///
+    /// - Parameters:
+    ///   - clock: the clock that planned times follow.
+    ///   - known: the notification time of a task whose runs are known better.
+    func hasTask(at time: Timestamp, plannedBy clock: WarpedClock, besidesRunsOf known: Timestamp?) -> Bool {
+        for index in 0..<tasks.count where tasks[index].scheduled <= time.microseconds {
+            let task = tasks[index]
+            if task.freed <= time.microseconds {
+                guard task.due != known, task.freed > time.microseconds - LifecycleRules.longestRun else { continue }
+            } else {
+                guard task.due > clock.warped(time) else { continue }
+            }
+            let scheduled = Timestamp(microseconds: task.scheduled)
+            if history.first?.cancels(task.schedule, from: scheduled, through: time) ?? false { continue }
+            return true
+        }
+        return false
+    }
+
+    /// Whether a remembered task was scheduled in a second whose notification is due later than another.
+    func hasTask(scheduledIn second: Int64, dueAfter due: Timestamp?) -> Bool {
+        for index in 0..<tasks.count where Timestamp(microseconds: tasks[index].scheduled).wholeSeconds == second {
+            if let due, tasks[index].due > due { return true }
+        }
+        return false
+    }
+
+    /// Changes what it told beside its cycles.
+    mutating func recordHistory(_ body: (inout InstallationHistory) -> Void) {
+        if history.isEmpty { history = [InstallationHistory()] }
+        body(&history[0])
     }
 
     /// Records the time of an event.
@@ -92,7 +139,9 @@ struct Installation: Sendable {
 
     /// Marks the tasks that were scheduled while one waited that is no longer remembered.
     private mutating func markSeconds(of task: WaitingTask) {
-        for index in 0..<tasks.count where task.waits(while: tasks[index]) { tasks[index].isSecond = true }
+        for index in 0..<tasks.count where isUnfinished(task, while: tasks[index]) {
+            tasks[index].isSecond = true
+        }
     }
 
     /// Forgets the task of a cycle that has closed, unless it is one of the latest.
@@ -125,6 +174,29 @@ struct RecentSubmissions: Sendable {
             if seconds[index] < seconds[earliest] { earliest = index }
         }
         seconds[earliest] = max(seconds[earliest], second)
+    }
+
+    /// Whether a task was submitted from a second on and until another.
+    func hasAny(from start: Int64, through end: Int64) -> Bool {
+        (0..<Self.limit).contains { (start...max(start, end)).contains(Int64(seconds[$0])) }
+    }
+
+    /// The latest second until another in which a task was submitted; the first one where all are later. Nil where an
+    /// earlier one may have been forgotten.
+    func latest(until end: Int64) -> Int64? {
+        var latest: Int64?
+        var first: Int64?
+        var isFull = true
+        for index in 0..<Self.limit {
+            let second = Int64(seconds[index])
+            guard second > 0 else {
+                isFull = false
+                continue
+            }
+            if second <= end { latest = max(latest ?? second, second) }
+            first = min(first ?? second, second)
+        }
+        return latest ?? (isFull ? nil : first)
     }
 
     /// Whether no task was submitted from a second on and until another. Of what is before the known ones nothing is said.
@@ -290,67 +362,5 @@ struct RecentCounts: Sendable {
             tally[Int(words[index] & 7)] += 1
         }
         return tally
-    }
-}
-
-/// A scheduled task, which waits until it has run, was delivered or missed its window.
-///
-/// An installation may have one waiting task at a time (`secondActiveTask`).
-struct WaitingTask: Hashable, Sendable {
-    var scheduled: Int64
-    /// The time its waiting ended; `.max` while it waits.
-    var freed: Int64
-    /// The notification time, in whole milliseconds.
-    private let dueSecond: UInt32
-    private let dueMillisecond: UInt16
-    /// Whether it was scheduled while another one was waiting.
-    var isSecond = false
-    /// Whether its times are assumed from the order of lines, and so only order events.
-    var hasAssumedTimes: Bool
-
-    /// The task of a cycle; nil without a notification time or a scheduling.
-    init?(_ cycle: Cycle, _ facts: Span<UInt64>) {
-        guard let due = cycle.due else { return nil }
-        var scheduled: Int64?
-        var freed = Int64.max
-        for index in facts.indices {
-            let fact = Fact(rawValue: facts[index])
-            switch fact.stage {
-            case .scheduled where scheduled == nil: scheduled = fact.time(base: cycle.base).microseconds
-            case .executed, .success, .failure, .completed, .missed:
-                guard scheduled != nil else { continue }
-                freed = min(freed, fact.time(base: cycle.base).microseconds)
-            default: continue
-            }
-        }
-        guard let scheduled else { return nil }
-        for kept in [cycle.used, cycle.delivered] {
-            if let time = kept.time(base: cycle.base)?.microseconds, time >= scheduled { freed = min(freed, time) }
-        }
-        self.scheduled = scheduled
-        self.freed = freed
-        dueSecond = UInt32(clamping: due.microseconds / 1_000_000)
-        dueMillisecond = UInt16(truncatingIfNeeded: due.microseconds / 1_000 % 1_000)
-        hasAssumedTimes = cycle.flags.contains(.hasAssumedTimes)
-    }
-
-    init(scheduled: Int64, freed: Int64, due: Timestamp, isSecond: Bool, hasAssumedTimes: Bool) {
-        self.scheduled = scheduled
-        self.freed = freed
-        dueSecond = UInt32(clamping: due.microseconds / 1_000_000)
-        dueMillisecond = UInt16(truncatingIfNeeded: due.microseconds / 1_000 % 1_000)
-        self.isSecond = isSecond
-        self.hasAssumedTimes = hasAssumedTimes
-    }
-
-    var due: Timestamp {
-        Timestamp(microseconds: Int64(dueSecond) * 1_000_000 + Int64(dueMillisecond) * 1_000)
-    }
-
-    /// Whether it was waiting when the other one was scheduled. Of two scheduled at once, the one due first is the first.
-    func waits(while other: WaitingTask) -> Bool {
-        guard due != other.due, freed > other.scheduled else { return false }
-        guard (scheduled, due) < (other.scheduled, other.due) else { return false }
-        return hasAssumedTimes || other.hasAssumedTimes || due.microseconds > other.scheduled
     }
 }

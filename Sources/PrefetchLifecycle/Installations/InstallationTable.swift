@@ -13,7 +13,9 @@ struct InstallationTable: Sendable {
     /// The number of evicted installations, which also gives the next slot to evict.
     var evicted: UInt64 = 0
     private(set) var count = 0
-    /// What tasks, permissions and client counters take in a checkpoint.
+    /// Whether an installation has told of a warped clock, so that durations are looked at more closely.
+    var hasWarps = false
+    /// What tasks, permissions, histories and client counters take in a checkpoint.
     private var variableBytes = 0
 
     init(limit: Int) {
@@ -104,10 +106,11 @@ extension InstallationTable {
     static let prefix = "installations/"
 
     /// The size of an encoded installation without what `Installation.variableBytes` has.
-    private static let fixedBytes = 155
+    private static let fixedBytes = 156
     /// By how much an event may raise `checkpointBytes`: an installation, its task, a denial and its counters.
     static let bytesPerEvent =
         fixedBytes + Installation.taskBytes + Installation.permissionBytes + Installation.clientBytes
+        + Installation.historyBytes + 2 * Installation.momentBytes
 
     /// The bytes that all pages of a checkpoint take.
     var checkpointBytes: Int { count * Self.fixedBytes + variableBytes }
@@ -131,7 +134,11 @@ extension InstallationTable {
     /// - Parameter version: the version of the layout; pages of an older one are written anew.
     mutating func restore(_ page: StatePage, version: UInt8) throws(StateError) {
         var reader = StateReader(page)
-        while reader.remaining > 0 { _ = append(try reader.installation(version: version)) }
+        while reader.remaining > 0 {
+            let installation = try reader.installation(version: version)
+            if let history = installation.history.first, !history.warps.moments.isEmpty { hasWarps = true }
+            _ = append(installation)
+        }
         guard version == LifecycleFold.stateVersion else { return }
         for page in isDirty.indices { isDirty[page] = false }
     }
@@ -151,10 +158,13 @@ extension StateWriter {
         for task in tasks {
             append(task.scheduled)
             append(task.freed)
+            append(task.schedule)
             append(task.due.microseconds)
             append((task.isSecond ? 1 : 0) | (task.hasAssumedTimes ? 2 : 0) as UInt8)
         }
         for place in 0..<StageTally.count { append(installation.counted[place]) }
+        append((installation.isAndroid ? 1 : 0) | (installation.history.isEmpty ? 0 : 2) as UInt8)
+        if let history = installation.history.first { append(history) }
         append(UInt8(installation.client.count))
         guard let client = installation.client.first else { return }
         append(client.time.microseconds)
@@ -167,6 +177,18 @@ extension StateWriter {
         append(client.baseTime.microseconds)
         append(client.formerTime.microseconds)
         for place in 0..<StageTally.count { append(client.formerRecovered[place]) }
+        for place in 0..<StageTally.count { append(client.resetRecovered[place]) }
+    }
+
+    private mutating func append(_ history: InstallationHistory) {
+        for list in InstallationHistory.lists {
+            let list = history[keyPath: list]
+            append(UInt8(list.moments.count) | (list.hasDropped ? 0x80 : 0))
+            for moment in list.moments {
+                append(moment.time.microseconds)
+                append(moment.value)
+            }
+        }
     }
 }
 
@@ -196,12 +218,14 @@ extension StateReader {
         for _ in 0..<tasks {
             let scheduled: Int64 = try integer()
             let freed: Int64 = try integer()
+            let schedule: UInt64 = version > 2 ? try integer() : 0
             let due = Timestamp(microseconds: try integer())
             let flags: UInt8 = try integer()
             installation.restore(
                 WaitingTask(
                     scheduled: scheduled,
                     freed: freed,
+                    schedule: schedule,
                     due: due,
                     isSecond: flags & 1 != 0,
                     hasAssumedTimes: flags & 2 != 0
@@ -209,9 +233,28 @@ extension StateReader {
             )
         }
         for place in 0..<StageTally.count { installation.counted[place] = try integer() }
+        if version > 2 {
+            let flags: UInt8 = try integer()
+            installation.isAndroid = flags & 1 != 0
+            if flags & 2 != 0 { installation.history = [try history()] }
+        }
         let clients: UInt8 = try integer()
         if clients > 0 { installation.client = [try clientBaseline(version: version)] }
         return installation
+    }
+
+    private mutating func history() throws(StateError) -> InstallationHistory {
+        var history = InstallationHistory()
+        for list in InstallationHistory.lists {
+            let count: UInt8 = try integer()
+            var moments: [LatestMoments.Moment] = []
+            for _ in 0..<count & 0x7F {
+                let time = Timestamp(microseconds: try integer())
+                moments.append(LatestMoments.Moment(time: time, value: try integer()))
+            }
+            history[keyPath: list].restore(moments, hasDropped: count & 0x80 != 0)
+        }
+        return history
     }
 
     private mutating func clientBaseline(version: UInt8) throws(StateError) -> ClientBaseline {
@@ -225,17 +268,24 @@ extension StateReader {
         client.baseTime = Timestamp(microseconds: try integer())
         client.formerTime = Timestamp(microseconds: try integer())
         for place in 0..<StageTally.count { client.formerRecovered[place] = try integer() }
+        if version > 2 {
+            for place in 0..<StageTally.count { client.resetRecovered[place] = try integer() }
+        }
         return client
     }
 }
 
 extension Installation {
-    fileprivate static let taskBytes = 25
+    fileprivate static let taskBytes = 33
     fileprivate static let permissionBytes = 8
-    fileprivate static let clientBytes = 304
+    fileprivate static let clientBytes = 336
+    /// A history without moments.
+    fileprivate static let historyBytes = InstallationHistory.lists.count
+    fileprivate static let momentBytes = 16
 
     /// What its lists take in a checkpoint.
     fileprivate var variableBytes: Int {
         tasks.count * Self.taskBytes + permissions.words.count * Self.permissionBytes + client.count * Self.clientBytes
+            + history.reduce(0) { $0 + Self.historyBytes + $1.momentCount * Self.momentBytes }
     }
 }

@@ -14,16 +14,23 @@ extension LifecycleFold {
     /// Records the time of an event in its installation, and ends the waiting of the task that it frees.
     ///
     /// - Parameter due: the notification time of the event's cycle.
-    mutating func updateInstallation(_ fingerprint: UInt64, with event: borrowing Event, due: Timestamp?) {
+    mutating func updateInstallation(
+        _ fingerprint: UInt64,
+        with event: borrowing Event,
+        due: Timestamp?,
+        in bytes: Span<UInt8>
+    ) {
         let time = event.timestamp
         let kind = event.kind
         let isAssumed = event.isTimeAssumed
         let freed = event.freesTaskAt
+        let isAndroid = event.isOfAndroid(in: bytes)
         if !isAssumed { latest = max(latest, time) }
         guard isTracked(fingerprint) else { return }
         installations.update(fingerprint) { installation in
             if !isAssumed { installation.recordEvent(kind, at: time) }
             if let due, let freed { installation.free(due: due, at: freed) }
+            if isAndroid { installation.isAndroid = true }
         }
         groups[0].evictedInstallations = installations.evicted
     }
@@ -39,6 +46,48 @@ extension LifecycleFold {
         guard isGranted || !namesSchedule && !namesTime else { return }
         let time = event.timestamp
         installations.updateLists(fingerprint) { $0.permissions.record(isGranted: isGranted, at: time) }
+    }
+
+    /// Records what an event tells of its installation beside any cycle.
+    ///
+    /// - Parameter schedule: the hash of its schedule; nil without one.
+    mutating func recordHistory(
+        _ event: borrowing Event,
+        of fingerprint: UInt64,
+        schedule: UInt64?,
+        in bytes: Span<UInt8>
+    ) {
+        guard isTracked(fingerprint) else { return }
+        if event.kind == .rollingWindow, let window = event.rollingWindow(in: bytes) {
+            windows.record(window, of: fingerprint, at: event.timestamp, seen: clock)
+        }
+        guard !event.isTimeAssumed else { return }
+        let time = event.timestamp
+        func record(_ list: WritableKeyPath<InstallationHistory, LatestMoments>, _ value: Int64) {
+            installations.updateLists(fingerprint) { $0.recordHistory { $0[keyPath: list].insert(value, at: time) } }
+        }
+        switch event.kind {
+        case .pluginStarted: record(\.launches, LaunchKind(event.hasPendingSchedules).rawValue)
+        case .prefetchCancelled: record(\.cancellations, Int64(bitPattern: schedule ?? 0))
+        case .timeWarped:
+            record(\.warps, event.minutes ?? 0)
+            installations.hasWarps = true
+        case .rollingWindow where event.exceedsPendingLimit(in: bytes):
+            record(\.breaches, Int64(ViolationKind.pendingLimitExceeded.rawValue))
+        default: break
+        }
+        if !event.clientCounters.isEmpty, event.hasCountersOutOfPattern(in: bytes) {
+            record(\.breaches, Int64(ViolationKind.countersOutOfPattern.rawValue))
+        }
+        groups[0].evictedInstallations = installations.evicted
+    }
+
+    /// Whether the clock of an event's installation is warped, as far as it was told.
+    func isWarped(_ event: borrowing Event) -> Bool {
+        guard let history = installation(event.installation?.fingerprint ?? 0)?.history.first else {
+            return false
+        }
+        return history.clock.offset(at: event.timestamp) != 0
     }
 
     /// Forgets the task of a cycle that has closed.
@@ -78,6 +127,28 @@ extension Event {
     }
 }
 
+extension Event {
+    /// Whether a client's own counters contradict each other: more successes than executions, or more of those than
+    /// submissions.
+    func hasCountersOutOfPattern(in bytes: Span<UInt8>) -> Bool {
+        guard let snapshot = try? ClientSnapshot(self, in: bytes) else { return false }
+        func exceeds(_ left: UInt64?, _ right: UInt64?) -> Bool {
+            guard let left, let right else { return false }
+            return left > right
+        }
+        return exceeds(snapshot[2], snapshot[1]) || exceeds(snapshot[1], snapshot[0])
+    }
+
+    /// Whether more notifications are pending than the limit it tells of, which is 64 on iOS.
+    func exceedsPendingLimit(in bytes: Span<UInt8>) -> Bool {
+        guard let window = rollingWindow(in: bytes), let pending = window.pending else { return false }
+        guard let limit = window.limit ?? (isOfAndroid(in: bytes) ? nil : LifecycleRules.pendingLimit) else {
+            return false
+        }
+        return pending > limit
+    }
+}
+
 extension LifecycleFold {
     /// The open cycles without an installation, for a source that becomes a device of its own. O(open cycles).
     public func cyclesWithoutInstallation(now: Timestamp) -> CarriedCycles {
@@ -93,4 +164,19 @@ extension LifecycleFold {
 
 extension Timestamp {
     fileprivate var wholeMilliseconds: Timestamp { Timestamp(microseconds: microseconds / 1_000 * 1_000) }
+}
+
+extension Event {
+    /// Whether it tells something of its installation beside its cycle (`InstallationHistory`).
+    var tellsHistory: Bool {
+        switch kind {
+        case .pluginStarted, .prefetchCancelled, .timeWarped, .rollingWindow: true
+        default: !clientCounters.isEmpty
+        }
+    }
+
+    /// Whether it names Android as its platform.
+    func isOfAndroid(in bytes: Span<UInt8>) -> Bool {
+        platform.count == 7 && bytes.equals("android", in: platform)
+    }
 }

@@ -26,6 +26,8 @@ public struct ClosedCycle: Sendable {
     public var scheduleHashMatches: Bool?
     /// Whether its times are assumed from the order of lines, so that no rule about time was applied.
     public var hasAssumedTimes: Bool
+    /// Whether the app's clock was warped for one of its events, as a test does; its times are in no histogram.
+    public var isTimeWarped: Bool
 }
 
 /// The first time of each stage of a cycle; nil for a stage that was not seen.

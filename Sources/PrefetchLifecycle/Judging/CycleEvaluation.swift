@@ -8,6 +8,11 @@ import TelemetryEvents
 struct CycleEvaluation {
     let cycle: Cycle
     let account: CycleAccount
+    /// The same by the clock that planned times follow, for the rules about them; they differ where it was warped.
+    let planned: (cycle: Cycle, account: CycleAccount)
+    /// Whether the clock was warped for one of its events.
+    let isTimeWarped: Bool
+    let launches: LaunchRules?
     let installation: Installation?
     /// The current time of the verdict: the ledger's clock or the latest event time.
     let known: Timestamp
@@ -20,18 +25,30 @@ struct CycleEvaluation {
     init(_ cycle: Cycle, _ facts: Span<UInt64>, installation: Installation?, known: Timestamp) {
         self.cycle = cycle
         self.installation = installation
-        self.known = known
-        account = CycleAccount(facts, of: cycle)
+        let account = CycleAccount(facts, of: cycle)
+        self.account = account
+        let clock = installation?.history.first?.clock
+        if let clock, let warped = cycle.warped(by: clock, facts) {
+            isTimeWarped = true
+            planned = (warped.cycle, CycleAccount(warped.facts.span, of: warped.cycle))
+        } else {
+            isTimeWarped = false
+            planned = (cycle, account)
+        }
+        self.known = clock?.warped(known) ?? known
+        launches = LaunchRules(cycle, account, installation)
         outcome = judgedOutcome
         judgeOrder()
         judgeIntegrity()
         judgeTasks(facts)
         judgeTiming()
+        judgeLaunches()
     }
 
     /// Whether its times are real, so that the rules about time apply.
     var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
-    var used: Timestamp? {
+    var used: Timestamp? { Self.used(cycle, account) }
+    private static func used(_ cycle: Cycle, _ account: CycleAccount) -> Timestamp? {
         cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
     }
     var success: Timestamp? {
@@ -41,11 +58,11 @@ struct CycleEvaluation {
 
     /// The end of the window of a submission that was not executed in it, where it is over.
     var missedEnd: Timestamp? {
-        if let skipped = account.skippedBegin { return skipped.endOfWindow }
-        guard account.firstScheduled != nil, let end = account.waitingBegin?.endOfWindow, known > end else {
+        if let skipped = planned.account.skippedBegin { return skipped.endOfWindow }
+        guard account.firstScheduled != nil, let end = planned.account.waitingBegin?.endOfWindow, known > end else {
             return nil
         }
-        return end
+        return launches?.isCancelled(before: end) ?? false ? nil : end
     }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
@@ -54,17 +71,19 @@ struct CycleEvaluation {
         return (age, ttl * 1_000_000)
     }
 
-    var drift: Int64? { cycle.drift }
+    var drift: Int64? { planned.cycle.drift }
 
     /// The age of the content when it was used, in microseconds, where known.
     private var age: Int64? {
         if let age = cycle.age { return age * 1_000_000 }
-        guard hasTimes, let used, let success = account.usedSuccess else { return nil }
+        guard hasTimes, let used = Self.used(planned.cycle, planned.account), let success = planned.account.usedSuccess
+        else { return nil }
         return used.microseconds - success.microseconds
     }
 
     /// Calls `body` with each duration that counts at the close, in microseconds.
     func eachTime(_ body: (TimeHistogram.Measure, Int64) -> Void) {
+        if isTimeWarped { return }
         if !cycle.flags.contains(.ageCounted), let age { body(.contentAge, age) }
         guard hasTimes else { return }
         for duration in account.durations { body(.fetchDuration, duration) }
@@ -86,7 +105,8 @@ struct CycleEvaluation {
             account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
-        guard hasTimes, let end = account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
+        guard hasTimes, let end = planned.account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
+        if launches?.isCancelled(before: end) ?? false { return .incomplete }
         return known > end ? .missed : .incomplete
     }
 
@@ -167,11 +187,21 @@ struct CycleEvaluation {
         )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
-        judge(.leadBelowMinimum, account.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
-        if let started = account.lastStarted, let due = cycle.due {
+        judge(.leadBelowMinimum, planned.account.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
+        if let started = planned.account.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
-        judge(.missedWindow, account.lateStart != nil || missedEnd != nil)
+        judge(.missedWindow, planned.account.lateStart != nil || missedEnd != nil)
+    }
+
+    private mutating func judgeLaunches() {
+        guard hasTimes, let launches else { return }
+        judge(.missedNotRescheduled, launches.launchAfterMiss != nil)
+        judge(.pendingScheduleLost, launches.launchWithoutSchedule != nil)
+        judge(.notRescheduledAfterLaunch, launches.launchWithoutTask != nil)
+        for kind in [ViolationKind.pendingLimitExceeded, .countersOutOfPattern] {
+            judge(kind, launches.breaches(kind) != nil)
+        }
     }
 }
 
@@ -196,6 +226,7 @@ extension ClosedCycle {
         contentHashMatches = evaluation.contentHashMatches
         scheduleHashMatches = evaluation.scheduleHashMatches
         hasAssumedTimes = !evaluation.hasTimes
+        isTimeWarped = evaluation.isTimeWarped
         if hasAssumedTimes { stages.keepOrderOfLines() }
     }
 }

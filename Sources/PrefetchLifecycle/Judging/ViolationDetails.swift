@@ -23,7 +23,7 @@ extension CycleEvaluation {
         case .scheduledWhileDenied:
             "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
         case .leadBelowMinimum:
-            "the task may begin \(account.lead ?? 0) s after its scheduling; "
+            "the task may begin \(planned.account.lead ?? 0) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
         case .nextNotScheduled:
             "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "
@@ -35,9 +35,22 @@ extension CycleEvaluation {
         case .outOfOrder, .scheduledNotPersisted, .leadDiffers, .scheduleTimeDiffers, .ttlDiffers, .ranTooLong,
             .cachedContentLost, .clearedContentUsed, .notModifiedWithoutETag:
             ""
-        case .missedNotRescheduled, .pendingScheduleLost, .notRescheduledAfterLaunch, .pendingLimitExceeded,
-            .scheduleMissing, .scheduleMoved, .countersOutOfPattern:
-            ""
+        case .missedNotRescheduled:
+            "the app was launched\(at(launches?.launchAfterMiss)) after the task had missed its window; neither the miss was "
+                + "told nor another task scheduled within 5 min"
+        case .pendingScheduleLost:
+            "the app was launched\(at(launches?.launchWithoutSchedule)) and knew of no pending schedule, while this one lay "
+                + "ahead"
+        case .notRescheduledAfterLaunch:
+            "the app was launched\(at(launches?.launchWithoutTask)) with pending schedules; no task was waiting or running, "
+                + "and none was scheduled within 5 min"
+        case .pendingLimitExceeded:
+            "more notifications were pending\(at(launches?.breaches(kind))) than the limit allows"
+        case .countersOutOfPattern:
+            "the client's counters contradict each other\(at(launches?.breaches(kind))): more successes than executions, or "
+                + "more executions than submissions"
+        // Of a judgement that holds cycles against a schedule, which knows both times.
+        case .scheduleMissing, .scheduleMoved: ""
         }
     }
 
@@ -62,7 +75,7 @@ extension CycleEvaluation {
     }
 
     private var missedWindow: String {
-        if hasTimes, let (started, begin) = account.lateStart {
+        if hasTimes, let (started, begin) = planned.account.lateStart {
             let late = seconds(started.microseconds - begin.microseconds)
             return
                 "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
@@ -72,7 +85,7 @@ extension CycleEvaluation {
     }
 
     private var executedLate: String {
-        guard let executed = account.lastStarted, let due = cycle.due else { return "" }
+        guard let executed = planned.account.lastStarted, let due = cycle.due else { return "" }
         let late = seconds(executed.microseconds - due.microseconds)
         return "executed at \(executed), \(late) after the notification time"
     }

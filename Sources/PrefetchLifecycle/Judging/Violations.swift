@@ -14,6 +14,14 @@ enum LifecycleRules {
     static let minimumLeadSeconds: Int64 = 60
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
+    /// `missedNotRescheduled`, `notRescheduledAfterLaunch`: a launch must be followed by a reaction within 5 minutes.
+    static let reactionMicroseconds: Int64 = 5 * 60 * 1_000_000
+    /// How long a task may run, after which iOS ends it: 30 s.
+    static let longestRun: Int64 = 30 * 1_000_000
+    /// `secondActiveTask`: today's and tomorrow's notification may wait at once on Android.
+    static let androidWindowMicroseconds: Int64 = 36 * 3_600 * 1_000_000
+    /// `pendingLimitExceeded`: the most pending notifications of an app on iOS.
+    static let pendingLimit: Int64 = 64
 }
 
 /// A rule of the lifecycle that a cycle can violate (docs/lifecycle.md, Violations).
@@ -179,10 +187,19 @@ extension Event {
     /// | `prefetch_cycle_complete` | `stale_content_used` | age over ttl, unless the content was not used |
     /// | `prefetch_scheduled` | `lead_below_minimum` | earliest begin less than 60 s after it |
     /// | `prefetch_executed` | `executed_after_notification` | after its notification time |
+    /// | `rolling_window` | `pending_limit_exceeded` | more pending than its limit |
+    /// | any with `telemetry` | `counters_out_of_pattern` | more successes than executions, or executions than submissions |
     ///
     /// Deliveries and executions are timed by the receiver's clock, where `sentAt` gave the clock skew. The verdict on a
     /// cycle applies the same limits to all of its events. No rule about time applies to an assumed time.
-    public var shownViolations: [ViolationKind] {
+    public func shownViolations(in bytes: Span<UInt8>) -> [ViolationKind] {
+        var shown = shownByItself
+        if kind == .rollingWindow, exceedsPendingLimit(in: bytes) { shown.append(.pendingLimitExceeded) }
+        if !clientCounters.isEmpty, hasCountersOutOfPattern(in: bytes) { shown.append(.countersOutOfPattern) }
+        return shown
+    }
+
+    private var shownByItself: [ViolationKind] {
         switch kind {
         case .prefetchExpired: [.expired]
         case .prefetchMissed: [.missedWindow]

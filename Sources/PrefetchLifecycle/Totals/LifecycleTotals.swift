@@ -176,8 +176,14 @@ extension LifecycleTotals {
     /// - Parameters:
     ///   - bytes: the bytes that the event was read from.
     ///   - receivedAt: the arrival time; nil for a file.
+    ///   - isTimed: whether its durations count; those of a warped clock do not.
     /// - Returns: the duration or age of a cycle that it carried.
-    mutating func count(_ event: borrowing Event, in bytes: Span<UInt8>, receivedAt: Timestamp?) -> CountedTime? {
+    mutating func count(
+        _ event: borrowing Event,
+        in bytes: Span<UInt8>,
+        receivedAt: Timestamp?,
+        isTimed: Bool
+    ) -> CountedTime? {
         var time: CountedTime?
         switch event.kind {
         case .leadCapped:
@@ -187,9 +193,9 @@ extension LifecycleTotals {
             cacheFailures += 1
             increments += 1
         case .prefetchSuccess, .prefetchFailure:
-            if let duration = event.duration { time = fetchDuration.observe(duration) }
+            if isTimed, let duration = event.duration { time = fetchDuration.observe(duration) }
         case .prefetchUsedForNotification:
-            if let age = event.age { time = contentAge.observe(age) }
+            if isTimed, let age = event.age { time = contentAge.observe(age) }
         case .notificationDenied, .prefetchScheduleFailed, .pluginError:
             if let code = PluginErrorCode(event, in: bytes) {
                 pluginErrors[Int(code.rawValue)] += 1
