@@ -153,3 +153,15 @@ extension TestEvent {
     /// The violations that it shows by itself.
     var shown: [ViolationKind] { event.shownViolations(in: texts.span) }
 }
+
+extension TestEvent {
+    /// The same event with a rolling window; it must be its last text.
+    func pending(_ pending: Int64, limit: Int64?) -> TestEvent {
+        var told = self
+        let first = told.texts.count
+        ClientStateRecord.append(.pending, UInt64(pending), to: &told.texts)
+        if let limit { ClientStateRecord.append(.limit, UInt64(limit), to: &told.texts) }
+        told.event.clientCounters = first..<told.texts.count
+        return told
+    }
+}

@@ -179,7 +179,7 @@ extension LifecycleFold {
         in group: Int,
         _ bytes: Span<UInt8>
     ) {
-        guard let snapshot = try? ClientSnapshot(event, in: bytes) else { return }
+        guard let snapshot = try? ClientSnapshot(event, in: bytes), !snapshot.isEmpty else { return }
         var outcome = (missing: StageTally(), SnapshotResult.unidentified)
         if fingerprint != 0, event.installation?.isOfSource != true {
             let mayHaveBeenEvicted = installations.evicted > 0
@@ -347,6 +347,9 @@ struct ClientSnapshot {
     }
 
     subscript(place: Int) -> UInt64? { values[place] }
+
+    /// Whether it has no counter, as where the client tells of its schedules alone.
+    var isEmpty: Bool { failures == nil && (0..<StageTally.count).allSatisfy { values[$0] == nil } }
 
     /// Whether every value is within the range of a stage counter.
     var isPlausible: Bool {
