@@ -67,6 +67,16 @@ package final class NamespacedJournald: Sendable {
             while case .wouldBlock = socket.send(buffer.bytes) { _ = socket.waitUntilWritable(milliseconds: 100) }
             buffer.removeAll()
         }
+        try synchronize()
+    }
+
+    /// Waits until what was logged stands in the journal. A journald that has just started takes entries before it
+    /// listens for such requests.
+    private func synchronize() throws {
+        for _ in 0..<1_000 {
+            if (try? journalctl("--sync")) != nil { return }
+            _ = poll(nil, 0, 10)
+        }
         try journalctl("--sync")
     }
 
