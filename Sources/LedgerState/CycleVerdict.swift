@@ -22,6 +22,8 @@ package struct CycleVerdict: Equatable, Sendable {
     package var failureReason: FailureReason?
     /// The broken rules, each once.
     package var violations: [CycleViolation]
+    /// Whether a test of the app warped the clock during the cycle.
+    package var isTimeWarped = false
 
     /// The syslog priority of its entry: 3 (error) when what was used is not what was stored, else 4 (warning).
     package var journalPriority: Int {
@@ -38,6 +40,7 @@ extension CycleVerdict {
         outcome = cycle.outcome
         failureReason = cycle.failureReason
         violations = cycle.violations
+        isTimeWarped = cycle.isTimeWarped
     }
 
     /// The verdict as one line of JSON without a line feed and without absent members.
@@ -61,6 +64,10 @@ extension CycleVerdict {
             if let failureReason {
                 text.name("reason")
                 text.value("\(failureReason.name)")
+            }
+            if isTimeWarped {
+                text.name("timeWarped")
+                text.value(true)
             }
             text.name("violations")
             text.array { text in

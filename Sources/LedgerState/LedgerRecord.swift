@@ -70,7 +70,7 @@ package struct LedgerRecordCursor {
 /// | 1 | version, 1 |
 /// | 2 | how many bytes of the record follow |
 /// | 8 | when the cycle was closed, in microseconds since 1970 |
-/// | 1 | presence: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason |
+/// | 1 | presence: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason; bit 3 says that the clock was warped |
 /// | 8 | the notification time, in microseconds since 1970 |
 /// | 8 | the hash of the schedule |
 /// | 1 | outcome, by its raw value |
@@ -89,7 +89,8 @@ enum VerdictRecord {
         static let notificationTime = Presence(rawValue: 1 << 0)
         static let schedule = Presence(rawValue: 1 << 1)
         static let failureReason = Presence(rawValue: 1 << 2)
-        static let known: Presence = [.notificationTime, .schedule, .failureReason]
+        static let isTimeWarped = Presence(rawValue: 1 << 3)
+        static let known: Presence = [.notificationTime, .schedule, .failureReason, .isTimeWarped]
     }
 
     static func append(_ verdict: CycleVerdict, to output: inout [UInt8]) {
@@ -112,6 +113,7 @@ enum VerdictRecord {
             present.insert(.failureReason)
             output.append(reason.rawValue)
         }
+        if verdict.isTimeWarped { present.insert(.isTimeWarped) }
         output[presence] = present.rawValue
         let violations = verdict.violations.prefix(ViolationKind.allCases.count)
         output.append(UInt8(violations.count))
@@ -219,7 +221,8 @@ struct VerdictCursor {
             notificationTime: due,
             schedule: schedule,
             outcome: outcome,
-            violations: []
+            violations: [],
+            isTimeWarped: present.contains(.isTimeWarped)
         )
         if present.contains(.failureReason) {
             let code = try reader.byte(bytes)

@@ -34,7 +34,8 @@ extension CycleVerdict {
             schedule: Bool.random(using: &random) ? random.next() : nil,
             outcome: CycleOutcome.allCases[Int.random(in: 0..<CycleOutcome.allCases.count, using: &random)],
             failureReason: Bool.random(using: &random) ? FailureReason.allCases.randomElement(using: &random) : nil,
-            violations: rules.map { CycleViolation(kind: $0, detail: sentence(&random)) }
+            violations: rules.map { CycleViolation(kind: $0, detail: sentence(&random)) },
+            isTimeWarped: Bool.random(using: &random)
         )
     }
 

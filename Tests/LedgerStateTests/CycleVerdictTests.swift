@@ -130,7 +130,7 @@ struct VerdictRecordTests {
             return changed
         }
         #expect(Self.problem(changed(0, to: 2)) == .newerVersion(2))
-        #expect(Self.problem(changed(11, to: 8)) == .unknownFields)
+        #expect(Self.problem(changed(11, to: 16)) == .unknownFields)
         #expect(Self.problem(changed(28, to: 9)) == .unknownOutcome(9))
         #expect(Self.problem(changed(30, to: 200)) == .unknownRule(200))
         #expect(Self.problem(changed(10, to: 0x7F)) == .timeOutOfRange)
