@@ -190,7 +190,7 @@ extension LifecycleFold {
         let installation = event.installation?.fingerprint ?? 0
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
-        let isTimed = !installations.hasWarps || !isWarped(event)
+        let isTimed = installations.hasWarps ? !isWarped(event) : true
         let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil, isTimed: isTimed)
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)

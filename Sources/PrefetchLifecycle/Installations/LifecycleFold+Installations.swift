@@ -175,8 +175,11 @@ extension Event {
         }
     }
 
-    /// Whether it names Android as its platform.
+    /// Whether it names `android` as its platform, in ASCII of any case.
     func isOfAndroid(in bytes: Span<UInt8>) -> Bool {
-        platform.count == 7 && bytes.equals("android", in: platform)
+        guard platform.count == 7 else { return false }
+        var word: UInt64 = 0
+        for index in platform { word = word << 8 | UInt64(bytes[index] | 0x20) }
+        return word == 0x61_6E64_726F_6964
     }
 }

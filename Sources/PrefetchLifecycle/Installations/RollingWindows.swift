@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TelemetryEvents
+import TelemetryEvents
 
 /// What the apps told of their pending notifications, summed up over the installations that told it within 48 hours
 /// (docs/lifecycle.md, The plugin's schedule).
