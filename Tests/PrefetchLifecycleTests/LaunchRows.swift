@@ -143,7 +143,7 @@ enum LaunchRows {
         ViolationTests.Row(
             .pendingScheduleLost,
             "a launch after the scheduling, or with it",
-            "at 2025-11-15T05:36:40.001Z",
+            "at 2025-11-15T05:36:40.001000Z",
             broken: ahead + [launch(0.001, pending: false)],
             kept: ahead + [launch(0, pending: false)]
         ),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
 import TestSupport
 import Testing
 
 @testable import PrefetchLifecycle
+@testable import TelemetryEvents
 
 @Suite("Warped time")
 struct WarpedTimeTests {

@@ -63,6 +63,7 @@ struct RollingWindows: Sendable {
             forgetFirst()
         }
         insert(entry, of: fingerprint)
+        dropStale()
         compact()
     }
 
@@ -83,15 +84,19 @@ struct RollingWindows: Sendable {
         dirty[Self.page(of: fingerprint)] = true
     }
 
-    /// Drops the first of the queue, and its installation unless that was seen again.
+    /// Forgets the installation that was seen longest ago.
     private mutating func forgetFirst() {
         guard head < queue.count else { return }
         let first = queue[head]
         head += 1
-        guard let entry = entries[first.fingerprint], entry.seen == first.seen else { return }
-        entries[first.fingerprint] = nil
-        count(entry, times: -1)
+        if let entry = entries.removeValue(forKey: first.fingerprint) { count(entry, times: -1) }
         dirty[Self.page(of: first.fingerprint)] = true
+        dropStale()
+    }
+
+    /// Drops the first ones of the queue while they were seen again.
+    private mutating func dropStale() {
+        while head < queue.count, entries[queue[head].fingerprint]?.seen != queue[head].seen { head += 1 }
     }
 
     /// Keeps the queue at no more than about twice the installations.
