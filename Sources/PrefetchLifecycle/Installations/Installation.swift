@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// The state of an installation for the rules across cycles: 176 bytes, about 60 for its task, and about 220 more with
+/// The state of an installation for the rules across cycles: 192 bytes, about 60 for its task, and about 220 more with
 /// client counters.
 struct Installation: Sendable {
     /// The most tasks that are remembered, the latest scheduled ones, while their cycles are open.
