@@ -43,7 +43,7 @@ struct CycleEvidence: Sendable {
     mutating func add(_ kind: EventKind, at time: Timestamp, _ place: LinePlace, isLogLine: Bool) {
         if !isLogLine { isOfLogLines = false }
         guard kinds.contains(kind) else {
-            if kinds.isEmpty { sightings.reserveCapacity(10) }
+            if kinds.isEmpty { sightings.reserveCapacity(6) }
             kinds.insert(EventKinds(kind))
             let sighting = Sighting(kind: kind, first: place, last: place, firstTime: time, lastTime: time)
             return sightings.append(sighting)

@@ -129,6 +129,35 @@ struct ReportTests {
         #expect(none.error == "Error: the input holds no cycle of schedule \"late\"\n")
     }
 
+    @Test(
+        "report campaign ends with 0 where it is signed off, 1 where a point is not met, 2 where an artifact is broken"
+    )
+    func reportCampaign() async throws {
+        try await withTemporaryDirectory { directory in
+            let run = ["--device", "iPhone 15 Pro", "--power", "plugged", "--network", "wifi"]
+            let written = try await Command.telemetry(["report", Self.happy, "--out", "\(directory)/run"] + run)
+            #expect(written.status == .code(0))
+            let open = try await Command.telemetry("report", "campaign", directory)
+            #expect(open.status == .code(1))
+            #expect(open.text.hasPrefix("# Test campaign: Phase 1 sign-off\n\n1 run on 2025-11-15\n"))
+            #expect(open.text.hasSuffix("\nNot signed off.\n") && open.error == "")
+            let deferred = ["simulator", "failure", "time"].flatMap { ["--defer", $0] }
+            let closed = try await Command.telemetry(["report", "campaign", "\(directory)/run.json"] + deferred)
+            #expect(closed.status == .code(0))
+            try Data("{".utf8).write(to: URL(fileURLWithPath: "\(directory)/broken.json"))
+            let broken = try await Command.telemetry(["report", "campaign", directory] + deferred)
+            #expect(broken.status == .code(2))
+            #expect(broken.error == "Error: \(directory)/broken.json: it is no JSON, or cut short\n")
+            #expect(broken.text.contains("1 run on 2025-11-15; 1 artifact unreadable"))
+        }
+        for arguments in [
+            ["campaign"], ["a.log", "b.log"], ["a.log", "--defer", "time"], ["campaign", ".", "--defer", "x"],
+        ] {
+            let refused = try await Command.telemetry(["report"] + arguments)
+            #expect(refused.status == .code(64), "\(arguments)")
+        }
+    }
+
     @Test("report fills in the device from the events")
     func reportDevice() async throws {
         let log = #"""

@@ -245,6 +245,46 @@ struct ValidateTests {
         #expect(command.error == "Error: /dev/full: no space is left\n")
     }
 
+    @Test("validate writes JUnit to standard output, and ends with 1 where a scenario or the sequence is unmet")
+    func validateChecks() async throws {
+        let happy = Sample.path("logs/happy-stamped.log")
+        let junit = try await Command.telemetry("validate", happy, "--junit", "-", "--scenario", "dst", "--sequence")
+        #expect(junit.status == .code(0))
+        #expect(junit.text.hasPrefix("<?xml ") && junit.text.contains("tests=\"3\" failures=\"0\""))
+        let unmet = try await Command.telemetry("validate", happy, "--quiet", "--scenario", "reboot")
+        #expect(unmet.status == .code(1))
+        #expect(unmet.text.contains("✗ reboot\n      expected a launch with hasPendingSchedules=true, found none\n"))
+        let misspelt = try await Command.telemetry("validate", happy, "--scenario", "rebot")
+        #expect(misspelt.status == .code(64) && misspelt.error.contains("found \"rebot\"; did you mean reboot?"))
+        let list = try await Command.telemetry("validate", "--scenario", "list")
+        #expect(list.status == .code(0) && list.text.split(separator: "\n").count == 16)
+        let denied = try await Command.telemetry(
+            "validate",
+            "-",
+            "--quiet",
+            "--scenario",
+            "permission-denied",
+            input: "[DNP-PLUGIN] notifications_denied for scheduleDailyNotification\n"
+        )
+        #expect(denied.status == .code(0))
+    }
+
+    @Test("validate tells each stage of live input before the input ends")
+    func validateLive() async throws {
+        try await withTemporaryDirectory { directory in
+            // The input ends once the stage is told, or after many looks at what is told.
+            let script = """
+                { head -n 9 "$1"; n=0; until grep -q executed "$2" || [ $n -gt 5000 ]; do n=$((n + 1)); done
+                grep executed "$2" > "$3"; } | "$0" validate - --live --quiet 2> "$2"
+                """
+            _ = try await Command.run([
+                "/bin/sh", "-c", script, Service.binary(), Sample.path("logs/happy-stamped.log"), "\(directory)/told",
+                "\(directory)/before-the-end",
+            ])
+            #expect(text(of: "\(directory)/before-the-end") == "2025-11-15T05:50:00Z  executed  notif-2025-11-15\n")
+        }
+    }
+
     @Test("validate reads a named pipe once")
     func validateNamedPipe() async throws {
         try await withTemporaryDirectory { directory in
