@@ -10,6 +10,12 @@ package struct InputBytes: ~Copyable {
     private var gzip: GzipStream?
     private var head: [UInt8] = []
     private var headOffset = 0
+    /// Converts the text where it is UTF-16.
+    private var utf16: UTF16Text?
+    private var isEncodingKnown = false
+    /// What was converted, and how much of it was read.
+    private var converted: [UInt8] = []
+    private var convertedOffset = 0
     /// The bytes read of the file, before decompression.
     package private(set) var consumed = 0
 
@@ -45,11 +51,35 @@ package struct InputBytes: ~Copyable {
 
     /// Waits for bytes of an uncompressed input, or its end; false after the timeout.
     package func wait(milliseconds: Int32) -> Bool {
-        headOffset < head.count || file.wait(milliseconds: milliseconds)
+        headOffset < head.count || convertedOffset < converted.count || file.wait(milliseconds: milliseconds)
     }
 
     /// Fills the buffer from `start` on; returns the number of bytes, 0 at the end.
     package mutating func read(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
+        if !isEncodingKnown {
+            let count = try readAsStored(into: &buffer, from: start)
+            isEncodingKnown = true
+            utf16 = UTF16Text(detectedIn: buffer[start..<start + count])
+            if utf16 == nil { return count }
+            utf16?.append(buffer[start..<start + count], to: &converted)
+        }
+        guard utf16 != nil else { return try readAsStored(into: &buffer, from: start) }
+        while convertedOffset == converted.count {
+            converted.removeAll(keepingCapacity: true)
+            convertedOffset = 0
+            var stored = [UInt8](repeating: 0, count: 1 << 16)
+            let count = try readAsStored(into: &stored, from: 0)
+            if count == 0 { return 0 }
+            utf16?.append(stored[..<count], to: &converted)
+        }
+        let count = min(converted.count - convertedOffset, buffer.count - start)
+        buffer.replaceSubrange(start..<start + count, with: converted[convertedOffset..<convertedOffset + count])
+        convertedOffset += count
+        return count
+    }
+
+    /// The same of the text in its own encoding.
+    private mutating func readAsStored(into buffer: inout [UInt8], from start: Int) throws(InputError) -> Int {
         if headOffset < head.count {
             let count = min(head.count - headOffset, buffer.count - start)
             for index in 0..<count { buffer[start + index] = head[headOffset + index] }
@@ -117,8 +147,6 @@ package struct InputBytes: ~Copyable {
     /// What to do about a file in an unsupported format, known by its first bytes.
     private static func foreignFormat(_ head: [UInt8]) -> String? {
         let formats: [([UInt8], String)] = [
-            ([0xFF, 0xFE], "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`"),
-            ([0xFE, 0xFF], "it is UTF-16; convert it with `iconv -f UTF-16 -t UTF-8`"),
             ([0x28, 0xB5, 0x2F, 0xFD], "it is compressed with zstd; pipe `zstd -dc` into `-`"),
             ([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00], "it is compressed with xz; pipe `xz -dc` into `-`"),
             ([0x42, 0x5A, 0x68], "it is compressed with bzip2; pipe `bzip2 -dc` into `-`"),

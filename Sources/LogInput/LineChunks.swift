@@ -159,7 +159,7 @@ package enum JSONDocuments {
     package static let limit = 64 << 20
 
     /// Whether an input is a JSON document by its first bytes: an array of objects, an envelope of events, or an object
-    /// that spans several lines. NDJSON is no document.
+    /// that spans several lines. NDJSON is no document, nor is the array of Apple's log.
     ///
     /// - Parameter isWhole: whether the bytes are the whole input.
     package static func begins(_ bytes: ArraySlice<UInt8>, isWhole: Bool) -> Bool {
@@ -170,6 +170,7 @@ package enum JSONDocuments {
         let inside = rest.dropFirst().drop(while: isBlank)
         switch first {
         case UInt8(ascii: "["):
+            if AppleLogArray.begins(rest.span) { return false }
             guard let second = inside.first else { return false }
             return second == UInt8(ascii: "{") || second == UInt8(ascii: "]")
         case UInt8(ascii: "{"):

@@ -117,6 +117,20 @@ struct Wrapping: CustomTestStringConvertible, Sendable {
         Wrapping(name: "journal json") {
             json(["MESSAGE": $0.marked, "_PID": "4242", "_HOSTNAME": "host", "__REALTIME_TIMESTAMP": $0.microseconds])
         },
+        Wrapping(name: "structlog") {
+            json(["event": $0.marked, "level": "info", "logger": "app", "timestamp": "\($0.time)"])
+        },
+        Wrapping(name: "NSLog, stamped") { "\($0.time) \($0.unbracketed)" },
+        Wrapping(name: "NSLog in oslog syslog") {
+            "\($0.apple)+0000  localhost App[4242]: (Foundation) \($0.unbracketed)"
+        },
+        Wrapping(name: "NSLog in Xcode") { "\($0.apple)+0000 App[4242:123456] \($0.unbracketed)" },
+        Wrapping(name: "console of Capacitor in logcat") {
+            "\($0.date("MM-dd HH:mm:ss.SSS"))  4242  4260 I Capacitor/Console: \($0.unbracketed)"
+        },
+        Wrapping(name: "RFC 3164 with the tag") {
+            "<13>\($0.date("MMM dd HH:mm:ss")) phone \($0.tag)[4242]: \($0.message)"
+        },
         Wrapping(name: "journal json in bytes") {
             json([
                 "MESSAGE": Array($0.marked.utf8).map { Int($0) }, "_PID": "4242", "_HOSTNAME": "host",
@@ -134,6 +148,7 @@ struct Wrapping: CustomTestStringConvertible, Sendable {
 extension PluginLine {
     fileprivate var tag: String { "DNP-\(component.uppercased())" }
     fileprivate var marked: String { "[\(tag)] \(message)" }
+    fileprivate var unbracketed: String { "\(tag): \(message)" }
     fileprivate var category: String { "[com.timesafari.dailynotification:\(component)]" }
     fileprivate var apple: String { date("yyyy-MM-dd HH:mm:ss.SSS") + "000" }
     fileprivate var microseconds: String { "\(time.microseconds)" }

@@ -83,7 +83,8 @@ struct LogCarrierTests {
     ).map { (entries(log($0), stream: UInt64($1), device: "host-app\($1)"), $1) }.map(\.0)
 
     private static let story: [EventKind] = [
-        .prefetchScheduled, .prefetchExecuted, .prefetchStarted, .prefetchSuccess, .prefetchCompleted,
+        .schedulePersisted, .prefetchScheduled, .prefetchExecuted, .prefetchStarted, .prefetchSuccess,
+        .prefetchCompleted,
     ]
 
     @Test(

@@ -17,7 +17,7 @@ struct LogGrammarTests {
             "[DNP-FETCH] Registered BGTaskScheduler with id=com.timesafari.dailynotification.fetch",
             #""prefetch_registered""#
         ),
-        ("[DNP-PLUGIN] Startup complete (hasPendingSchedules=true)", #""plugin_started""#),
+        ("[DNP-PLUGIN] Startup complete (hasPendingSchedules=true)", #""plugin_started","hasPendingSchedules":true"#),
         ("[DNP-PLUGIN] configure() called", #""plugin_started""#),
         ("[DNP-PLUGIN] status = ready", #""plugin_started""#),
         (
@@ -31,7 +31,7 @@ struct LogGrammarTests {
         ("[DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=nil)", #""prefetch_scheduled""#),
         (
             "[DNP-FETCH] Prefetch scheduled 5 minutes before notification (notificationTime=2025-11-14T05:53:00Z)",
-            #""prefetch_scheduled","scheduledFor":"2025-11-14T05:53:00Z""#
+            #""prefetch_scheduled","scheduledFor":"2025-11-14T05:53:00Z","minutes":5"#
         ),
         (
             #"[DNP-FETCH] Failed to schedule BGAppRefreshTask: Error Domain=BGTaskSchedulerErrorDomain Code=1 "(null)""#,
@@ -213,16 +213,13 @@ struct LogGrammarTests {
             "[DNP-FETCH] Scheduling BGAppRefreshTask (earliestBeginDate=2025-11-14T05:48:00Z)",
             "[DNP-SCHEDULER] scheduleDailyNotification() → notificationTime=2025-11-15T05:53:00Z",
             "[DNP-PLUGIN] requestPermissions() called",
-            "[DNP-FETCH] Background fetch scheduling failed (expected on simulator)",
-            "[DNP-STORAGE] Persisted schedule to DB (id=a, type=DAILY, time=2025-11-14T05:53:00Z)",
+            "[DNP-STORAGE] Persisted schedule to DB (id=..., type=DAILY, ...)",
+            "DNP-DEBUG: AppDelegate.application(_:didFinishLaunchingWithOptions:) called",
             "[DNP-FETCH] Resolved next notification needing content (time=2025-11-14T05:53:00Z, scheduleId=a)",
-            #"[DNP-FETCH] API call: GET /api/notifications (JWT present, ETag="x")"#,
             "[DNP-FETCH] Found cached content (age=3s, source=ondemand)",
             "[DNP-SCHEDULER] Preparing content for notification at 2025-11-14T05:53:00Z",
             "[DNP-SCHEDULER] Notification built (title=a, body=b, id=c, id=d)",
             "[DNP-FETCH] PrefetchOperation: finished fake fetch.",
-            "[DNP-FETCH] Time warp simulated: +60 minutes",
-            "[DNP-FETCH] Force rescheduling all tasks and notifications",
         ]
     )
     func contextLinesYieldNoEvent(line: String) throws {
@@ -312,6 +309,11 @@ extension LogRule {
             case .notificationTime: "the notification time, or keys"
             case .error: "an error"
             case .counters: "counters"
+            case .minutes: "minutes"
+            case .leadMinutes: "minutes, then keys"
+            case .call: "whether a token and an ETag were sent"
+            case .code: "the opening is the code; keys"
+            case .refusal: "an error, or none"
             }
         let reason = form.reason.map { " with reason \($0.name)" } ?? ""
         return "| `\(opening)` | \(meaning)\(reason) | \(form.phase) | \(rest) |"

@@ -85,7 +85,7 @@ struct LogOrderTests {
         let lines = log.split(separator: "\n").map { Array("\($0)\n".utf8) }
         let reading = try LogReading(lines)
         #expect(reading.bound.allSatisfy { $0.hasSuffix(first) })
-        #expect(reading.events.count == 8)
+        #expect(reading.bound.count == 8)
     }
 
     @Test(

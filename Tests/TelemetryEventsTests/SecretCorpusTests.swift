@@ -29,7 +29,7 @@ struct SecretCorpusTests {
 
     private static let fields = [
         "scheduleId", "id", "eventId", "error", "reason", "appVersion", "osVersion", "platform", "deviceModel",
-        "contentHash", "md5", "scheduleHash", "installationId", "title",
+        "contentHash", "md5", "scheduleHash", "installationId", "title", "network", "message", "minutes", "schedules",
     ]
 
     @Test("none of 300 secrets leaves the JSON decoder, whatever field it is sent in", arguments: fields)
@@ -49,6 +49,10 @@ struct SecretCorpusTests {
             let inner = String(text.dropFirst().dropLast())
             for body in [
                 text, "[\(text)]", "{\(text):1}", "{\"event\":\(text)}", event(with: "\(text):1"),
+                event(with: #""schedules":[{"id":\#(text),"scheduleHash":\#(text),\#(text):1}]"#),
+                event(with: #""schedules":[{"id":\#(text)}]"#),
+                event(with: #""schedules":[{"notificationTime":\#(text)}]"#),
+                #"{"error":\#(text),"message":\#(text),"timestamp":"2025-11-15T05:48:32Z"}"#,
                 event(with: #""telemetry":{\#(text):1}"#), event(with: #""timestamp":\#(text)"#),
                 event(with: #""scheduledFor":\#(text)"#), event(with: #""ttl":\#(text)"#),
                 event(with: #""error":"\#(inner)"#), String(event(with: #""eventId":\#(text)"#).dropLast(4)),
@@ -84,6 +88,11 @@ struct SecretCorpusTests {
         { "Cached content MD5: \($0)" },
         { "Cached content for scheduleId=\($0)" },
         { "Sang for \($0)" },
+        { "API call: GET https://\($0)/?q=\($0) (JWT \($0), ETag=\($0), id=\($0))" },
+        { "Persisted schedule to DB (id=\($0), type=\($0))" },
+        { "Background fetch scheduling failed: Error Domain=\($0) Code=1" },
+        { "invalid_time_format \($0)" },
+        { "Time warp simulated: \($0)" },
     ]
 
     @Test(
@@ -97,6 +106,8 @@ struct SecretCorpusTests {
             var lines = Self.messages.map { Self.wrappers[wrapper]($0(secret.text)) }
             lines.append("Nov 15 05:48:33 \(secret.text) App[12]: [DNP-FETCH] Fetch success (id=notif-1)")
             lines.append("[DNP-\(secret.text)] x")
+            lines += ["[DNP-PLUGIN] \(secret.text)", "[DNP-PLUGIN] code_\(secret.text)", "DNP-\(secret.text): x"]
+            lines.append(#"{"event":"[DNP-FETCH] Fetch success (id=\#(secret.text))","timestamp":"\#(secret.text)"}"#)
             var decoder = logDecoder(options)
             var decoded = decoder.decode(Array(lines.joined(separator: "\n").utf8).span, readAt: readingTime)
             expectClean(decoder.state, of: secret, in: "the state of wrapper \(wrapper)")
@@ -238,6 +249,8 @@ struct OriginalHashTests {
         state.removeSubrange(place + id.count..<place + id.count + 8)
         // Behind the two times, which it has not, and its progress: its results, and its installation, which is none.
         state.removeSubrange(place + id.count + 3..<place + id.count + 5)
+        // At the end of its stream: no refusal to schedule.
+        state.removeSubrange(state.count - 12..<state.count - 10)
         // Behind the assumed time, the last absolute one, the count of lines and the header of logcat: no cycles carried over.
         #expect(old.binder.binding.anchor == nil)
         var head: [UInt8] = [4]

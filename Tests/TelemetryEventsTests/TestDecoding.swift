@@ -80,8 +80,8 @@ struct LogReading {
         rejections += decoded.rejections
     }
 
-    /// The events as `kind schedule notification-time`.
-    var bound: [String] { events.map { LogReading.short($0) } }
+    /// The events as `kind schedule notification-time`, without the stored schedules whose lines name cycles.
+    var bound: [String] { events.map { LogReading.short($0) }.filter { !$0.hasPrefix("schedule_persisted") } }
 
     static func short(_ event: String) -> String {
         ["event", "scheduleId", "scheduledFor"].map { value(of: $0, in: event) ?? "-" }.joined(separator: " ")

@@ -30,6 +30,16 @@ extension WrapperSample {
         WrapperSample(.bare, "[dnp-Fetch] text", "fetch - - 0 text"),
         WrapperSample(.bare, "[DNP-FETCH]", "fetch - - 0 "),
         WrapperSample(.bare, "[DNP-OTHER] text", "unknown - - 0 text"),
+        WrapperSample(.bare, "DNP-FETCH: text", "fetch - - 0 text"),
+        WrapperSample(.bare, "DNP-STORAGE: [DNP-FETCH] text", "storage - - 0 [DNP-FETCH] text"),
+        WrapperSample(.bare, "DNP-FETCH:", "fetch - - 0 "),
+        WrapperSample(.bare, "DNP-DEBUG: text", "debug - - 0 text"),
+        WrapperSample(.bare, "DNP-NEWS: text", "unknown - - 0 text"),
+        WrapperSample(.bare, "dnp-telemetry: text", "foreign"),
+        WrapperSample(.bare, "DNP-fetch: text", "foreign"),
+        WrapperSample(.bare, "DNP-FETCH:- text", "foreign"),
+        WrapperSample(.bare, "DNP-123: a ticket", "foreign"),
+        WrapperSample(.bare, "see DNP-FETCH: text", "foreign"),
         WrapperSample(.bare, "flutter: [DNP-FETCH] text", "fetch - - 0 text"),
         WrapperSample(.bare, "12:00 | worker -[DNP-FETCH] text", "fetch - - 0 text"),
         WrapperSample(.bare, "⚡️  [log] - [DNP-FETCH] text", "fetch - - 0 text"),
@@ -47,6 +57,7 @@ extension WrapperSample {
     ]
 
     static let stamped = [
+        WrapperSample(.stamped, "2025-11-15T05:48:00Z DNP-FETCH: a [1]", "fetch 2025-11-15T05:48:00+0 - 0 a [1]"),
         WrapperSample(.stamped, "2025-11-15T05:48:00Z [DNP-FETCH] text", "fetch 2025-11-15T05:48:00+0 - 0 text"),
         WrapperSample(
             .stamped,
@@ -118,6 +129,9 @@ extension WrapperSample {
             "Nov 15 05:48:00 host App[4242] [DNP-FETCH] text",
             "fetch -11-15T05:48:00 host 4242 text"
         ),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host DNP-FETCH[42]: text", "fetch -11-15T05:48:00 host 42 text"),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host DNP-FETCH: text", "fetch -11-15T05:48:00 host 0 text"),
+        WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host dnp-telemetry[42]: text", "foreign"),
         WrapperSample(.rfc3164, "<13>Nov 15 05:48:00 host sshd[1]: text", "foreign"),
         WrapperSample(.rfc3164, "<192>Nov 15 05:48:00 host App[4242]: text", "foreign"),
         WrapperSample(
@@ -215,6 +229,16 @@ extension WrapperSample {
         ),
         WrapperSample(.appleNDJSON, #"{"count":1,"finished":1}"#, "foreign"),
         WrapperSample(
+            .structlog,
+            #"{"event": "[DNP-FETCH] text", "level": "info", "timestamp": "2025-11-15T05:48:00Z"}"#,
+            "fetch 2025-11-15T05:48:00+0 - 0 text"
+        ),
+        WrapperSample(
+            .structlog,
+            #"{"timestamp":1763185680.25,"event":"DNP-PLUGIN: requestPermissions() \u2192 granted"}"#,
+            "plugin 2025-11-15T05:48:00.250000+0 - 0 requestPermissions() → granted"
+        ),
+        WrapperSample(
             .journalJSON,
             #"{"MESSAGE":"[DNP-FETCH] text","__REALTIME_TIMESTAMP":"1763185680000001","_PID":"42","_HOSTNAME":"host"}"#,
             "fetch 2025-11-15T05:48:00.000001+0 host 42 text"
@@ -229,6 +253,11 @@ extension WrapperSample {
             .journalJSON,
             #"{"MESSAGE":"{\"event\":\"prefetch_success\"}","_PID":"42","_HOSTNAME":"host"}"#,
             #"event - host 42 {"event":"prefetch_success"}"#
+        ),
+        WrapperSample(
+            .journalJSON,
+            #"{"MESSAGE":"{\"event\":\"[DNP-FETCH] text\",\"timestamp\":\"2025-11-15T05:48:00Z\"}","_PID":"42"}"#,
+            "fetch 2025-11-15T05:48:00+0 - 42 text"
         ),
         WrapperSample(.journalJSON, #"{"MESSAGE":null,"__REALTIME_TIMESTAMP":"1763185680000001"}"#, "foreign"),
         WrapperSample(.journalJSON, #"{"MESSAGE":"{\"a\":1}","_PID":"42"}"#, "foreign"),

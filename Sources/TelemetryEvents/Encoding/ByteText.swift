@@ -168,6 +168,8 @@ extension Span<UInt8> {
 
 extension UInt8 {
     var lowercasedASCII: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
+    fileprivate var isLowercaseASCII: Bool { self >= 0x61 && self <= 0x7A }
+    var uppercasedASCII: UInt8 { isLowercaseASCII ? self & ~0x20 : self }
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     var isLetterOrDigit: Bool { isDigit || (lowercasedASCII >= 0x61 && lowercasedASCII <= 0x7A) }
     var isHexDigit: Bool { isDigit || (lowercasedASCII >= 0x61 && lowercasedASCII <= 0x66) }

@@ -231,7 +231,8 @@ struct EventTexts: Sendable {
         return nil
     }
 
-    private mutating func appended(_ text: StaticString) -> Event.Text {
+    /// Appends a text of the program's own.
+    mutating func appended(_ text: StaticString) -> Event.Text {
         let start = bytes.count
         bytes.append(text)
         return start..<bytes.count

@@ -12,8 +12,8 @@ extension JSONEventDecoder {
     /// Reads the name of a network, ignoring case.
     func network(_ scanner: inout JSONScanner, _ bytes: Span<UInt8>) throws(JSONFault) -> NetworkKind {
         let name = try string(.network, &scanner, bytes).range
-        for kind in NetworkKind.allCases where bytes.equalsIgnoringCase(kind.name, in: name) { return kind }
-        throw JSONFault(.outOfRange, .network)
+        guard let kind = NetworkKind(bytes, name) else { throw JSONFault(.outOfRange, .network) }
+        return kind
     }
 
     /// Reads a number of the rolling window.

@@ -19,6 +19,7 @@ enum AppleDefaultLine {
         cursor.skipSpaces(bytes)
         guard cursor.digits(bytes) != nil else { return false }
         line.process = process
+        line.platform = .ios
         while cursor.skip(through: UInt8(ascii: ":"), bytes) {
             if cursor.peek(bytes) == UInt8(ascii: " ") {
                 line.readAppleMessage(bytes, cursor)
@@ -51,10 +52,12 @@ enum AppleSyslogLine {
         var cursor = rest
         cursor.skipSpaces(bytes)
         guard let heading = ProcessHeading(bytes, cursor) else { return false }
+        line.platform = .ios
         return read(heading, bytes, cursor.end, into: &line)
     }
 
-    /// Parses what follows the process; false if the line has another format.
+    /// Parses what follows the process; false if the line has another format. That of the journal is the same but for
+    /// the library and the name of the host.
     static func read(
         _ heading: ProcessHeading,
         _ bytes: Span<UInt8>,
@@ -65,6 +68,12 @@ enum AppleSyslogLine {
         guard !heading.hasThread, heading.skipSeparator(bytes, &cursor) else { return false }
         line.process = heading.process
         line.device = heading.device(bytes)
+        line.component = bytes.component(ofProgram: heading.program(bytes))
+        var message = cursor
+        message.skipSpaces(bytes)
+        if message.peek(bytes) == UInt8(ascii: "(") || bytes.equals("localhost", in: line.device) {
+            line.platform = .ios
+        }
         line.readAppleMessage(bytes, cursor)
         return true
     }
@@ -89,6 +98,7 @@ enum XcodeLine {
     ) -> Bool {
         guard heading.hasThread else { return false }
         line.process = heading.process
+        line.platform = .ios
         var cursor = LineCursor(heading.end, end)
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
         line.readAppleMessage(bytes, cursor)
@@ -111,6 +121,7 @@ enum IDeviceSyslogLine {
             heading.skipSeparator(bytes, &cursor)
         else { return false }
         line.process = heading.process
+        line.platform = .ios
         if !hasDecimals { line.device = heading.device(bytes) }
         line.readAppleMessage(bytes, cursor)
         return true
@@ -131,6 +142,7 @@ enum AppleNDJSONLine {
         into line: inout UnwrappedLine
     ) {
         guard let message = object.eventMessage else { return }
+        line.platform = .ios
         if let timestamp = object.timestamp {
             var cursor = LineCursor(timestamp)
             line.stamp = stamps.dateAndTime(bytes, &cursor)
@@ -197,6 +209,13 @@ struct ProcessHeading {
         return first
     }
 
+    /// The last of the names: the program's.
+    func program(_ bytes: Span<UInt8>) -> Range<Int> {
+        var start = names.upperBound
+        while start > names.lowerBound, bytes[start - 1] != UInt8(ascii: " ") { start -= 1 }
+        return start..<names.upperBound
+    }
+
     /// Consumes the separator before the message: ` <Level>`, a colon or both. False if there is none.
     func skipSeparator(_ bytes: Span<UInt8>, _ cursor: inout LineCursor) -> Bool {
         cursor.position = end
@@ -229,6 +248,7 @@ extension UnwrappedLine {
             var ahead = LineCursor(group, Swift.min(cursor.end, group + AppleSubsystem.reach))
             if ahead.skip(through: UInt8(ascii: "]"), bytes) {
                 component = AppleSubsystem.component(bytes, group..<ahead.position - 1)
+                if component != nil { platform = .ios }
                 cursor.position = ahead.position
             }
         }

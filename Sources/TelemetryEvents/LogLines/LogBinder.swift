@@ -119,6 +119,10 @@ public struct LogBinder: Sendable {
         if parsed.message.form.meaning == .nothing || novelty == .repeated { return }
 
         let process = binding.streams[stream].process
+        if parsed.message.form.kind == .prefetchScheduleFailed, isToldBefore(parsed, stream) { return }
+        if parsed.message.form.kind == .apiCall {
+            return bindCall(parsed, stream, device, process, time, bytes)
+        }
         if !binding.devices[device].held.isEmpty {
             if parsed.message.form.kind == .prefetchExecuted {
                 // The same execution told again still waits for the line that names its cycle.
@@ -142,7 +146,7 @@ public struct LogBinder: Sendable {
             time: time.known,
             mayOpen: novelty == .new
         )
-        if cycleIndex == nil, novelty == .similar { return }
+        if cycleIndex == nil, novelty == .similar || parsed.message.form.kind == .schedulePersisted { return }
         if let cycleIndex { update(with: parsed.message, cycleIndex, device, process) }
         // A denial that names no schedule is about the whole device.
         let isOfDevice =
@@ -152,6 +156,31 @@ public struct LogBinder: Sendable {
             emitOrHold(parsed, isOfDevice ? nil : cycleIndex, device, process, time, bytes)
         }
         if let cycleIndex, !binding.devices[device].held.isEmpty { releaseNamed(device, cycleIndex) }
+    }
+
+    /// Emits a call with the cycle that its process runs, if that is certain: a call names none, so it must not decide
+    /// which one an execution belongs to.
+    private mutating func bindCall(
+        _ parsed: ParsedMessage,
+        _ stream: Int,
+        _ device: Int,
+        _ process: UInt64,
+        _ time: LineTime,
+        _ bytes: Span<UInt8>
+    ) {
+        let isOpen = holdsExecution(device, process, at: nil)
+        let cycleIndex = isOpen ? nil : binding.devices[device].index(of: binding.streams[stream].execution)
+        emitOrHold(parsed, cycleIndex, device, process, time, bytes)
+    }
+
+    /// Whether a line tells again that the system refused to schedule: the plugin writes the error, and a hint that it is
+    /// expected on a simulator.
+    private mutating func isToldBefore(_ parsed: ParsedMessage, _ stream: Int) -> Bool {
+        let time = parsed.stamp?.wallMicroseconds ?? (options.isLive ? readAt.microseconds : 0)
+        return binding.streams[stream].refusal.isToldBefore(
+            isHint: parsed.message.form.remainder == .refusal,
+            at: time
+        )
     }
 
     /// Updates the cycle with what a message says about it.
@@ -272,7 +301,10 @@ public struct LogBinder: Sendable {
         event.contentHash = message.contentHash
         event.scheduleHash = message.scheduleHash
         event.clientCounters = message.counters
-        event.isSimulator = event.isSimulator ?? options.isSimulator
+        if message.conditions.bits != 0 { event.conditions = message.conditions }
+        if let isSimulator = options.isSimulator, event.isSimulator == nil { event.isSimulator = isSimulator }
+        event.minutes = message.minutes.map { Int64($0) }
+        if message.platform != .unknown { event.platform = texts.appended(message.platform.name) }
         if let cycleIndex {
             event.scheduleId = texts.append(binding.devices[device].cycles[cycleIndex].id.text)
             event.scheduledFor = event.scheduledFor ?? binding.devices[device].cycles[cycleIndex].due

@@ -173,7 +173,7 @@ struct LogBinding {
     ) -> Int? {
         if idHash == 0, due == nil {
             switch message.form.meaning {
-            case .event(let kind) where kind.belongsToCycle: break
+            case .event(let kind) where kind.belongsToCycle && kind != .schedulePersisted: break
             case .cycle where message.begin != nil: break
             default: return nil
             }

@@ -43,7 +43,7 @@ extension LogDecoder {
             binder.lastStamp = try reader.number(bytes)
             binder.recent = try reader.recentLines(bytes)
             (binder.binding.devices, binder.binding.streams) = try reader.devices(bytes)
-            if reader.version != .current {
+            if !reader.version.hasInstallations {
                 binder.decideInstallations(hasSources: reader.version == .undecidedInstallations)
             }
             isOfAnonymousSource = reader.version == .anonymousSources

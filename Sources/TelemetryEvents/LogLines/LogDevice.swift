@@ -212,6 +212,8 @@ struct LogStream {
     var last: Timestamp?
     /// The last absolute time in a message, from which a stamp without a year gets one.
     var anchor: Timestamp?
+    /// The last refusal to schedule.
+    var refusal = LogRefusal()
     /// When the stream was last used, as a line count.
     var usedAt: UInt64 = 0
 
@@ -239,6 +241,33 @@ struct LogStream {
         if scheduling == serial { scheduling = other }
         if execution == serial { execution = other }
         if delivery == serial { delivery = other }
+    }
+}
+
+/// The last line that told that the system refused to schedule a task.
+struct LogRefusal: Equatable {
+    /// What tells of it.
+    enum Form: UInt8 {
+        case none = 0
+        /// The line with the error.
+        case error = 1
+        /// The hint that it is expected on a simulator, without the error so far.
+        case hint = 2
+    }
+
+    /// How far apart the lines of one refusal may be, in microseconds.
+    private static let incident: UInt64 = 5_000_000
+
+    var form = Form.none
+    var wallMicroseconds: Int64 = 0
+
+    /// Notes a line; whether it tells of the same refusal as the one before it in the other form.
+    mutating func isToldBefore(isHint: Bool, at time: Int64) -> Bool {
+        let isNear = form != .none && (time &- wallMicroseconds).magnitude <= Self.incident
+        if isHint, isNear, form == .error { return true }
+        let isToldBefore = !isHint && isNear && form == .hint
+        self = LogRefusal(form: isHint ? .hint : .error, wallMicroseconds: time)
+        return isToldBefore
     }
 }
 

@@ -17,6 +17,8 @@ struct LogObject {
     private(set) var process: Range<Int>?
     private(set) var syslogProcess: Range<Int>?
     private(set) var hostname: Range<Int>?
+    /// The line of the plugin that structlog wrote.
+    private(set) var structlogEvent: Range<Int>?
     /// Whether one of the texts contains escapes.
     private(set) var isEscaped = false
     /// Whether the journal's message is an array of byte values, as for binary data.
@@ -24,12 +26,17 @@ struct LogObject {
     /// Whether the object has a member `event`, or an array `events`.
     private(set) var isEvent = false
     /// Whether the object is a record of Apple's log or of the journal.
-    var isRecord: Bool { eventMessage != nil || message != nil }
+    var isRecord: Bool { eventMessage != nil || message != nil || structlogEvent != nil }
 
     /// Nil if it is not an object, or an unterminated one.
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         var members = JSONMembers(range)
         while let member = members.next(bytes) {
+            if bytes.equals("event", in: member.key), let text = Self.pluginLine(bytes, member.value) {
+                structlogEvent = text
+                isEscaped = isEscaped || member.isEscaped
+                continue
+            }
             if bytes.equals("event", in: member.key)
                 || (bytes.equals("events", in: member.key)
                     && bytes[member.value.lowerBound] == UInt8(ascii: "["))
@@ -47,6 +54,14 @@ struct LogObject {
             }
         }
         guard members.isComplete else { return nil }
+    }
+
+    /// The content of a string that is a line of the plugin and no kind of event.
+    private static func pluginLine(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Range<Int>? {
+        guard bytes[value.lowerBound] == UInt8(ascii: "\"") else { return nil }
+        var cursor = LineCursor(value.lowerBound + 1, value.upperBound - 1)
+        cursor.skipSpaces(bytes)
+        return bytes.opening(at: cursor.position, end: cursor.end) == nil ? nil : cursor.rest
     }
 
     /// The content of a string, a number or an array; nil for other values.
@@ -90,6 +105,7 @@ struct LogObject {
         Self.copy(&process, bytes, to: &output)
         Self.copy(&syslogProcess, bytes, to: &output)
         Self.copy(&hostname, bytes, to: &output)
+        Self.copy(&structlogEvent, bytes, to: &output)
     }
 
     private static func copy(

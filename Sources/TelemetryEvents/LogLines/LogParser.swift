@@ -15,6 +15,8 @@ public struct LogParser: Sendable {
     /// The message being read; reused.
     private var entry = ParsedMessage()
     private var scratch: [UInt8] = []
+    /// The array that the log consists of, in `log show --style json`.
+    private var array: AppleLogArray?
     private var lastDevice: (hash: UInt64, name: Event.Text) = (0, 0..<0)
     private var readAt = Timestamp(microseconds: 0)
     private var pending = PendingEventLines()
@@ -57,6 +59,22 @@ public struct LogParser: Sendable {
         _ bytes: Span<UInt8>,
         readAt: Timestamp,
         carriers: [LineCarrier] = []
+    ) -> ParsedLog {
+        if carriers.isEmpty, counts.read == 0, array == nil, options.wrapper == nil || options.wrapper == .appleJSON,
+            AppleLogArray.begins(bytes)
+        {
+            array = AppleLogArray()
+        }
+        guard array?.isOpen == true else { return parseLines(bytes, readAt: readAt, carriers: carriers) }
+        var lines: [UInt8] = []
+        array?.append(bytes, to: &lines)
+        return parseLines(lines.span, readAt: readAt, carriers: [])
+    }
+
+    private mutating func parseLines(
+        _ bytes: Span<UInt8>,
+        readAt: Timestamp,
+        carriers: [LineCarrier]
     ) -> ParsedLog {
         self.readAt = readAt
         self.carriers = carriers
@@ -102,11 +120,21 @@ public struct LogParser: Sendable {
     }
 
     private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        guard line.component != nil || line.hasUnknownMarker else {
+        guard line.component != nil || line.hasUnknownMarker || line.isUnmarked else {
             parsed.lines.foreign += 1
             return
         }
-        guard line.component != nil, messages.read(bytes, line.text, into: &entry.message) else {
+        if line.component == .debug {
+            parsed.lines.recognised += 1
+            return
+        }
+        guard line.component != nil || line.isUnmarked,
+            messages.read(bytes, line.text, of: line.component, into: &entry.message)
+        else {
+            if line.isUnmarked {
+                parsed.lines.foreign += 1
+                return
+            }
             return keepUnrecognised(
                 line.component == nil ? "the plugin has no such component" : "no known form begins like this",
                 bytes,
@@ -114,6 +142,7 @@ public struct LogParser: Sendable {
             )
         }
         parsed.lines.recognised += 1
+        entry.message.platform = line.platform
         entry.stamp = line.stamp
         entry.process = line.process
         entry.device = 0
@@ -127,7 +156,7 @@ public struct LogParser: Sendable {
             entry.schedule = identityKey.text(bytes, entry.message.scheduleId)
             entry.message.scheduleId = parsed.texts.copy(bytes, entry.message.scheduleId)
         }
-        if entry.message.hasTexts { copyTexts(bytes) }
+        if entry.message.hasTexts || entry.message.form.remainder == .refusal { copyTexts(bytes) }
         parsed.messages.append(entry)
     }
 
@@ -186,6 +215,9 @@ public struct LogParser: Sendable {
             let copy = parsed.texts.copy(bytes, entry.message.error)
             entry.message.error = parsed.texts.errorIdentifier(copy)
             if entry.message.error.isEmpty { parsed.altered[.error] += 1 }
+        }
+        if entry.message.error.isEmpty, entry.message.form.remainder == .refusal {
+            entry.message.error = parsed.texts.appended("BGTaskSchedulerErrorDomain Code=1")
         }
         if !entry.message.contentHash.isEmpty {
             entry.message.contentHash = hash(bytes, entry.message.contentHash, .contentHash)

@@ -6,7 +6,12 @@ enum LogStateVersion: UInt8 {
     case anonymousSources = 2
     /// The installation of cycles was not saved.
     case undecidedInstallations = 3
-    case current = 4
+    /// Conditions, minutes and refusals to schedule were not saved.
+    case withoutConditions = 4
+    case current = 5
+
+    /// Whether the installation of cycles is saved.
+    var hasInstallations: Bool { rawValue >= Self.withoutConditions.rawValue }
 }
 
 /// Reads the parts of a log decoder's saved state, of any version, in the order in which `LogStateWriter` writes them.
@@ -108,6 +113,7 @@ struct LogStateReader {
         header.component = component == 0 ? nil : LogComponent(rawValue: component - 1)
         header.hasUnknownMarker = try flag(bytes)
         header.process = try reader.varint(bytes)
+        header.platform = .android
         return header
     }
 
@@ -123,7 +129,7 @@ struct LogStateReader {
         device.lastSerial = try serial(bytes)
         for _ in 0..<(try count(bytes, upTo: LogDevice.maximumCycles)) {
             var cycle = try cycle(bytes)
-            if version == .current { try readInstallation(of: &cycle, bytes) }
+            if version.hasInstallations { try readInstallation(of: &cycle, bytes) }
             device.cycles.append(cycle)
         }
         for _ in 0..<(try count(bytes, upTo: LogDevice.maximumHeld)) { device.held.append(try held(bytes)) }
@@ -165,7 +171,7 @@ struct LogStateReader {
 
     /// The cycles that a source carries over; nil also in a state from before there were any.
     mutating func carriedCycles(_ bytes: Span<UInt8>) throws(EventRecordError) -> CarriedCycles? {
-        guard version == .current, let until = try optionalTime(bytes) else { return nil }
+        guard version.hasInstallations, let until = try optionalTime(bytes) else { return nil }
         var cycles: [CarriedCycles.Cycle] = []
         for _ in 0..<(try count(bytes, upTo: CarriedCycles.maximum)) {
             let schedule = try reader.littleEndian(bytes, size: 8)
@@ -225,6 +231,14 @@ struct LogStateReader {
             let start = try count(bytes, upTo: 1 << 20)
             message[keyPath: text] = start..<start + (try count(bytes, upTo: 1 << 20))
         }
+        if version == .current {
+            guard let conditions = EventConditions(bits: UInt32(try count(bytes, upTo: Int(UInt32.max)))) else {
+                throw reader.error("unknown conditions")
+            }
+            message.conditions = conditions
+            message.minutes = try optionalNumber(bytes).map { Int32(clamping: $0) }
+            message.platform = LogPlatform(rawValue: try reader.byte(bytes)) ?? .unknown
+        }
         return message
     }
 
@@ -264,6 +278,10 @@ struct LogStateReader {
         stream.last = try optionalTime(bytes)
         stream.anchor = try optionalTime(bytes)
         stream.usedAt = try reader.varint(bytes)
+        if version == .current {
+            stream.refusal.form = LogRefusal.Form(rawValue: try reader.byte(bytes)) ?? .none
+            stream.refusal.wallMicroseconds = try reader.zigzag(bytes)
+        }
         return stream
     }
 }

@@ -94,6 +94,8 @@ struct LogStateWriter {
         append(optional: stream.last)
         append(optional: stream.anchor)
         bytes.appendVarint(stream.usedAt)
+        bytes.append(stream.refusal.form.rawValue)
+        bytes.appendVarint(zigzag: stream.refusal.wallMicroseconds)
     }
 
     private mutating func append(_ cycle: KnownCycle) {
@@ -156,6 +158,9 @@ struct LogStateWriter {
             bytes.appendVarint(text.isEmpty ? 0 : UInt64(text.lowerBound))
             bytes.appendVarint(UInt64(text.count))
         }
+        bytes.appendVarint(UInt64(message.conditions.bits))
+        append(optional: message.minutes.map { Int64($0) })
+        bytes.append(message.platform.rawValue)
     }
 
     private mutating func append(optional number: Int64?) {

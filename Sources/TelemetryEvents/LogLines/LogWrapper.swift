@@ -14,6 +14,8 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case appleSyslog = "oslog-syslog"
     /// `log --style ndjson`.
     case appleNDJSON = "oslog-ndjson"
+    /// `log show --style json`: one array of the same objects, on one line or on many.
+    case appleJSON = "oslog-json"
     /// `idevicesyslog` of libimobiledevice.
     case idevicesyslog
     /// The console of Xcode.
@@ -26,6 +28,8 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case logcatBrief = "logcat-brief"
     /// `logcat -v long`.
     case logcatLong = "logcat-long"
+    /// `logcat -v raw`: messages alone.
+    case logcatRaw = "logcat-raw"
     /// Syslog in the format of RFC 3164 and its variants.
     case rfc3164
     /// Syslog in the format of RFC 5424.
@@ -34,6 +38,8 @@ public enum LogWrapper: String, CaseIterable, Sendable {
     case journalShortISO = "journal-short-iso"
     /// `journalctl -o json`.
     case journalJSON = "journal-json"
+    /// JSON lines of structlog whose `event` is the plugin's line.
+    case structlog
     /// JSON events, arrays or envelopes of them, one per line.
     case events
 }
@@ -83,9 +89,12 @@ extension LineUnwrapper {
             return LogcatBriefLine.readRest(bytes, cursor, into: &line)
         case .logcatLong:
             return readLong(bytes, cursor, into: &line)
+        case .logcatRaw:
+            readRaw(bytes, cursor, into: &line)
+            return true
         case .idevicesyslog, .rfc3164, .rfc5424, .journalShortISO:
             return readMatchingSyslog(wrapper, bytes, cursor, into: &line)
-        case .appleNDJSON, .journalJSON:
+        case .appleNDJSON, .appleJSON, .journalJSON, .structlog:
             guard cursor.peek(bytes) == UInt8(ascii: "{") else { return false }
             readObject(bytes, range, scratch: &scratch, into: &line)
             return true
@@ -97,6 +106,15 @@ extension LineUnwrapper {
             line.become(eventIn: range)
             return true
         }
+    }
+
+    /// Reads a message of logcat without its tag: one with a marker, else any that the plugin writes.
+    private func readRaw(_ bytes: Span<UInt8>, _ start: LineCursor, into line: inout UnwrappedLine) {
+        line.findMessage(bytes, start)
+        line.platform = .android
+        guard line.isForeign, !start.isAtEnd else { return }
+        line.isUnmarked = true
+        line.text = start.rest
     }
 
     private mutating func readStamped(

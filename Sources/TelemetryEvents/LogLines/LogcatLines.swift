@@ -88,6 +88,7 @@ enum LogcatBriefLine {
         var cursor = rest
         guard let ids = LogcatProcess(bytes, &cursor), cursor.consume(UInt8(ascii: " "), bytes) else { return false }
         line.process = ids.first ?? ids.last
+        line.platform = .android
         var end = cursor.end
         if let tag = lastGroup(bytes, cursor.rest) {
             line.process = ids.last
@@ -205,6 +206,7 @@ enum LogcatTag {
     /// Sets the component that the tag names.
     @inline(__always)
     static func read(_ tag: Range<Int>, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+        line.platform = .android
         guard bytes.hasMarkerHead(at: tag.lowerBound, end: tag.upperBound) else { return }
         var end = tag.upperBound
         while end > tag.lowerBound, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }

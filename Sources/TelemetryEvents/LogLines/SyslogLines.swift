@@ -101,6 +101,7 @@ enum RFC3164Line {
         if let heading = ProcessHeading(bytes, cursor), !heading.hasThread {
             line.process = heading.process
             line.device = heading.device(bytes)
+            line.component = bytes.component(ofProgram: heading.program(bytes))
             if !heading.skipSeparator(bytes, &cursor) { cursor.position = heading.end }
             line.readAppleMessage(bytes, cursor)
             return true
@@ -109,13 +110,16 @@ enum RFC3164Line {
         let first = cursor.word(bytes)
         guard let last = first.last else { return false }
         if bytes[last] == UInt8(ascii: ":") {
+            line.component = bytes.component(ofProgram: first.dropLast())
             line.readMessage(bytes, cursor)
             return true
         }
         line.device = first
         cursor.skipSpaces(bytes)
         var ahead = cursor
-        if let last = ahead.word(bytes).last, bytes[last] == UInt8(ascii: ":") {
+        let program = ahead.word(bytes)
+        if let last = program.last, bytes[last] == UInt8(ascii: ":") {
+            line.component = bytes.component(ofProgram: program.dropLast())
             line.readMessage(bytes, ahead)
         } else {
             line.findMessage(bytes, cursor)
@@ -155,8 +159,14 @@ enum JournalShortLine {
 
 /// `{"MESSAGE":"message","__REALTIME_TIMESTAMP":"1763185680000000","_PID":"4242","_HOSTNAME":"host"}`
 enum JournalJSONLine {
-    /// Reads an object whose texts have no escapes. A message that is an event is one of the service's own entries.
-    static func read(_ object: LogObject, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
+    /// Reads an object whose texts have no escapes. A message that is an event is one of the service's own entries; one
+    /// of structlog came by way of rsyslog.
+    static func read(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        stamps: inout LogStampReader,
+        into line: inout UnwrappedLine
+    ) {
         guard let message = object.message else { return }
         if let time = object.sourceRealtime ?? object.realtime {
             var cursor = LineCursor(time)
@@ -170,12 +180,38 @@ enum JournalJSONLine {
         }
         line.device = object.hostname ?? 0..<0
         let cursor = LineCursor(bytes.trimmedLine(message))
-        if cursor.peek(bytes) == UInt8(ascii: "{"), let event = LogObject(bytes, cursor.rest), event.isEvent {
+        let inner = cursor.peek(bytes) == UInt8(ascii: "{") ? LogObject(bytes, cursor.rest) : nil
+        if let inner, inner.isEvent {
             line.isEvent = true
             line.text = cursor.rest
+        } else if let inner, inner.structlogEvent != nil {
+            StructlogLine.read(inner, bytes, stamps: &stamps, into: &line)
         } else {
             line.readMessage(bytes, cursor)
         }
+    }
+}
+
+/// `{"event":"[DNP-FETCH] message","level":"info","timestamp":"2025-11-15T05:48:00Z"}`
+enum StructlogLine {
+    /// Reads an object whose texts have no escapes.
+    static func read(
+        _ object: LogObject,
+        _ bytes: Span<UInt8>,
+        stamps: inout LogStampReader,
+        into line: inout UnwrappedLine
+    ) {
+        guard let message = object.structlogEvent else { return }
+        if let timestamp = object.timestamp {
+            var cursor = LineCursor(timestamp)
+            if let stamp = stamps.dateAndTime(bytes, &cursor) {
+                line.stamp = stamp
+            } else {
+                cursor = LineCursor(timestamp)
+                _ = stamps.logcatTime(bytes, &cursor, &line.stamp)
+            }
+        }
+        line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
     }
 }
 

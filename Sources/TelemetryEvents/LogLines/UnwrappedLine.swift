@@ -21,9 +21,13 @@ struct UnwrappedLine: Equatable, Sendable {
     var isInScratch = false
     /// Whether the text is meant as JSON events.
     var isEvent = false
+    /// The platform that the wrapper tells of.
+    var platform = LogPlatform.unknown
+    /// Whether nothing but its message says whether the plugin wrote it, as in `logcat -v raw`.
+    var isUnmarked = false
 
     /// Whether the plugin did not write it.
-    var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent }
+    var isForeign: Bool { component == nil && !hasUnknownMarker && !isEvent && !isUnmarked }
 
     /// Makes it a line of JSON events, forgetting what was read of it as anything else.
     mutating func become(eventIn range: Range<Int>) {
@@ -33,11 +37,27 @@ struct UnwrappedLine: Equatable, Sendable {
     }
 }
 
+/// The platform whose tool wrapped a line.
+enum LogPlatform: UInt8, Sendable {
+    case unknown = 0
+    case android = 1
+    case ios = 2
+
+    /// The name of the platform in events.
+    var name: StaticString {
+        switch self {
+        case .unknown: ""
+        case .android: "android"
+        case .ios: "ios"
+        }
+    }
+}
+
 extension UnwrappedLine {
     /// Finds a marker anywhere in text of unknown format, and the message after it.
     @inline(__always)
     mutating func findMessage(_ bytes: Span<UInt8>, _ cursor: LineCursor) {
-        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+        if let marker = bytes.opening(at: cursor.position, end: cursor.end) {
             read(marker, bytes, cursor.end)
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start, plainWords: 2)
@@ -51,7 +71,7 @@ extension UnwrappedLine {
     mutating func readMessage(_ bytes: Span<UInt8>, _ message: LineCursor) {
         var cursor = message
         cursor.skipSpaces(bytes)
-        if let marker = bytes.marker(at: cursor.position, end: cursor.end) {
+        if let marker = bytes.opening(at: cursor.position, end: cursor.end) {
             read(marker, bytes, cursor.end)
         } else if component != nil || hasUnknownMarker {
             text = cursor.rest

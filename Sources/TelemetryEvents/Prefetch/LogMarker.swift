@@ -10,6 +10,8 @@ public enum LogComponent: UInt8, CaseIterable, Sendable {
     case plugin
     /// `[DNP-STORAGE]`
     case storage
+    /// `DNP-DEBUG:`, which developers read; its lines tell of nothing.
+    case debug
 }
 
 /// A marker such as `[DNP-FETCH]` in a line.
@@ -44,6 +46,8 @@ extension Span<UInt8> {
             found = (.plugin, 6)
         } else if word & 0xFF_FFFF_FFFF_FFFF == 0x65_6761_726F_7473 {  // storage
             found = (.storage, 7)
+        } else if word & 0xFF_FFFF_FFFF == 0x67_7562_6564 {  // debug
+            found = (.debug, 5)
         } else {
             return nil
         }
@@ -69,6 +73,42 @@ extension Span<UInt8> {
             return LogMarker(component: name.component, start: index, end: index + 6 + name.length)
         }
         return unknownMarker(name: index + 5, end: end)
+    }
+
+    /// The marker that begins a message here, with or without brackets.
+    @inline(__always)
+    func opening(at index: Int, end: Int) -> LogMarker? {
+        marker(at: index, end: end) ?? unbracketedMarker(at: index, end: end)
+    }
+
+    /// The marker without brackets that begins a message here, as `NSLog` writes it: `DNP-FETCH: `, in capitals, because
+    /// other programs have names such as `dnp-telemetry: `.
+    @inline(__always)
+    func unbracketedMarker(at index: Int, end: Int) -> LogMarker? {
+        guard index + 5 < end, paddedWord(at: index) & 0xFFFF_FFFF == 0x2D50_4E44 else { return nil }
+        return unbracketedMarker(name: index + 4, end: end)
+    }
+
+    @inline(never)
+    private func unbracketedMarker(name: Int, end: Int) -> LogMarker? {
+        let close = endOfMarkerName(at: name, end: end)
+        guard close > name, close < end, self[close] == UInt8(ascii: ":"),
+            close + 1 == end || self[close + 1] <= 0x20
+        else { return nil }
+        for index in name..<close where self[index] != self[index].uppercasedASCII { return nil }
+        let known = componentName(at: name, end: end)
+        let component = known.flatMap { name + $0.length == close ? $0.component : nil }
+        return LogMarker(component: component, start: name - 4, end: close + 1)
+    }
+
+    /// The component that a program has as its name, such as `DNP-FETCH`.
+    @inline(__always)
+    func component(ofProgram name: Range<Int>) -> LogComponent? {
+        guard name.count > 5, paddedWord(at: name.lowerBound) & 0xFFFF_FFFF == 0x2D50_4E44,
+            let found = componentName(at: name.lowerBound + 4, end: name.upperBound),
+            found.length + 4 == name.count
+        else { return nil }
+        return found.component
     }
 
     @inline(never)

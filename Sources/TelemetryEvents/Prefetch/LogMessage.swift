@@ -26,6 +26,11 @@ struct LogMessage {
     var usedCached: Bool?
     /// Whether the message names a source of the content other than the prefetch.
     var isFromElsewhere = false
+    /// The platform of the tool that wrote the line.
+    var platform = LogPlatform.unknown
+    /// What the message says of its run, its launch or its call.
+    var conditions = EventConditions()
+    var minutes: Int32?
     var error: Event.Text = 0..<0
     var contentHash: Event.Text = 0..<0
     var scheduleHash: Event.Text = 0..<0
@@ -87,8 +92,17 @@ struct LogMessageReader: Sendable {
     }
 
     /// Reads a message into a reused one, which avoids a copy; false if no rule matches.
-    mutating func read(_ bytes: Span<UInt8>, _ text: Range<Int>, into message: inout LogMessage) -> Bool {
-        guard let (form, rest) = grammar.match(bytes, text) else { return false }
+    ///
+    /// - Parameter component: who wrote it.
+    mutating func read(
+        _ bytes: Span<UInt8>,
+        _ text: Range<Int>,
+        of component: LogComponent?,
+        into message: inout LogMessage
+    ) -> Bool {
+        guard let (form, rest) = grammar.match(bytes, text) else {
+            return component == .plugin && readErrorCode(bytes, text, into: &message)
+        }
         message = LogMessage(form)
         let remainder = rest..<text.upperBound
         switch form.remainder {
@@ -100,13 +114,25 @@ struct LogMessageReader: Sendable {
             readFields(bytes, cursor.position..<remainder.upperBound, &message)
         case .error: message.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
         case .counters: message.counters = remainder
+        case .minutes: message.minutes = bytes.minutes(in: remainder)
+        case .leadMinutes:
+            message.minutes = bytes.minutes(in: remainder, before: " minute")
+            readFields(bytes, remainder, &message)
+        case .call: readCall(bytes, remainder, &message)
+        case .code:
+            message.error = text.lowerBound..<rest
+            readFields(bytes, remainder, &message)
+        case .refusal:
+            if bytes.containsIgnoringCase("domain=", in: remainder) {
+                message.error = bytes.trimmed(remainder, alsoLeading: UInt8(ascii: ":"))
+            }
         }
         message.complete(bytes)
         return true
     }
 
     /// Reads the pairs of a list, and a hash after `MD5:`. Unknown keys are ignored.
-    private mutating func readFields(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
+    mutating func readFields(_ bytes: Span<UInt8>, _ range: Range<Int>, _ message: inout LogMessage) {
         var position = range.lowerBound
         while let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: position..<range.upperBound) {
             let key = bytes.key(endingAt: equals, from: position)
@@ -153,6 +179,14 @@ struct LogMessageReader: Sendable {
         case .usedCached: message.usedCached = bytes.boolean(range)
         case .contentHash: message.contentHash = bytes.hash(range)
         case .scheduleHash: message.scheduleHash = bytes.hash(range)
+        case .lowPowerMode: message.conditions[.lowPowerMode] = bytes.boolean(range)
+        case .pluggedIn: message.conditions[.pluggedIn] = bytes.boolean(range)
+        case .backgroundRefresh: message.conditions[.backgroundRefresh] = bytes.boolean(range)
+        case .simulator: message.conditions[.simulator] = bytes.boolean(range)
+        case .hasPendingSchedules: message.conditions[.hasPendingSchedules] = bytes.boolean(range)
+        case .inProgress: message.conditions[.inProgress] = bytes.boolean(range)
+        case .network: message.conditions.network = NetworkKind(bytes, bytes.word(in: range))
+        case .leadMinutes: message.minutes = bytes.minutes(in: range)
         case .freeText: break
         }
     }
@@ -228,6 +262,14 @@ enum LogField: UInt8, CaseIterable, Sendable {
     case duration
     case contentHash
     case scheduleHash
+    case lowPowerMode
+    case pluggedIn
+    case backgroundRefresh
+    case simulator
+    case network
+    case hasPendingSchedules
+    case inProgress
+    case leadMinutes
     /// Free text, which ends the list because it may contain anything.
     case freeText
 
@@ -252,6 +294,14 @@ enum LogField: UInt8, CaseIterable, Sendable {
         case .duration: ["duration"]
         case .contentHash: ["md5", "contentHash", "hash"]
         case .scheduleHash: ["scheduleHash"]
+        case .lowPowerMode: ["lowPowerMode"]
+        case .pluggedIn: ["pluggedIn"]
+        case .backgroundRefresh: ["backgroundRefresh"]
+        case .simulator: ["simulator"]
+        case .network: ["network"]
+        case .hasPendingSchedules: ["hasPendingSchedules"]
+        case .inProgress: ["inProgress"]
+        case .leadMinutes: ["leadMinutes"]
         case .freeText: ["title", "body"]
         }
     }

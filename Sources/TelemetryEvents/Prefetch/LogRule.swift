@@ -33,6 +33,16 @@ struct LogRule: Sendable {
         case error
         /// Names of counters and their values.
         case counters
+        /// A number of minutes.
+        case minutes
+        /// A number of minutes, then fields.
+        case leadMinutes
+        /// What a call carried, in parentheses.
+        case call
+        /// The opening is an error code; then fields.
+        case code
+        /// The system's refusal to schedule, which may come with its error.
+        case refusal
     }
 
     /// How the message begins, ignoring case.
@@ -81,7 +91,7 @@ extension LogGrammar {
     static let rules: [LogRule] = [
         LogRule("Registering BGTaskScheduler task", .event(.prefetchRegistered), .plugin, idNamesTask: true),
         LogRule("Registered BGTaskScheduler", .event(.prefetchRegistered), .plugin, idNamesTask: true),
-        LogRule("Startup complete", .event(.pluginStarted), .plugin, .nothing),
+        LogRule("Startup complete", .event(.pluginStarted), .plugin),
         LogRule("configure() called", .event(.pluginStarted), .plugin, .nothing),
         LogRule("status = ready", .event(.pluginStarted), .plugin, .nothing),
         LogRule("requestPermissions()", .nothing, .plugin, .nothing),
@@ -89,20 +99,24 @@ extension LogGrammar {
         LogRule("requestPermissions() -> granted", .event(.permissionGranted), .plugin, .nothing),
         LogRule("Telemetry snapshot", .event(.telemetrySnapshot), .plugin, .counters),
         LogRule("Timezone changed", .event(.timezoneChanged), .plugin),
-        LogRule("Time warp simulated", .nothing, .plugin, .nothing),
-        LogRule("Force rescheduling", .nothing, .plugin, .nothing),
+        LogRule("Time warp simulated", .event(.timeWarped), .plugin, .minutes),
+        LogRule("Force rescheduling", .event(.prefetchCancelled), .plugin, .nothing),
+        LogRule("invalid_time_format", .event(.pluginError), .plugin, .code),
+        LogRule("scheduling_failed", .event(.pluginError), .plugin, .code),
+        LogRule("background_refresh_disabled", .event(.pluginError), .plugin, .code),
+        LogRule("task_scheduling_failed", .event(.pluginError), .plugin, .code),
 
         LogRule("scheduleDailyNotification()", .cycle, .scheduling),
         LogRule("Scheduling prefetch for notification at", .cycle, .scheduling, .notificationTime),
         LogRule("Scheduling prefetch", .cycle, .scheduling),
         LogRule("Scheduling BGAppRefreshTask", .cycle, .scheduling, idNamesTask: true),
         LogRule("BGAppRefreshTask scheduled", .event(.prefetchScheduled), .scheduling, idNamesTask: true),
-        LogRule("Prefetch scheduled", .event(.prefetchScheduled), .scheduling),
+        LogRule("Prefetch scheduled", .event(.prefetchScheduled), .scheduling, .leadMinutes),
         LogRule("Prefetch lead too small", .event(.leadCapped), .scheduling),
         LogRule("Failed to schedule BGAppRefreshTask", .event(.prefetchScheduleFailed), .scheduling, .error),
-        LogRule("Background fetch scheduling failed", .nothing, .scheduling, .nothing),
+        LogRule("Background fetch scheduling failed", .event(.prefetchScheduleFailed), .scheduling, .refusal),
         LogRule("Scheduling notification for", .event(.notificationScheduled), .scheduling, .notificationTime),
-        LogRule("Persisted schedule", .cycle, .scheduling),
+        LogRule("Persisted schedule", .event(.schedulePersisted), .scheduling),
         LogRule("notifications_denied", .event(.notificationDenied), .scheduling),
         LogRule("BGTask missed window", .event(.prefetchMissed), .scheduling),
 
@@ -111,7 +125,7 @@ extension LogGrammar {
         LogRule("Starting fetch", .event(.prefetchStarted), .execution),
         LogRule("PrefetchOperation: starting", .event(.prefetchStarted), .execution, .nothing),
         LogRule("PrefetchOperation: finished", .nothing, .execution, .nothing),
-        LogRule("API call", .nothing, .execution, .nothing),
+        LogRule("API call", .event(.apiCall), .execution, .call),
         LogRule("Fetch success", .event(.prefetchSuccess), .execution),
         LogRule("Fetch failed", .event(.prefetchFailure), .execution),
         LogRule("JWT expired", .event(.prefetchFailure), .execution, .nothing, reason: .auth),

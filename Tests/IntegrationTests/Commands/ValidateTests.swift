@@ -154,8 +154,8 @@ struct ValidateTests {
     @Test("validate ends with 2 and the reason when its input can't be read, and prints no result")
     func validateUnreadableInput() async throws {
         try await withTemporaryDirectory { directory in
-            let utf16 = "\(directory)/utf16.log"
-            try Data([0xFF, 0xFE, 0x5B, 0x00]).write(to: URL(fileURLWithPath: utf16))
+            let zstd = "\(directory)/device.log.zst"
+            try Data([0x28, 0xB5, 0x2F, 0xFD, 0, 0]).write(to: URL(fileURLWithPath: zstd))
             let broken = "\(directory)/broken.gz"
             try Data([0x1F, 0x8B, 8, 0, 0]).write(to: URL(fileURLWithPath: broken))
             let foreign = "\(directory)/foreign.json"
@@ -163,7 +163,7 @@ struct ValidateTests {
             let happy = Sample.path("logs/happy-stamped.log")
             for (path, words) in [
                 ("\(directory)/missing.log", "there is no such file"), (directory, "it is a directory"),
-                (utf16, "UTF-16"), (broken, "gzip"), (foreign, "no event in this JSON document can be read"),
+                (zstd, "zstd"), (broken, "gzip"), (foreign, "no event in this JSON document can be read"),
             ] {
                 let command = try await Command.telemetry("validate", happy, path)
                 #expect(command.status == .code(2), "\(path)")
