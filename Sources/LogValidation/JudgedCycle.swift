@@ -60,7 +60,7 @@ struct JudgedCycle: Sendable {
     var isContentUsed: Bool { closed.stages.used != nil || closed.outcome == .used }
 
     /// Whether its planned times follow a clock that a test moved (`Time warp simulated`).
-    var isTimeWarped: Bool { false }
+    var isTimeWarped: Bool { closed.isTimeWarped }
 
     /// What a person reads of a warped cycle.
     static let warpSentence = "the clock was moved by a time warp; planned times were judged by the moved clock"
@@ -88,7 +88,9 @@ struct JudgedCycle: Sendable {
 
     /// The whole hours between the delivery and its time, where they are that within the tolerated drift; nil for 0.
     var shiftedHours: Int64? {
-        guard !closed.hasAssumedTimes, let due = closed.notificationTime, let delivered = closed.stages.delivered else {
+        guard !closed.hasAssumedTimes, !isTimeWarped, let due = closed.notificationTime,
+            let delivered = closed.stages.delivered
+        else {
             return nil
         }
         let seconds = (delivered.microseconds - due.microseconds) / 1_000_000

@@ -84,3 +84,19 @@ private final class Told: @unchecked Sendable {
     var lines: [String] { lock.withLock { told } }
     func add(_ line: String) { lock.withLock { told.append(line) } }
 }
+
+@Suite("Warped cycles in every output")
+struct WarpedCycleTests {
+    @Test("a cycle under a warped clock is told so in text, JSON, JUnit and the record of its run")
+    func warped() throws {
+        let cycle = JudgementSamples.cycle { $0.isTimeWarped = true }
+        let judgement = JudgementSamples.judgement([cycle])
+        #expect(judgement.text().contains(JudgedCycle.warpSentence))
+        #expect(String(decoding: judgement.json(), as: UTF8.self).contains(#""timeWarped":true"#))
+        #expect(judgement.junit().contains(JudgedCycle.warpSentence))
+        let run = try #require(TestRun(judgement, .init()))
+        #expect(run.markdown().contains(JudgedCycle.warpSentence))
+        #expect(String(decoding: run.json(), as: UTF8.self).contains(#""timeWarped":true"#))
+        #expect(!JudgementSamples.judgement([JudgementSamples.cycle()]).text().contains("time warp"))
+    }
+}

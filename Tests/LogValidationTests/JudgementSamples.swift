@@ -43,7 +43,8 @@ enum JudgementSamples {
             attempts: 1,
             contentHashMatches: nil,
             scheduleHashMatches: nil,
-            hasAssumedTimes: hasAssumedTimes
+            hasAssumedTimes: hasAssumedTimes,
+            isTimeWarped: false
         )
         change(&closed)
         var cycle = JudgedCycle(closed: closed, scheduleId: id)
