@@ -205,9 +205,8 @@ struct PluginStoryTests {
         _ = before.decode(Array(lines[0].utf8).span, readAt: readingTime)
         var state = before.state
         // The message that is held: no conditions, no minutes and no platform behind its four texts.
-        let plain = try #require(
-            state.indices.first { state[$0...].starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
-        )
+        let zeros = [UInt8](repeating: 0, count: 20)
+        let plain = try #require(state.indices.last { state[$0...].starts(with: zeros) })
         state.removeSubrange(plain..<plain + 3)
         // At the end of its stream: no refusal to schedule.
         state.removeSubrange(state.count - 12..<state.count - 10)
