@@ -106,6 +106,24 @@ extension LifecycleCounterFamily {
             help: "Cycles without cached content when it was needed, so that it had to be fetched on demand."
         ) { $0.fallbacks },
         .init(
+            "dnp_prefetch_fallback_cause_total",
+            help: "Closed cycles whose content had to be fetched on demand, by what is known of the cause.",
+            label: "cause",
+            of: FallbackCause.allCases,
+            value: \.name
+        ) { $0.fallbacks($1) },
+        .init(
+            "dnp_prefetch_not_modified_total",
+            help: "Fetches that succeeded with status 304, because the content was the same."
+        ) { $0.notModified },
+        .init(
+            "dnp_prefetch_api_calls_total",
+            help: "Calls of the content's server, by whether they carried an ETag.",
+            label: "conditional",
+            of: [true, false],
+            value: { $0 ? "true" : "false" }
+        ) { $0.apiCalls(isConditional: $1) },
+        .init(
             "dnp_prefetch_lead_capped_total",
             help: "Leads between prefetch and notification that the plugin raised to the minimum of 60 s."
         ) { $0.leadCapped },
@@ -141,7 +159,7 @@ extension LifecycleCounterFamily {
         ) { $0.delivered($1) },
         .init(
             "dnp_notification_drift_exceeded_total",
-            help: "Notifications that were delivered more than 180 s from their time."
+            help: "Notifications that were delivered more than 180 s, on Android 60 s, from their time."
         ) { $0.driftExceeded },
         .init("dnp_content_cache_failures_total", help: "Writes of content to the cache that failed.") {
             $0.cacheFailures

@@ -10,6 +10,7 @@ extension LifecycleFold {
 
     /// Closes every cycle at the end of the input, judged at the time of the latest event.
     public mutating func finish() {
+        takeAllDifferingTimes()
         for slot in 0..<cycles.count { judge(slot, known: nil) }
         cycles.removeAll()
     }
@@ -47,6 +48,7 @@ extension LifecycleFold {
 
     /// Closes and judges the cycles that are due by the ledger's clock.
     mutating func closeDue(at second: UInt32) {
+        takeDifferingTimes { $0.due(at: second, limit: Self.closingsPerTick) }
         let due = due(at: second)
         for slot in due { judge(slot, known: clock) }
         for slot in due.reversed() {
@@ -59,7 +61,17 @@ extension LifecycleFold {
     /// same order. Closes and counts nothing.
     public mutating func violations(closingAt now: Timestamp) -> [ClosedCycle] {
         let known = timeOfTick(at: now)
-        return due(at: seconds(known)).compactMap { slot in
+        let second = seconds(known)
+        if cycles.differingTimes(among: due(at: second)) != nil {
+            var fold = self
+            fold.takeDifferingTimes { $0.due(at: second, limit: Self.closingsPerTick) }
+            return fold.violations(ofCyclesDueAt: second, known: known)
+        }
+        return violations(ofCyclesDueAt: second, known: known)
+    }
+
+    private mutating func violations(ofCyclesDueAt second: UInt32, known: Timestamp) -> [ClosedCycle] {
+        due(at: second).compactMap { slot in
             guard let evaluation = evaluation(of: closing(slot), slot, known: known), evaluation.broken != 0 else {
                 return nil
             }
@@ -78,10 +90,13 @@ extension LifecycleFold {
     ///
     /// - Parameter known: the current time by the ledger's clock; nil for the latest event time of its installation.
     private func evaluation(of cycle: Cycle, _ slot: Int, known: Timestamp?) -> CycleEvaluation? {
-        guard !cycle.flags.contains(.isReopened) else { return nil }
+        guard !cycle.flags.contains(.isReopened), cycle.details.contains(.isTold) else { return nil }
+        let toleratedDrift = groups.toleratedDrift(of: Int(cycle.group))
         let installation = installation(cycle.installation)
         let now = known ?? installation?.latest ?? latest
-        return cycles.withFacts(at: slot) { CycleEvaluation(cycle, $0, installation: installation, known: now) }
+        return cycles.withFacts(at: slot) {
+            CycleEvaluation(cycle, $0, installation: installation, known: now, toleratedDrift: toleratedDrift)
+        }
     }
 
     /// A cycle as it closes: with the stages of which none waits any more.
@@ -97,6 +112,7 @@ extension LifecycleFold {
         if isReceiver, let half = cycles.half(at: slot), installations.find(cycle.installation) != nil {
             installations.update(cycle.installation) { $0.halves.close(half) }
         }
+        guard cycle.details.contains(.isTold) else { return }
         var counted = cycles.counted(at: slot)
         let group = Int(cycle.group)
         let before = groups.tally(of: group)
@@ -112,7 +128,7 @@ extension LifecycleFold {
             countByOwnTime(of: cycle, at: slot)
         }
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
-        cycle.countAtClosing(counted, into: &groups[group])
+        cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
         remember(closed: cycle, until: last)
         let evaluation = evaluation(of: cycle, slot, known: known)

@@ -191,7 +191,15 @@ extension LifecycleFold {
         let named = groups.place(of: event, in: bytes)
         let earlier = groups.increments(of: named ?? 0)
         let isTimed = installations.hasWarps ? !isWarped(event) : true
-        let time = groups[named ?? 0].count(event, in: bytes, receivedAt: isReceiver ? clock : nil, isTimed: isTimed)
+        var isToldAgain = false
+        if event.kind == .contentCacheFailed { isToldAgain = isStorageToldAgain(event, installation) }
+        let time = groups[named ?? 0].count(
+            event,
+            in: bytes,
+            receivedAt: isReceiver ? clock : nil,
+            isTimed: isTimed,
+            isToldAgain: isToldAgain
+        )
         var increments = groups.increments(of: named ?? 0) &- earlier
         observe(time, of: event, in: named ?? 0)
         if let address = CycleAddress(event, schedule: schedule, installation: installation),
@@ -240,6 +248,7 @@ extension LifecycleFold {
         }
         switch event.kind {
         case .notificationDenied, .permissionGranted: recordPermission(event, installation)
+        case .schedulePersisted, .cacheCleared, .apiCall: recordContent(event, schedule: schedule, installation)
         default: break
         }
         if event.tellsHistory { recordHistory(event, of: installation, schedule: schedule, in: bytes) }
@@ -363,7 +372,7 @@ extension LifecycleFold {
     }
 
     /// Joins two cycles and counts what their union adds; nil when they cannot be joined.
-    private mutating func join(_ slot: Int, with other: Int) -> Int? {
+    mutating func join(_ slot: Int, with other: Int) -> Int? {
         let group = Int(cycles[slot].group)
         let before = groups.tally(of: group)
         var terms = closingTerms

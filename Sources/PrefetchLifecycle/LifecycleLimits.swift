@@ -6,7 +6,7 @@ public struct LifecycleLimits: Sendable {
     public var deduplicationWindow: Int64 = 7 * 86_400 * 1_000_000
     /// The most identities remembered, at up to 12 bytes each.
     public var identities = 20_000_000
-    /// The most cycles open at once, at 84 bytes each plus about 10 bytes of indexes.
+    /// The most cycles open at once, at 92 bytes each plus about 10 bytes of indexes.
     public var openCycles = 2_000_000
     /// How long a cycle stays open after its delivery or its summary: 15 minutes, so that late events still join it.
     public var closingGraceSeconds: Int64 = 15 * 60
@@ -16,7 +16,7 @@ public struct LifecycleLimits: Sendable {
     public var factsPerCycle = 255
     /// The most open cycles of one schedule, each with its own notification time.
     public var cyclesPerSchedule = 32
-    /// The most installations remembered for the rules across cycles, at about 240 bytes each.
+    /// The most installations remembered for the rules across cycles, at about 260 bytes each.
     public var installations = 500_000
 
     /// The documented defaults.

@@ -93,7 +93,8 @@ extension RegistryPage {
         "dnp_prefetch_failure_total", "dnp_prefetch_used_for_notification_total", "dnp_prefetch_expired_total",
         "dnp_prefetch_missed_window_total", "dnp_prefetch_fallback_total", "dnp_prefetch_lead_capped_total",
         "dnp_prefetch_retries_total", "dnp_notification_delivered_total", "dnp_notification_drift_exceeded_total",
-        "dnp_content_cache_failures_total", "dnp_plugin_errors_total",
+        "dnp_content_cache_failures_total", "dnp_plugin_errors_total", "dnp_prefetch_not_modified_total",
+        "dnp_prefetch_api_calls_total",
     ]
 
     private func sum(_ prefix: String) -> Int {

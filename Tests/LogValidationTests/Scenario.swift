@@ -202,7 +202,7 @@ extension Scenario {
                 with: ["BGAppRefreshTask scheduled (earliestBeginDate=\(time(59)))"]
             ),
             outcomes: [.used],
-            timedViolations: [.leadBelowMinimum],
+            timedViolations: [.leadBelowMinimum, .leadDiffers],
             success: 1,
             used: 1
         ),

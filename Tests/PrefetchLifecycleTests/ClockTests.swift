@@ -66,7 +66,7 @@ struct ClockTests {
             var fold = LifecycleFold.keeping()
             try fold.apply(Self.events(row).shuffled(using: &random))
             fold.finish()
-            #expect(fold.takeClosedCycles().flatMap(\.broken) == row.broken)
+            #expect(fold.takeClosedCycles().flatMap(\.broken).filter { $0 != .leadDiffers } == row.broken)
             #expect(
                 fold.totals.startDelay.microseconds == UInt64(((row.executed + row.skew) * 1e6).rounded()) - 300_000_000
             )
@@ -85,7 +85,7 @@ struct ClockTests {
             )
             try fold.apply(events)
             fold.finish()
-            return (fold.takeClosedCycles().flatMap(\.broken), fold.totals)
+            return (fold.takeClosedCycles().flatMap(\.broken).filter { $0 != .leadDiffers }, fold.totals)
         }
         let told = try judged(Self.events(row))
         let without = try judged(Self.events(row).map { told in told.with { $0.clockSkew = nil } })

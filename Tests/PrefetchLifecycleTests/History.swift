@@ -64,12 +64,21 @@ struct History {
         if chance(20) { told += [TestEvent(.contentMissing, day + 903)] }
         if chance(20) { told += [TestEvent(.contentCacheFailed, day + 70).with { $0.usedCached = false }] }
         if chance(20) { told += [TestEvent(.contentCacheFailed, day + 71)] }
+        if chance(20) { told += [TestEvent(.contentCacheFailed, day + 69)] }
         if chance(20) { told += [TestEvent(.prefetchMissed, day + 1_001)] }
+        if chance(20) { told += [TestEvent(.schedulePersisted, day + 1)] }
+        if chance(20) { told += [TestEvent(.leadCapped, day + 2)] }
+        if chance(20) {
+            told += [TestEvent(.prefetchScheduleFailed, day + 3).failing("Code=1").with { $0.isSimulator = false }]
+        }
         if chance(20) {
             let summary = TestEvent(.prefetchCycleComplete, day + 905).summing(fetched: chance(50), used: chance(50))
             told += [chance(50) ? summary.aged(31.25) : summary]
         }
-        return told.map { $0.addressed(id: "cycle-\(cycle)", due: day + 900) }
+        // A result that names another time than its schedule.
+        let other =
+            chance(10) ? [TestEvent(.prefetchSuccess, day + 64).addressed(id: "cycle-\(cycle)", due: day + 902)] : []
+        return told.map { $0.addressed(id: "cycle-\(cycle)", due: day + 900) } + other
     }
 
     /// Events of no cycle.
@@ -84,6 +93,13 @@ struct History {
         if chance(20) { told += [TestEvent(.timezoneChanged, 8)] }
         if chance(20) { told += [TestEvent(.prefetchRegistered, -30)] }
         if chance(20) { told += [TestEvent(.contentCacheFailed, 80)] }
+        for day in [0.0, 86_400, 172_800] where chance(30) {
+            told += [TestEvent(.cacheCleared, day + pick([50, 61.9, 62, 700]))]
+        }
+        for call in 0..<4 where chance(30) {
+            let isConditional: Bool? = pick([true, false, nil])
+            told += [TestEvent(.apiCall, 61 + Double(call) * 100).with { $0.isConditional = isConditional }]
+        }
         return told.map { $0.addressed(id: nil, due: nil) }
     }
 }
@@ -93,9 +109,9 @@ extension History {
     mutating func events(ofCycleAt day: Double) -> [TestEvent] {
         let early = day - 86_400 + pick([100, 650.000_2, 700, 900.251, 3_000])
         let scheduled = chance(30) ? early : day - 20 + Double(Int.random(in: 0..<40, using: &random))
-        var told = [hashed(TestEvent(.prefetchScheduled, scheduled).begins(day + 30))]
+        var told = [hashed(TestEvent(.prefetchScheduled, scheduled).begins(day + pick([30, 600])))]
         let attempts = Int.random(in: 0...3, using: &random)
-        for attempt in 0..<attempts { told += self.attempt(day + 60 + Double(attempt) * 100) }
+        for attempt in 0..<attempts { told += self.attempt(day + 60 + Double(attempt) * 100, isFirst: attempt == 0) }
         if attempts > 0, chance(30) { told.append(TestEvent(.prefetchScheduled, day + 860).begins(day + 880)) }
         if chance(30) { told.append(TestEvent(.contentMissing, day + 900)) }
         if chance(50) { told.append(used(day + pick([900, 650.000_4]))) }
@@ -108,15 +124,19 @@ extension History {
     }
 
     /// One execution and what comes of it.
-    private mutating func attempt(_ time: Double) -> [TestEvent] {
+    private mutating func attempt(_ time: Double, isFirst: Bool) -> [TestEvent] {
         var told = [hashed(TestEvent(.prefetchExecuted, time))]
         if chance(30) { told.append(timed(TestEvent(.prefetchFailure, time + 1).retried().reason(.network))) }
         if chance(10) { told.append(TestEvent(.prefetchFailure, time + 1.5).retried().reason(.network)) }
         switch Int.random(in: 0..<10, using: &random) {
         case 0...3:
-            told.append(timed(TestEvent(.prefetchSuccess, time + 2).ttl(pick([700, 86_400]))))
+            let status: Int64? = chance(30) ? 304 : nil
+            told.append(
+                timed(TestEvent(.prefetchSuccess, time + (isFirst ? pick([2, 2, -0.5]) : 2)).ttl(pick([700, 86_400])))
+                    .with { $0.status = status }
+            )
             if chance(60) { told.append(TestEvent(.contentCached, time + 2.5).content(pick(["aa", "bb"]))) }
-            if chance(60) { told.append(TestEvent(.prefetchCompleted, time + 5)) }
+            if chance(60) { told.append(TestEvent(.prefetchCompleted, time + pick([5, 1, 31]))) }
         case 4...6:
             let reason = pick([FailureReason.network, .auth, .system, .other])
             told.append(timed(TestEvent(.prefetchFailure, time + 3).reason(reason).final()))

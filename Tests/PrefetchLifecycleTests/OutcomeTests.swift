@@ -160,7 +160,7 @@ struct OutcomeTests {
             due: 900
         )
         let events = late + [TestEvent(.contentCached, 5_002).ttl(1), TestEvent(.pluginStarted, 500_000, id: nil)]
-        #expect(try LifecycleFold.judged(events).flatMap(\.broken).count == 6)
+        #expect(try LifecycleFold.judged(events).flatMap(\.broken).count == 7)
         let cycles = try LifecycleFold.judged(events.map { $0.assumed() })
         #expect(cycles.flatMap(\.broken) == [])
         #expect(cycles.map(\.hasAssumedTimes) == [true])

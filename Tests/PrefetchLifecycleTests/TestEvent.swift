@@ -33,6 +33,7 @@ struct TestEvent: Sendable {
 
     func reason(_ reason: FailureReason) -> TestEvent { with { $0.reason = reason } }
     func begins(_ seconds: Double) -> TestEvent { with { $0.earliestBeginDate = .after(seconds) } }
+    func leading(_ minutes: Int64?) -> TestEvent { with { $0.minutes = minutes } }
     func ttl(_ seconds: Int64) -> TestEvent { with { $0.ttl = seconds } }
     func aged(_ seconds: Double) -> TestEvent { with { $0.age = Int64(seconds * 1_000_000) } }
     func unsuccessful() -> TestEvent { with { $0.fetched = false } }

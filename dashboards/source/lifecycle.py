@@ -233,8 +233,8 @@ INTEGRITY = [
         "Violations",
         units.Short,
         "Closed cycles in the selected time range that violated a rule. missed_window, executed_after_notification, "
-        "drift_exceeded and expired come from the operating system's timing; lead_below_minimum and "
-        "next_not_scheduled from the plugin's logic. All others are bugs, unless events were lost in transit.",
+        "drift_exceeded and expired come from the operating system's timing; those of bucket B (docs/lifecycle.md) "
+        "from the plugin's logic. All others are bugs, unless events were lost in transit.",
         query(
             "sort_desc(sum by (violation) (round(increase("
             "instance:dnp_prefetch_sequence_violations:total{$S}[$__range]))))",

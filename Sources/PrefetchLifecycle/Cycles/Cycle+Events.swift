@@ -55,15 +55,24 @@ extension Cycle {
         switch event.kind {
         case .prefetchScheduled:
             if let begin = event.earliestBeginDate { window.include(begin, base: base) }
+            if let agrees = event.leadAgrees { details.insert(agrees ? .leadAgrees : .leadDiffers) }
+        case .prefetchSuccess: if event.status == 304 { details.insert(.notModified) }
+        case .prefetchStarted: started.include(event.timestamp, base: base)
+        case .contentCached: cached.include(event.timestamp, base: base)
+        case .schedulePersisted: details.insert(.isPersisted)
+        case .leadCapped: details.insert(.isLeadCapped)
         case .prefetchUsedForNotification:
             used.include(event.timestamp, base: base)
             if event.isAgeCounted { flags.insert(.ageCounted) }
-        case .notificationDelivered: delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
+        case .notificationDelivered:
+            delivered.include(event.receiverTime, orElse: event.timestamp, base: base)
+            if (event.clockSkew ?? 0).magnitude > 1_000_000 { details.insert(.isDeliverySkewed) }
         case .contentMissing, .contentCacheFailed:
             if event.reportsFallback, !waiting.contains(.fallback) { flags.insert(.contentMissing) }
         case .notificationDrift: if !waiting.contains(.drifted) { flags.insert(.drifted) }
         default: break
         }
+        if event.isTold { details.insert(.isTold) }
         guard event.opensCycle else { return }
         if let told = event.ageAtDelivery { age = max(age ?? 0, told) }
         if event.isTimeAssumed { flags.insert(.hasAssumedTimes) }
@@ -119,6 +128,14 @@ extension Cycle {
         closesAt = max(closesAt, closing(terms))
     }
 
+    /// Gets no verdict of its own where another pass of its schedule has taken all that was told of it.
+    mutating func forgetTold() {
+        guard !used.isKnown, !delivered.isKnown, !started.isKnown, !cached.isKnown,
+            flags.isDisjoint(with: [.contentMissing, .drifted])
+        else { return }
+        details.remove(.isTold)
+    }
+
     /// Records what it keeps once of facts that another pass of its schedule gave up.
     mutating func record(_ moved: [Fact], from giver: Cycle, _ terms: ClosingTerms) {
         for fact in moved {
@@ -141,6 +158,7 @@ extension Cycle {
             if fact.stage == .delivered { flags.insert(.isEnding) }
         }
         flags.formUnion(giver.flags.intersection(.hasAssumedTimes))
+        details.insert(.isTold)
         closesAt = max(closesAt, closing(terms))
     }
 
@@ -149,6 +167,9 @@ extension Cycle {
         if let time = other.used.time(base: other.base) { used.include(time, base: base) }
         if let time = other.delivered.time(base: other.base) { delivered.include(time, base: base) }
         if let time = other.window.time(base: other.base) { window.include(time, base: base) }
+        if let time = other.started.time(base: other.base) { started.include(time, base: base) }
+        if let time = other.cached.time(base: other.base) { cached.include(time, base: base) }
+        details.formUnion(other.details)
         if let otherAge = other.age { age = max(age ?? 0, otherAge) }
         flags.formUnion(other.flags.intersection(.merged))
         closesAt = max(closesAt, other.closesAt)
@@ -192,7 +213,31 @@ extension Event {
     var reportsFallback: Bool { kind == .contentMissing || (kind == .contentCacheFailed && usedCached == false) }
 
     /// Whether it opens a cycle where none matches: what the verdict on a cycle depends on.
-    var opensCycle: Bool { kind.opensCycle || reportsFallback }
+    var opensCycle: Bool { kind.opensCycle || reportsFallback || failsOnDevice || opensUntold }
+
+    /// Whether it tells of a cycle, which then gets a verdict: not one that only says more of a cycle that others tell of.
+    var isTold: Bool {
+        if kind.opensCycle || reportsFallback || failsOnDevice { return true }
+        return kind != .schedulePersisted && !scheduleId.isEmpty && scheduledFor != nil
+    }
+
+    /// Whether it opens a cycle that gets no verdict unless another event tells of it.
+    private var opensUntold: Bool {
+        switch kind {
+        case .prefetchStarted, .schedulePersisted, .leadCapped: true
+        default: false
+        }
+    }
+
+    /// Whether a task could not be submitted on a device that is no simulator.
+    var failsOnDevice: Bool { kind == .prefetchScheduleFailed && isSimulator == false }
+
+    /// Whether a submission begins as long before its notification as it says itself, to the second; nil where it does not
+    /// name all three.
+    var leadAgrees: Bool? {
+        guard kind == .prefetchScheduled, let minutes, let scheduledFor, let earliestBeginDate else { return nil }
+        return LifecycleRules.isLead(minutes, from: earliestBeginDate, to: scheduledFor)
+    }
 
     /// Whether it may carry something that is held against something at another time (`SideFacts`).
     var hasSideFacts: Bool {
@@ -201,6 +246,7 @@ extension Event {
         case .prefetchSuccess: return false
         case .contentMissing, .contentCacheFailed, .notificationDrift: return true
         case .prefetchUsedForNotification, .notificationDelivered: return true
+        case .prefetchScheduled: return ttl != nil || minutes != nil && leadAgrees == nil
         default: return ttl != nil
         }
     }
@@ -270,8 +316,10 @@ extension Cycle {
     }
 
     /// Counts what waits for the close: a delivery without prefetched content, and a drift that the app did not report.
-    func countAtClosing(_ counted: CountedStages, into totals: inout LifecycleTotals) {
-        if !flags.contains(.drifted), let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds {
+    ///
+    /// - Parameter toleratedDrift: how far a delivery may be from its time, in microseconds.
+    func countAtClosing(_ counted: CountedStages, toleratedDrift: Int64, into totals: inout LifecycleTotals) {
+        if !flags.contains(.drifted), let drift, abs(drift) > toleratedDrift {
             totals.countDrift()
         }
         guard delivered.isKnown, counted.used == 0 else { return }

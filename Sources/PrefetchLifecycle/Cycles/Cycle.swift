@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// An open cycle in 84 bytes: its facts in event order, what it keeps once, and what has been counted of it.
+/// An open cycle in 92 bytes: its facts in event order, what it keeps once, and what has been counted of it.
 ///
 /// Every member is a union, a minimum or a maximum over events, so the order of arrival cannot matter. Members of four
 /// bytes avoid padding in a page of cycles.
@@ -19,10 +19,14 @@ struct Cycle: Sendable {
     var closesAt: UInt32 = 0
     var used = EarliestTime()
     var delivered = EarliestTime()
+    /// When its first fetch started, and when content was cached first, by the device's clock.
+    var started = EarliestTime()
+    var cached = EarliestTime()
     /// The earliest begin of the task.
     var window = EarliestTime()
-    /// The largest age of its used content in seconds, plus one; 0 for none.
-    private var agePlusOne: UInt32 = 0
+    /// Bits 0-23: the largest age of its used content in seconds, plus one, 0 for none, at most 194 days, which is more
+    /// than a `ttl`; 24-31: details.
+    private var ageAndDetails: UInt32 = 0
     /// What has been counted; a long cycle keeps it in its `LongCycle`.
     private var countedStages = PackedStages()
     /// Bits 0-13: flags; 14-23: milliseconds of the notification time; 24-31: group.
@@ -52,6 +56,24 @@ struct Cycle: Sendable {
         static let isReopened = Flags(rawValue: 1 << 12)
         /// The use of its content carried an age, which is already counted.
         static let ageCounted = Flags(rawValue: 1 << 13)
+    }
+
+    /// What its rules need to know once.
+    struct Details: OptionSet, Sendable {
+        var rawValue: UInt8
+        /// An event opened it that tells of a cycle; others alone, as that a schedule was persisted, get no verdict.
+        static let isTold = Details(rawValue: 1 << 0)
+        static let isPersisted = Details(rawValue: 1 << 1)
+        static let isLeadCapped = Details(rawValue: 1 << 2)
+        /// A submission told its lead, and its earliest begin was another one, or the same.
+        static let leadDiffers = Details(rawValue: 1 << 3)
+        static let leadAgrees = Details(rawValue: 1 << 4)
+        /// A result named another notification time, and its cycle was taken into this one.
+        static let timeDiffers = Details(rawValue: 1 << 5)
+        /// A fetch was answered with status 304.
+        static let notModified = Details(rawValue: 1 << 6)
+        /// The receiver's clock, by which it was delivered, is more than a second from the device's.
+        static let isDeliverySkewed = Details(rawValue: 1 << 7)
     }
 
     init(schedule: UInt64, installation: UInt64, base: Timestamp) {
@@ -109,8 +131,18 @@ struct Cycle: Sendable {
 
     /// The largest age of its used content that was told, in seconds.
     var age: Int64? {
-        get { agePlusOne == 0 ? nil : Int64(agePlusOne) - 1 }
-        set { agePlusOne = newValue.map { UInt32(clamping: max($0, 0) + 1) } ?? 0 }
+        get { ageAndDetails & Self.ageMask == 0 ? nil : Int64(ageAndDetails & Self.ageMask) - 1 }
+        set {
+            let plusOne = newValue.map { UInt32(clamping: min(max($0, 0), Int64(Self.ageMask) - 1) + 1) } ?? 0
+            ageAndDetails = ageAndDetails & ~Self.ageMask | plusOne
+        }
+    }
+
+    private static let ageMask: UInt32 = 1 << 24 - 1
+
+    var details: Details {
+        get { Details(rawValue: UInt8(truncatingIfNeeded: ageAndDetails >> 24)) }
+        set { ageAndDetails = ageAndDetails & Self.ageMask | UInt32(newValue.rawValue) << 24 }
     }
 
     /// What has been counted of a cycle with inline facts.

@@ -7,8 +7,8 @@ struct CyclePage {
     static let prefix = "cycles/"
     /// The typical size of an encoded cycle.
     private static let typicalCycleBytes = 112
-    /// The largest size of an encoded cycle with inline facts: 72 bytes, and 8 a fact.
-    static let shortCycleBytes = 72 + Cycle.inlineFacts * 8
+    /// The largest size of an encoded cycle with inline facts: 81 bytes, and 8 a fact.
+    static let shortCycleBytes = 81 + Cycle.inlineFacts * 8
 
     private let number: UInt32
     private var value = StateWriter()
@@ -42,6 +42,9 @@ struct CyclePage {
         value.append(cycle.age ?? -1)
         value.append(cycle.flags.rawValue)
         value.append(cycle.group)
+        value.append(cycle.started.rawValue)
+        value.append(cycle.cached.rawValue)
+        value.append(cycle.details.rawValue)
         let counted = long?.counted ?? cycle.counted
         let facts = long?.facts ?? cycle.factList
         for member in CountedStages.members { value.append(counted[keyPath: member.count]) }
@@ -67,6 +70,13 @@ struct CyclePage {
             let seconds: Int64 = try reader.integer()
             cycle.flags = Cycle.Flags(rawValue: try reader.integer())
             cycle.group = try reader.integer()
+            if version < 3 {
+                cycle.details = .isTold
+            } else {
+                cycle.started = EarliestTime(rawValue: try reader.integer())
+                cycle.cached = EarliestTime(rawValue: try reader.integer())
+                cycle.details = Cycle.Details(rawValue: try reader.integer())
+            }
             if cycle.flags.contains(.hasDue) { cycle.due = due }
             var counted = CountedStages()
             for member in CountedStages.members { counted[keyPath: member.count] = try reader.integer() }

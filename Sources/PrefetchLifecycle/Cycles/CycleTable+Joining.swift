@@ -202,6 +202,14 @@ extension CycleTable {
         }
         for fact in moved { add(fact.moved(from: giver.base, to: taker.base), at: slot, limit: limit) }
         update(slot) { $0.record(moved, from: giver, terms) }
+        for member in [\Cycle.started, \Cycle.cached] {
+            guard let time = giver[keyPath: member].time(base: giver.base),
+                PassDistance(due, time) < PassDistance(formerDue, time)
+            else { continue }
+            update(other) { $0[keyPath: member] = EarliestTime() }
+            update(slot) { $0[keyPath: member].include(time, base: $0.base) }
+        }
+        if rest.isEmpty { update(other) { $0.forgetTold() } }
         return before
     }
 

@@ -192,6 +192,14 @@ extension CycleTable {
         if isFree { indexDue(slot) }
     }
 
+    /// Forgets the notification time of a cycle.
+    mutating func forgetDue(at slot: Int) {
+        if self[slot].flags.contains(.ownsDue) {
+            dues.remove(slot, self[slot].dueHash(key)) { [pages, key] in pages[$0 &>> 8][$0 & 0xFF].dueHash(key) }
+        }
+        update(slot) { $0.flags.subtract([.hasDue, .ownsDue]) }
+    }
+
     /// Sets the schedule of a cycle that had none.
     mutating func learn(schedule: UInt64, at slot: Int) {
         update(slot) { $0.schedule = schedule }

@@ -37,6 +37,10 @@ struct Fact: Comparable, Sendable {
         case delivered = 16
         case contentMissing = 17
         case drifted = 18
+        /// The lead that a submission told without its earliest begin, in minutes.
+        case lead = 19
+        /// A task that could not be submitted on a device.
+        case scheduleFailed = 20
     }
 
     /// The detail of a failure, a completion or a summary.
@@ -149,6 +153,9 @@ struct Fact: Comparable, Sendable {
         }
     }
 
+    /// The lead that a submission tells without its begin, in minutes.
+    var lead: Int64? { stage == .lead ? Int64(detail.rawValue) : nil }
+
     static func success(ttl: Int64?, isTimed: Bool) -> UInt16 {
         (ttl.map { CodedTTL($0).rawValue } ?? 0) | (isTimed ? timedSuccess : 0)
     }
@@ -197,6 +204,7 @@ extension Fact {
         case .prefetchMissed: stage = .missed
         case .notificationDenied: stage = .denied
         case .permissionGranted: stage = .granted
+        case .prefetchScheduleFailed where event.isSimulator == false: stage = .scheduleFailed
         default: return nil
         }
         self.init(stage, detail: detail, at: event.timestamp, base: base, isUndated: event.scheduledFor == nil)

@@ -17,8 +17,12 @@ struct SideFacts {
             let detail = UInt16(truncatingIfNeeded: hash.value)
             append(Fact(stage, detail: detail, at: event.timestamp, base: base, isUndated: isUndated))
         }
-        if let ttl = event.ttl, event.kind != .prefetchSuccess, event.opensCycle {
+        if let ttl = event.ttl, event.kind != .prefetchSuccess, event.opensCycle, event.isTold {
             append(Fact(.ttl, detail: CodedTTL(ttl).rawValue, at: event.timestamp, base: base, isUndated: isUndated))
+        }
+        if event.kind == .prefetchScheduled, let minutes = event.minutes, event.leadAgrees == nil {
+            let lead = UInt16(clamping: minutes)
+            append(Fact(.lead, detail: lead, at: event.timestamp, base: base, isUndated: isUndated))
         }
         if let stage = Self.once(event, isListed) {
             // A delivery is timed by the receiver's clock.

@@ -40,6 +40,7 @@ struct StageCounts {
         var executedAt: UInt64?
         var isMissed = false
         var asserted: Fact.Detail = []
+        var isSubmissionFailed = false
         for index in 0..<facts.count {
             let fact = Fact(rawValue: facts[index])
             switch fact.stage {
@@ -57,6 +58,7 @@ struct StageCounts {
                 }
                 executed += 1
             case .summary: asserted.formUnion(fact.detail)
+            case .scheduleFailed: isSubmissionFailed = true
             case .missed:
                 if !isMissed { missed += 1 }
                 isMissed = true
@@ -70,6 +72,10 @@ struct StageCounts {
         if asserted.contains(.fetched), success == 0, !isReopened { attempt.resolve() }
         end(attempt, hasEnded: isClosing, isClosing: isClosing)
         used = isUsed ? 1 : 0
+        let isAsserted = asserted.contains(.fetched) && !isReopened
+        if isClosing, isSubmissionFailed, executed + success + failureTotal == 0, !isAsserted {
+            failures[Int(FailureReason.system.rawValue)] = 1
+        }
         guard !isReopened else { return }
         if asserted.contains(.fetched), success == 0 {
             success = 1

@@ -2,7 +2,7 @@
 
 import TelemetryEvents
 
-/// The state of an installation for the rules across cycles: 192 bytes, about 60 for its task, and about 220 more with
+/// The state of an installation for the rules across cycles: 208 bytes, about 60 for its task, and about 220 more with
 /// client counters.
 struct Installation: Sendable {
     /// The most tasks that are remembered, the latest scheduled ones, while their cycles are open.
@@ -23,6 +23,8 @@ struct Installation: Sendable {
     var halves = OpenHalves()
     /// Whether notifications are permitted, as it was told.
     var permissions = ToldPermissions()
+    /// What it told of its cache, its calls and its database.
+    var content = ToldContent()
     /// The baseline of its own counters; empty until its first snapshot. An array keeps installations without one small.
     var client: [ClientBaseline] = []
     /// What it told beside its cycles; empty until then, as above.

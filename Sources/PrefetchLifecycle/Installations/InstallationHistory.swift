@@ -165,7 +165,7 @@ extension Cycle {
             isWarped = isWarped || fact.rawValue != facts[index]
             words.append(fact.rawValue)
         }
-        for path in [\Cycle.used, \Cycle.delivered] {
+        for path in [\Cycle.used, \Cycle.delivered, \Cycle.cached] {
             guard let time = self[keyPath: path].time(base: base), clock.offset(at: time) != 0 else { continue }
             isWarped = true
             var moved = EarliestTime()

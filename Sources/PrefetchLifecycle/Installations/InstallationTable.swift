@@ -106,11 +106,11 @@ extension InstallationTable {
     static let prefix = "installations/"
 
     /// The size of an encoded installation without what `Installation.variableBytes` has.
-    private static let fixedBytes = 156
+    private static let fixedBytes = 158
     /// By how much an event may raise `checkpointBytes`: an installation, its task, a denial and its counters.
     static let bytesPerEvent =
         fixedBytes + Installation.taskBytes + Installation.permissionBytes + Installation.clientBytes
-        + Installation.historyBytes + 2 * Installation.momentBytes
+        + Installation.historyBytes + 2 * Installation.momentBytes + Installation.contentBytes
 
     /// The bytes that all pages of a checkpoint take.
     var checkpointBytes: Int { count * Self.fixedBytes + variableBytes }
@@ -165,6 +165,10 @@ extension StateWriter {
         for place in 0..<StageTally.count { append(installation.counted[place]) }
         append((installation.isAndroid ? 1 : 0) | (installation.history.isEmpty ? 0 : 2) as UInt8)
         if let history = installation.history.first { append(history) }
+        append(UInt8(installation.content.words.count))
+        for word in installation.content.words { append(word) }
+        append(UInt8(installation.content.persisted.count))
+        for word in installation.content.persisted { append(word) }
         append(UInt8(installation.client.count))
         guard let client = installation.client.first else { return }
         append(client.time.microseconds)
@@ -237,6 +241,10 @@ extension StateReader {
             let flags: UInt8 = try integer()
             installation.isAndroid = flags & 1 != 0
             if flags & 2 != 0 { installation.history = [try history()] }
+            let words: UInt8 = try integer()
+            for _ in 0..<words { installation.content.restore(try integer()) }
+            let persisted: UInt8 = try integer()
+            for _ in 0..<persisted { installation.content.restorePersisted(try integer()) }
         }
         let clients: UInt8 = try integer()
         if clients > 0 { installation.client = [try clientBaseline(version: version)] }
@@ -282,10 +290,12 @@ extension Installation {
     /// A history without moments.
     fileprivate static let historyBytes = InstallationHistory.lists.count
     fileprivate static let momentBytes = 16
+    fileprivate static let contentBytes = 8
 
     /// What its lists take in a checkpoint.
     fileprivate var variableBytes: Int {
         tasks.count * Self.taskBytes + permissions.words.count * Self.permissionBytes + client.count * Self.clientBytes
             + history.reduce(0) { $0 + Self.historyBytes + $1.momentCount * Self.momentBytes }
+            + (content.words.count + content.persisted.count) * Self.contentBytes
     }
 }

@@ -33,6 +33,9 @@ struct CycleAccount {
     private(set) var impliedSuccess: Timestamp?
     /// The results of the first attempt with two that exclude each other.
     private(set) var contradiction: (success: Timestamp?, failure: Timestamp?, reason: FailureReason?)?
+    /// The first attempt that took longer than the system gives it, from its execution to its completion, and was not
+    /// expired.
+    private(set) var longRun: (executed: Timestamp, completed: Timestamp)?
     /// The first execution of an attempt without any result or completion.
     private(set) var unfinishedExecution: Timestamp?
     private(set) var expired: Timestamp?
@@ -49,6 +52,9 @@ struct CycleAccount {
     /// The nearest `ttl` before the content was used, in seconds.
     private(set) var ttl: Int64?
 
+    /// The first submission that failed on a device, and whether it is the failure of the cycle.
+    private var submissionFailed: Timestamp?
+    private(set) var isFailedSubmission = false
     private var scheduledHash: UInt16?
     private var cachedHash: UInt16?
     /// The time of the first summary that asserts the use, where no event tells it.
@@ -59,6 +65,8 @@ struct CycleAccount {
     private var successOfAttempt: Timestamp?
     private var failureOfAttempt: Timestamp?
     private var completionOfAttempt: Timestamp?
+    /// The same without what a summary tells.
+    private var toldCompletion: Timestamp?
     private var endOfAttempt: Timestamp?
     /// The fetches whose events carry no duration, from execution to result, in microseconds.
     private(set) var durations: [Int64] = []
@@ -109,7 +117,9 @@ struct CycleAccount {
             case .completed:
                 attempt.add(fact)
                 completionOfAttempt = completionOfAttempt ?? time
+                toldCompletion = toldCompletion ?? time
                 if fact.detail.contains(.unsuccessful) { failureOfAttempt = failureOfAttempt ?? time }
+            case .scheduleFailed: submissionFailed = submissionFailed ?? time
             case .summary:
                 summed = summed ?? time
                 asserted.formUnion(fact.detail)
@@ -132,6 +142,12 @@ struct CycleAccount {
             _ = unfinished.popLast()
         }
         unfinishedExecution = unfinished.first
+        let hasResult = (firstSuccess ?? impliedSuccess ?? failure) != nil
+        if let submissionFailed, attempts == 0, !hasResult {
+            (failure, failureReason) = (submissionFailed, .system)
+            endsInFailure = true
+            isFailedSubmission = true
+        }
     }
 
     /// Holds a hash against the latest one before it; a match does not excuse a mismatch.
@@ -156,12 +172,20 @@ struct CycleAccount {
         if lateStart == nil, started > begin.endOfWindow { lateStart = (started, begin) }
     }
 
+    private mutating func noteRun() {
+        guard longRun == nil, let lastExecuted, let toldCompletion, !attempt.hasExpired else { return }
+        let length = toldCompletion.microseconds - lastExecuted.microseconds
+        guard length > LifecycleRules.longestRun, length < Int64(CycleTable.ownMicroseconds) else { return }
+        longRun = (lastExecuted, toldCompletion)
+    }
+
     private mutating func end(_ unfinished: inout [Timestamp]) {
         defer {
             attempt = Attempt()
             successOfAttempt = nil
             failureOfAttempt = nil
             completionOfAttempt = nil
+            toldCompletion = nil
             endOfAttempt = nil
         }
         if attempt.isRetriedWithSuccess { impliedSuccess = impliedSuccess ?? completionOfAttempt }
@@ -173,6 +197,7 @@ struct CycleAccount {
         if let lastExecuted, let endOfAttempt, endOfAttempt >= lastExecuted, !attempt.isTimed {
             durations.append(endOfAttempt.microseconds - lastExecuted.microseconds)
         }
+        noteRun()
         if let reason, failureReason == nil { (failure, failureReason) = (failureOfAttempt, reason) }
         // A failure that was counted before its retry arrived is counted, and its attempt succeeded all the same.
         let hasSucceeded = attempt.isRetriedWithSuccess || attempt.hasSuccess && !attempt.contradictsItself
@@ -205,7 +230,7 @@ extension Fact {
     /// Whether it tells of what comes behind the scheduling of a task that runs, or of its notification.
     fileprivate var isLaterThanScheduling: Bool {
         switch stage {
-        case .scheduled, .scheduleHashScheduled, .missed, .denied, .granted, .ttl: false
+        case .scheduled, .scheduleHashScheduled, .missed, .denied, .granted, .ttl, .lead, .scheduleFailed: false
         default: true
         }
     }

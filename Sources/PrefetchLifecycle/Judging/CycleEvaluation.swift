@@ -16,21 +16,41 @@ struct CycleEvaluation {
     let installation: Installation?
     /// The current time of the verdict: the ledger's clock or the latest event time.
     let known: Timestamp
+    /// How far a delivery may be from its time, in microseconds.
+    let toleratedDrift: Int64
+    /// What became of its content.
+    private(set) var content: CycleContent
+    /// The first two stages that were stamped in the wrong order.
+    private(set) var disorder: CycleOrder.Pair?
+    /// A submission whose lead is not the one that was told, and that one in minutes.
+    private(set) var differingLead: (begin: Timestamp, minutes: Int64)?
     private(set) var outcome = CycleOutcome.incomplete
     /// A scheduling, and the denial before it, where their times are remembered.
     private(set) var denial: (scheduled: Timestamp, denied: Timestamp)?
     /// The violated rules, by the bit of their raw value.
     private(set) var broken: UInt64 = 0
 
-    init(_ cycle: Cycle, _ facts: Span<UInt64>, installation: Installation?, known: Timestamp) {
+    init(
+        _ cycle: Cycle,
+        _ facts: Span<UInt64>,
+        installation: Installation?,
+        known: Timestamp,
+        toleratedDrift: Int64
+    ) {
         self.cycle = cycle
         self.installation = installation
+        self.toleratedDrift = toleratedDrift
         let account = CycleAccount(facts, of: cycle)
         self.account = account
+        let used = cycle.used.time(base: cycle.base)
+        content = CycleContent(facts, of: cycle, used: used, account, told: installation?.content)
         let clock = installation?.history.first?.clock
         if let clock, let warped = cycle.warped(by: clock, facts) {
             isTimeWarped = true
             planned = (warped.cycle, CycleAccount(warped.facts.span, of: warped.cycle))
+            content.takeLoss(
+                of: CycleContent(warped.facts.span, of: warped.cycle, used: nil, planned.account, told: nil)
+            )
         } else {
             isTimeWarped = false
             planned = (cycle, account)
@@ -43,6 +63,12 @@ struct CycleEvaluation {
         judgeTasks(facts)
         judgeTiming()
         judgeLaunches()
+        judgePlan(facts)
+        judgeContent()
+        guard hasTimes else { return }
+        disorder = CycleOrder(facts, of: cycle).broken
+        judge(.outOfOrder, disorder != nil)
+        judge(.ranTooLong, account.longRun != nil)
     }
 
     /// Whether its times are real, so that the rules about time apply.
@@ -114,7 +140,7 @@ struct CycleEvaluation {
         let isExecuted = account.firstExecuted != nil
         judge(.executedWithoutScheduled, isExecuted && account.firstScheduled == nil)
         judge(.successWithoutExecuted, !isExecuted && account.firstSuccess != nil)
-        judge(.failureWithoutExecuted, !isExecuted && account.failure != nil)
+        judge(.failureWithoutExecuted, !isExecuted && account.failure != nil && !account.isFailedSubmission)
         judge(.usedWithoutSuccess, cycle.used.isKnown && success == nil && !isContentOlder)
         judge(.duplicateTerminal, account.contradiction != nil)
         judge(.taskNotCompleted, account.unfinishedExecution != nil)
@@ -183,7 +209,7 @@ struct CycleEvaluation {
         judge(
             .driftExceeded,
             cycle.flags.contains(.drifted)
-                || (drift.map { abs($0) > LifecycleRules.toleratedDriftMicroseconds } ?? false)
+                || (drift.map { abs($0) > toleratedDrift } ?? false)
         )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
@@ -202,6 +228,55 @@ struct CycleEvaluation {
         for kind in [ViolationKind.pendingLimitExceeded, .countersOutOfPattern] {
             judge(kind, launches.breaches(kind) != nil)
         }
+    }
+
+    private mutating func judgeContent() {
+        judge(.ttlDiffers, content.ttls != nil)
+        guard hasTimes else { return }
+        judge(.cachedContentLost, content.lost != nil)
+        judge(.clearedContentUsed, content.cleared != nil)
+        judge(.notModifiedWithoutETag, content.call != nil)
+    }
+
+    private mutating func judgePlan(_ facts: Span<UInt64>) {
+        judge(.scheduleTimeDiffers, cycle.details.contains(.timeDiffers))
+        if account.firstScheduled != nil, !cycle.details.contains(.isPersisted), let installation {
+            judge(.scheduledNotPersisted, installation.content.lacksPersisted(cycle.schedule))
+        }
+        guard hasTimes, let due = cycle.due, !cycle.details.contains(.isLeadCapped) else { return }
+        differingLead = differingLead(facts, due: due)
+        judge(.leadDiffers, differingLead != nil || cycle.details.contains(.leadDiffers))
+    }
+
+    /// The first submission that does not begin one of the leads that were told before its notification.
+    ///
+    /// A submission that names its lead, its begin and its notification is judged by itself; one of these that agrees says
+    /// that the lead is not the usual one.
+    private func differingLead(_ facts: Span<UInt64>, due: Timestamp) -> (begin: Timestamp, minutes: Int64)? {
+        guard cycle.details.isDisjoint(with: [.leadAgrees, .leadDiffers]) else { return nil }
+        let window = cycle.window.time(base: cycle.base)
+        var told: Int64?
+        for index in facts.indices where told == nil { told = Fact(rawValue: facts[index]).lead }
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            guard fact.stage == .scheduled, !cycle.isDistant(fact),
+                let begin = fact.begin.begin(at: fact.time(base: cycle.base), window: window, due: due)
+            else { continue }
+            var agrees = told == nil && begins(begin, LifecycleRules.defaultLeadMinutes, before: due, window)
+            for other in facts.indices {
+                guard let lead = Fact(rawValue: facts[other]).lead else { continue }
+                agrees = agrees || begins(begin, lead, before: due, window)
+            }
+            if !agrees { return (begin, told ?? LifecycleRules.defaultLeadMinutes) }
+        }
+        return nil
+    }
+
+    /// Whether a begin is some minutes before the notification. Only the earliest one is known to more than a second.
+    private func begins(_ begin: Timestamp, _ minutes: Int64, before due: Timestamp, _ window: Timestamp?) -> Bool {
+        if LifecycleRules.isLead(minutes, from: begin, to: due) { return true }
+        guard begin != window else { return false }
+        return LifecycleRules.isLead(minutes, from: Timestamp(microseconds: begin.microseconds + 999_999), to: due)
     }
 }
 

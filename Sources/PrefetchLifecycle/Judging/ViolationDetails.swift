@@ -32,9 +32,27 @@ extension CycleEvaluation {
         case .executedAfterNotification: executedLate
         case .driftExceeded: driftDetail
         case .expired: "the system ended the task\(at(account.expired))"
-        case .outOfOrder, .scheduledNotPersisted, .leadDiffers, .scheduleTimeDiffers, .ttlDiffers, .ranTooLong,
-            .cachedContentLost, .clearedContentUsed, .notModifiedWithoutETag:
-            ""
+        case .outOfOrder:
+            disorder.map { "\($0.early) at \($0.at), before \($0.late) at \($0.needed)" } ?? ""
+        case .scheduledNotPersisted:
+            "scheduled\(at(account.firstScheduled)); its schedule was never persisted, as others of the device were"
+        case .leadDiffers: differentLead
+        case .scheduleTimeDiffers:
+            "a result names another notification time than \(cycle.due.map { "\($0)" } ?? "its schedule"), "
+                + "and nothing was scheduled for it"
+        case .ttlDiffers:
+            content.ttls.map { "the ttl of one content was told as \($0.0) s and as \($0.1) s" } ?? ""
+        case .ranTooLong:
+            account.longRun.map { run in
+                "executed at \(run.executed) and completed "
+                    + "\(seconds(run.completed.microseconds - run.executed.microseconds)) later; "
+                    + "the system gives a task \(seconds(LifecycleRules.longestRun))"
+            } ?? ""
+        case .cachedContentLost:
+            content.lost.map { "content was cached at \($0.cached) and missing at \($0.missing), within its ttl" } ?? ""
+        case .clearedContentUsed:
+            "content was used\(at(used)); the cache was cleared\(at(content.cleared)), and nothing was fetched since"
+        case .notModifiedWithoutETag: "answered with status 304 to a call without an ETag\(at(content.call))"
         case .missedNotRescheduled:
             "the app was launched\(at(launches?.launchAfterMiss)) after the task had missed its window; neither the miss was "
                 + "told nor another task scheduled within 5 min"
@@ -91,12 +109,20 @@ extension CycleEvaluation {
     }
 
     private var driftDetail: String {
-        guard let drift, abs(drift) > LifecycleRules.toleratedDriftMicroseconds else {
+        guard let drift, abs(drift) > toleratedDrift else {
             return "the app reported a drift of more than \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
         }
         let side = drift > 0 ? "after" : "before"
+        let system = toleratedDrift == LifecycleRules.exactDriftMicroseconds ? "Android" : "iOS"
         return
-            "delivered \(seconds(abs(drift))) \(side) its time; iOS tolerates \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
+            "delivered \(seconds(abs(drift))) \(side) its time; \(system) tolerates \(seconds(toleratedDrift))"
+    }
+
+    private var differentLead: String {
+        guard let differingLead, let due = cycle.due else {
+            return "the task does not begin as long before its notification as its submission tells"
+        }
+        return "the task may begin at \(differingLead.begin), not \(differingLead.minutes) minutes before \(due)"
     }
 
     private func seconds(_ microseconds: Int64) -> String {

@@ -10,18 +10,33 @@ enum LifecycleRules {
     static let startWindowMicroseconds: Int64 = 15 * 60 * 1_000_000
     /// `driftExceeded`: iOS tolerates 180 s between a delivery and its notification time.
     static let toleratedDriftMicroseconds: Int64 = 180 * 1_000_000
+    /// `driftExceeded` on Android, whose alarms are exact: a minute for rounding and for doze.
+    static let exactDriftMicroseconds: Int64 = 60 * 1_000_000
     /// `leadBelowMinimum`: a task must be scheduled at least 60 s before its earliest begin.
     static let minimumLeadSeconds: Int64 = 60
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
     static let nextTaskMicroseconds: Int64 = 24 * 3_600 * 1_000_000
     /// `missedNotRescheduled`, `notRescheduledAfterLaunch`: a launch must be followed by a reaction within 5 minutes.
     static let reactionMicroseconds: Int64 = 5 * 60 * 1_000_000
-    /// How long a task may run, after which iOS ends it: 30 s.
+    /// `ranTooLong`: how long a task may run, after which iOS ends it: 30 s.
     static let longestRun: Int64 = 30 * 1_000_000
     /// `secondActiveTask`: today's and tomorrow's notification may wait at once on Android.
     static let androidWindowMicroseconds: Int64 = 36 * 3_600 * 1_000_000
     /// `pendingLimitExceeded`: the most pending notifications of an app on iOS.
     static let pendingLimit: Int64 = 64
+    /// `leadDiffers`: the lead of a submission that tells none, in minutes.
+    static let defaultLeadMinutes: Int64 = 5
+    /// `leadDiffers`, `scheduleTimeDiffers`: times are the same to the second.
+    static let sameTimeMicroseconds: Int64 = 1_000_000
+    /// `scheduleTimeDiffers`: farther times are those of another pass.
+    static let otherPassMicroseconds: Int64 = 12 * 3_600 * 1_000_000
+    /// `outOfOrder`: content may be told to be used this long after the delivery.
+    static let usedAfterDeliveryMicroseconds: Int64 = 60 * 1_000_000
+
+    /// Whether a task begins this many minutes before its notification, to the second.
+    static func isLead(_ minutes: Int64, from begin: Timestamp, to due: Timestamp) -> Bool {
+        abs(due.microseconds - begin.microseconds - minutes * 60_000_000) <= sameTimeMicroseconds
+    }
 }
 
 /// A rule of the lifecycle that a cycle can violate (docs/lifecycle.md, Violations).
@@ -182,7 +197,7 @@ extension Event {
     /// | `prefetch_expired` | `expired` | always |
     /// | `prefetch_missed` | `missed_window` | always |
     /// | `notification_drift` | `drift_exceeded` | always |
-    /// | `notification_delivered` | `drift_exceeded` | more than 180 s before or after its notification time |
+    /// | `notification_delivered` | `drift_exceeded` | more than 180 s, or 60 s on Android, from its notification time |
     /// | `notification_delivered`, `prefetch_used_for_notification` | `stale_content_used` | age over ttl |
     /// | `prefetch_cycle_complete` | `stale_content_used` | age over ttl, unless the content was not used |
     /// | `prefetch_scheduled` | `lead_below_minimum` | earliest begin less than 60 s after it |
@@ -192,20 +207,22 @@ extension Event {
     ///
     /// Deliveries and executions are timed by the receiver's clock, where `sentAt` gave the clock skew. The verdict on a
     /// cycle applies the same limits to all of its events. No rule about time applies to an assumed time.
+    ///
+    /// - Parameter bytes: the bytes that the event was read from.
     public func shownViolations(in bytes: Span<UInt8>) -> [ViolationKind] {
-        var shown = shownByItself
+        var shown = shownByItself(in: bytes)
         if kind == .rollingWindow, exceedsPendingLimit(in: bytes) { shown.append(.pendingLimitExceeded) }
         if !clientCounters.isEmpty, hasCountersOutOfPattern(in: bytes) { shown.append(.countersOutOfPattern) }
         return shown
     }
 
-    private var shownByItself: [ViolationKind] {
+    private func shownByItself(in bytes: Span<UInt8>) -> [ViolationKind] {
         switch kind {
         case .prefetchExpired: [.expired]
         case .prefetchMissed: [.missedWindow]
         case .notificationDrift: [.driftExceeded]
         case .notificationDelivered:
-            (isStale ? [.staleContentUsed] : []) + (isDrifted ? [.driftExceeded] : [])
+            (isStale ? [.staleContentUsed] : []) + (isDrifted(in: bytes) ? [.driftExceeded] : [])
         case .prefetchUsedForNotification: isStale ? [.staleContentUsed] : []
         case .prefetchCycleComplete: isStale && usedCached != false ? [.staleContentUsed] : []
         case .prefetchScheduled: isLeadTooSmall ? [.leadBelowMinimum] : []
@@ -219,11 +236,12 @@ extension Event {
         return age > ttl
     }
 
-    private var isDrifted: Bool {
+    private func isDrifted(in bytes: Span<UInt8>) -> Bool {
         guard !isTimeAssumed, let due else { return false }
         let time = receiverTime.microseconds
         let milliseconds = time / 1_000 - (time % 1_000 < 0 ? 1 : 0)
-        return (milliseconds * 1_000 &- due.microseconds).magnitude > LifecycleRules.toleratedDriftMicroseconds
+        return (milliseconds * 1_000 &- due.microseconds).magnitude
+            > LifecycleGroups.toleratedDrift(of: platform, in: bytes)
     }
 
     private var isLeadTooSmall: Bool {

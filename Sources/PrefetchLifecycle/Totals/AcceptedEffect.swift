@@ -104,6 +104,7 @@ extension LifecycleFold {
         _ waiting: Int,
         _ terms: ClosingTerms?
     ) -> AcceptedEffect {
+        if event.kind == .contentCacheFailed { return .repeatedStage }
         guard let slot, let terms, event.tellsStage else { return .informational }
         if waitingStages(like: event, at: slot, terms) > waiting { return .counted }
         let isLate = event.kind == .prefetchCycleComplete && cycles[slot].flags.contains(.isReopened)

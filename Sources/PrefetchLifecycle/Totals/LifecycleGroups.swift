@@ -10,8 +10,16 @@ public struct LifecycleGroup: Sendable {
     public let appVersion: String
     /// The totals of its events.
     public internal(set) var totals = LifecycleTotals()
+    /// Whether its alarms are exact: those of Android.
+    let isExact: Bool
     /// Increases whenever the totals may have changed, so that a reader can skip unchanged groups.
     public internal(set) var revision: UInt64 = 0
+
+    init(platform: String, appVersion: String) {
+        self.platform = platform
+        self.appVersion = appVersion
+        isExact = platform == "android"
+    }
 
     /// The empty group of events that name neither platform nor version, which is the first one of a fold.
     public static let unknown = LifecycleGroup(platform: "unknown", appVersion: "unknown")
@@ -33,6 +41,11 @@ struct LifecycleGroups: Sendable {
     private var latestPlace = 0
 
     var count: Int { groups.count }
+
+    /// How far a delivery of a group may be from its time, in microseconds.
+    func toleratedDrift(of place: Int) -> Int64 {
+        groups[place].isExact ? LifecycleRules.exactDriftMicroseconds : LifecycleRules.toleratedDriftMicroseconds
+    }
 
     subscript(place: Int) -> LifecycleTotals {
         _read { yield groups[place].totals }
@@ -71,6 +84,12 @@ struct LifecycleGroups: Sendable {
         }
         groups.append(LifecycleGroup(platform: platform, appVersion: appVersion))
         return groups.count - 1
+    }
+
+    /// How far a delivery on a platform may be from its time, in microseconds.
+    static func toleratedDrift(of platform: Event.Text, in bytes: Span<UInt8>) -> Int64 {
+        let isExact = !platform.isEmpty && Self.platform(text(bytes, platform)) == "android"
+        return isExact ? LifecycleRules.exactDriftMicroseconds : LifecycleRules.toleratedDriftMicroseconds
     }
 
     private static func platform(_ bytes: [UInt8]) -> String {

@@ -34,7 +34,7 @@ public struct LifecycleTotals: Hashable, Sendable {
     public internal(set) var leadCapped: UInt64 = 0
     /// Failures that were retried within the same attempt.
     public internal(set) var retries: UInt64 = 0
-    /// Notifications delivered more than 180 s from their time.
+    /// Notifications delivered more than 180 s, or 60 s on Android, from their time.
     public internal(set) var driftExceeded: UInt64 = 0
     /// Writes of content to the cache that failed.
     public internal(set) var cacheFailures: UInt64 = 0
@@ -144,6 +144,7 @@ extension LifecycleTotals {
         }
         addCheck(evaluation.contentHashMatches, of: .content, isDue: evaluation.used != nil)
         addCheck(evaluation.scheduleHashMatches, of: .schedule, isDue: evaluation.account.firstExecuted != nil)
+        if let cause = evaluation.content.fallbackCause { fallbackCauses[Int(cause.rawValue)] += 1 }
         addTimes(of: evaluation)
     }
 
@@ -177,22 +178,31 @@ extension LifecycleTotals {
     ///   - bytes: the bytes that the event was read from.
     ///   - receivedAt: the arrival time; nil for a file.
     ///   - isTimed: whether its durations count; those of a warped clock do not.
+    ///   - isToldAgain: whether it is the second line of an incident that is counted.
     /// - Returns: the duration or age of a cycle that it carried.
     mutating func count(
         _ event: borrowing Event,
         in bytes: Span<UInt8>,
         receivedAt: Timestamp?,
-        isTimed: Bool
+        isTimed: Bool,
+        isToldAgain: Bool
     ) -> CountedTime? {
         var time: CountedTime?
         switch event.kind {
         case .leadCapped:
             leadCapped += 1
             increments += 1
-        case .contentCacheFailed:
+        case .contentCacheFailed where !isToldAgain:
             cacheFailures += 1
             increments += 1
+        case .apiCall:
+            apiCalls[event.isConditional == true ? 1 : 0] += 1
+            increments += 1
         case .prefetchSuccess, .prefetchFailure:
+            if event.kind == .prefetchSuccess, event.status == 304 {
+                notModified += 1
+                increments += 1
+            }
             if isTimed, let duration = event.duration { time = fetchDuration.observe(duration) }
         case .prefetchUsedForNotification:
             if isTimed, let age = event.age { time = contentAge.observe(age) }

@@ -116,7 +116,9 @@ extension ProductAnswer.AnsweredCycle {
     fileprivate init(_ closed: ClosedCycle, installation: String?, id: String?) {
         name = CycleName(installation: installation, id: id, due: closed.notificationTime.map(Self.seconds))
         outcome = "\(closed.outcome.name)"
-        violations = Set(closed.violations.map { "\($0.kind.name)" })
+        // The model knows the rules up to `expired`.
+        let known = closed.violations.filter { $0.kind.rawValue <= ViolationKind.expired.rawValue }
+        violations = Set(known.map { "\($0.kind.name)" })
         failureReason = closed.failureReason.map { "\($0.name)" }
         let times = [
             "scheduled": closed.stages.scheduled, "executed": closed.stages.executed, "failure": closed.stages.failure,
