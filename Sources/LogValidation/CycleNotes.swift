@@ -31,6 +31,9 @@ struct CycleNotes {
     private(set) var conditions = RunConditions()
     /// What the log of each device holds.
     private(set) var logs: [DeviceLog] = []
+    /// The latest schedule that each installation told, of the first 1,000 that did.
+    private(set) var plans: [UInt64: (time: Timestamp, schedules: PlannedSchedules)] = [:]
+    private static let planLimit = 1_000
     /// The inputs in the order of reading.
     private(set) var inputs: [Int] = []
 
@@ -95,6 +98,7 @@ struct CycleNotes {
             device = DeviceNames(event, bytes).completed(by: device)
             conditions.add(event)
         }
+        if event.kind == .scheduleSnapshot { keepPlan(event, bytes) }
         let log = logs.count - 1
         logs[log].add(event, bytes, place, isLogLine: isLogLine)
         let index = index(of: event, bytes, key)
@@ -106,6 +110,16 @@ struct CycleNotes {
         if notes[index].evidence.kinds.isEmpty { notes[index].device = log }
         notes[index].evidence.add(event.kind, at: event.timestamp, place, isLogLine: isLogLine)
         if hasDetails { notes[index].details?.add(event, bytes, line: Int(place.line)) }
+    }
+
+    private mutating func keepPlan(_ event: Event, _ bytes: Span<UInt8>) {
+        let installation = event.installation?.fingerprint ?? 0
+        if let plan = plans[installation] {
+            guard event.timestamp >= plan.time else { return }
+        } else if plans.count >= Self.planLimit {
+            return
+        }
+        plans[installation] = (event.timestamp, PlannedSchedules(event, bytes))
     }
 
     /// The index of the notes of an event's cycle; nil where it has none, or where there is no room.

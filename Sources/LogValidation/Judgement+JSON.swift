@@ -35,11 +35,6 @@ extension Judgement {
                     append(cycle, hints: hints, to: &text)
                 }
             }
-            if !violationsBeside.isEmpty {
-                text.line(indent: 1)
-                text.name("violations")
-                text.array { text in for violation in violationsBeside { append(violation, nil, to: &text) } }
-            }
             if omittedCycles > 0 {
                 text.line(indent: 1)
                 text.name("cyclesOmitted")

@@ -40,8 +40,6 @@ package struct Judgement: Sendable {
     var logs: [DeviceLog] = []
     /// The best of the cycles' marker sequences.
     var sequence = MarkerSequence.empty
-    /// Violations of no cycle: schedules that the log does not have.
-    var violationsBeside: [CycleViolation] = []
     /// The comparison with the plugin's schedule, where one was given.
     package internal(set) var scheduleCheck: CheckResult?
     /// What the judgement takes from the fold's count of violations, and adds to it.

@@ -139,11 +139,14 @@ struct JudgementFolding {
         judgement.device = notes.device
         judgement.conditions = notes.conditions
         judgement.namesInstallations = installations.count > 1
+        for (installation, plan) in notes.plans.sorted(by: { $0.key < $1.key }) {
+            judgement.hold(against: plan.schedules, of: installation)
+        }
+        if let planned { judgement.hold(against: planned) }
         judgement.cycles.sort { left, right in
             left.order == right.order
                 ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
         }
-        if let planned { judgement.hold(against: planned) }
         return judgement
     }
 

@@ -48,6 +48,17 @@ package struct PlannedSchedules: Sendable {
 
     init(_ entries: [Entry]) { self.entries = entries }
 
+    /// The schedules of a `schedule_snapshot` event.
+    init(_ event: Event, _ bytes: Span<UInt8>) {
+        var entries: [Entry] = []
+        event.forEachPlannedSchedule(in: bytes) { schedule in
+            entries.append(
+                Entry(scheduleId: bytes.text(schedule.scheduleId), notificationTime: schedule.scheduledFor)
+            )
+        }
+        self.entries = entries
+    }
+
     private static func entry(_ item: Any, _ index: Int, _ path: String) throws(InputError) -> Entry {
         guard let object = item as? [String: Any] else {
             throw InputError(input: path, problem: "schedule \(index): expected an object")
@@ -80,22 +91,29 @@ package struct PlannedSchedules: Sendable {
         case moved(Int)
     }
 
-    func findings(_ cycles: [JudgedCycle]) -> [Finding] {
+    /// - Parameter installation: whose cycles to look at; nil for all.
+    func findings(_ cycles: [JudgedCycle], of installation: UInt64?) -> [Finding] {
+        let own = cycles.indices.filter { installation == nil || cycles[$0].closed.installation == installation }
         var byId: [String: [Int]] = [:]
-        for (index, cycle) in cycles.enumerated() {
-            if let id = cycle.scheduleId { byId[id, default: []].append(index) }
+        for index in own {
+            if let id = cycles[index].scheduleId { byId[id, default: []].append(index) }
         }
-        return entries.map { Self.finding($0, byId, cycles) }
+        return entries.map { Self.finding($0, byId, own, cycles) }
     }
 
-    private static func finding(_ entry: Entry, _ byId: [String: [Int]], _ cycles: [JudgedCycle]) -> Finding {
+    private static func finding(
+        _ entry: Entry,
+        _ byId: [String: [Int]],
+        _ own: [Int],
+        _ cycles: [JudgedCycle]
+    ) -> Finding {
         func distance(_ index: Int) -> Int64 {
             guard let planned = entry.notificationTime, let time = cycles[index].closed.notificationTime else {
                 return 0
             }
             return abs(planned.microseconds - time.microseconds)
         }
-        let known = entry.scheduleId.map { byId[$0] ?? [] } ?? Array(cycles.indices)
+        let known = entry.scheduleId.map { byId[$0] ?? [] } ?? own
         guard let nearest = known.min(by: { distance($0) < distance($1) }) else { return .missing }
         if distance(nearest) <= tolerance { return .found }
         return entry.scheduleId == nil ? .missing : .moved(nearest)
@@ -103,21 +121,29 @@ package struct PlannedSchedules: Sendable {
 }
 
 extension Judgement {
-    /// Adds the violations that a snapshot of the plugin's schedule shows: in the cycle, or beside the cycles.
-    mutating func hold(against planned: PlannedSchedules) {
+    /// Adds the violations that a snapshot of the plugin's schedule shows; a schedule that the log does not have becomes a
+    /// cycle of which nothing was seen.
+    ///
+    /// - Parameter installation: whose schedule it is; nil for one that `--schedule` gives.
+    mutating func hold(against planned: PlannedSchedules, of installation: UInt64? = nil) {
         var result = CheckResult(suite: "schedule", name: "--schedule")
-        for (entry, finding) in zip(planned.entries, planned.findings(cycles)) {
-            let time = entry.notificationTime.map { " for \($0)" } ?? ""
+        var unseen: [JudgedCycle] = []
+        for (entry, finding) in zip(planned.entries, planned.findings(cycles, of: installation)) {
+            let time = entry.notificationTime.map(\.description) ?? "no time"
             switch finding {
             case .found: break
+            // It may be among the cycles that are not listed.
+            case .missing where omittedCycles > 0: break
             case .missing:
-                let detail = "the plugin has \(entry.title)\(entry.scheduleId == nil ? "" : time), and the log does not"
-                violationsBeside.append(CycleViolation(kind: .scheduleMissing, detail: detail))
+                let detail = "the plugin has \(entry.title) for \(time), and the log does not"
+                var closed = ClosedCycle.unseen(of: installation ?? 0, at: entry.notificationTime)
+                closed.violations = [CycleViolation(kind: .scheduleMissing, detail: detail)]
+                unseen.append(JudgedCycle(closed: closed, scheduleId: entry.scheduleId))
                 violationChanges[.scheduleMissing, default: 0] += 1
                 result.failures.append("schedule_missing: \(detail)")
             case .moved(let index):
                 let told = cycles[index].closed.notificationTime.map(\.description) ?? "no time"
-                let detail = "the plugin has it\(time), the log for \(told)"
+                let detail = "the plugin has it for \(time), the log for \(told)"
                 if !cycles[index].closed.violations.contains(where: { $0.kind == .scheduleMoved }) {
                     cycles[index].closed.violations.append(CycleViolation(kind: .scheduleMoved, detail: detail))
                     violationChanges[.scheduleMoved, default: 0] += 1
@@ -125,6 +151,7 @@ extension Judgement {
                 result.failures.append("schedule_moved: \(entry.title): \(detail)")
             }
         }
-        scheduleCheck = result
+        cycles += unseen
+        if installation == nil { scheduleCheck = result }
     }
 }

@@ -219,17 +219,36 @@ struct PlannedScheduleTests {
         }
     }
 
-    @Test("a schedule that was moved is a violation of its cycle, and one that is missing stands beside the cycles")
+    @Test("a schedule that was moved is a violation of its cycle, and one that is missing is a cycle unseen")
     func movedAndMissing() throws {
         let moved = try Self.judge(#"{"schedules":[{"scheduleId":"a","notificationTime":"2025-11-15T05:53:02Z"}]}"#)
         #expect(moved.verdict() == .incoherent)
         #expect(moved.cycles.flatMap(\.closed.violations).map(\.kind) == [.scheduleMoved])
         let missing = try Self.judge(#"[{"scheduleId":"b","notificationTime":"2025-11-16T05:53:00Z"}]"#)
         #expect(missing.verdict() == .incoherent)
-        let told = try #require(JudgedLog.object(missing)["violations"] as? [[String: Any]])
-        #expect(told.map { $0["violation"] as? String } == ["schedule_missing"])
+        let unseen = try #require(missing.cycles.last)
+        #expect(unseen.scheduleId == "b" && unseen.closed.stages == CycleStages())
+        #expect(missing.cycles.flatMap(\.closed.violations).map(\.kind) == [.scheduleMissing])
         let check = try #require(missing.scheduleCheck)
         #expect(missing.junit(checks: [check]).contains("schedule_missing: the plugin has b"))
+    }
+
+    @Test("a snapshot among the events is held against the cycles of its own installation")
+    func snapshotAmongTheEvents() throws {
+        let moment = #""timestamp":"2025-11-15T05:41:00Z""#
+        func judged(_ schedule: String, of device: String) throws -> [ViolationKind] {
+            let scheduled =
+                #"{"event":"prefetch_scheduled","scheduleId":"a",\#(moment),"scheduledFor":"2025-11-15T05:53:00Z","#
+                + #""earliestBeginDate":"2025-11-15T05:48:00Z","installationId":"one"}"#
+            let snapshot =
+                #"{"event":"schedule_snapshot",\#(moment),"schedules":[\#(schedule)],"installationId":"\#(device)"}"#
+            let judgement = try JudgedLog.judge([scheduled, snapshot])
+            return judgement.cycles.flatMap(\.closed.violations).map(\.kind)
+        }
+        #expect(try judged(#"{"scheduleId":"a","notificationTime":"2025-11-15T05:53:01Z"}"#, of: "one") == [])
+        let moved = #"{"scheduleId":"a","notificationTime":"2025-11-15T05:53:02Z"}"#
+        #expect(try judged(moved, of: "one") == [.scheduleMoved])
+        #expect(try judged(#"{"scheduleId":"a"}"#, of: "two") == [.scheduleMissing])
     }
 
     @Test("a snapshot with 10,000 schedules, a broken one and none are refused in words")

@@ -30,6 +30,22 @@ public struct ClosedCycle: Sendable {
     public var isTimeWarped: Bool
 }
 
+extension ClosedCycle {
+    /// A cycle of which nothing was seen, though it was planned.
+    package static func unseen(of installation: UInt64, at notificationTime: Timestamp?) -> ClosedCycle {
+        ClosedCycle(
+            installation: installation,
+            notificationTime: notificationTime,
+            outcome: .incomplete,
+            stages: CycleStages(),
+            violations: [],
+            attempts: 0,
+            hasAssumedTimes: false,
+            isTimeWarped: false
+        )
+    }
+}
+
 /// The first time of each stage of a cycle; nil for a stage that was not seen.
 ///
 /// A stage that only a summary asserts has the time of the summary.
