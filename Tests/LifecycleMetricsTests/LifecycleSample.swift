@@ -53,7 +53,7 @@ enum LifecycleSample {
         ),
         EventText.event("prefetch_executed", id: "retried", second: 4_000, #""scheduleHash":"a4""#),
         EventText.event("prefetch_failure", id: "retried", second: 4_001, #""reason":"NETWORK","willRetry":true"#),
-        EventText.event("prefetch_success", id: "retried", second: 4_010, #""duration_ms":9000"#),
+        EventText.event("prefetch_success", id: "retried", second: 4_010, #""duration_ms":9000,"status":304"#),
         EventText.event("prefetch_cycle_complete", id: "retried", second: 5_001, #""fetched":true,"usedCached":true"#),
     ]
 
@@ -63,6 +63,7 @@ enum LifecycleSample {
         EventText.event("content_cache_failed", id: "missed", second: 902),
         EventText.event("prefetch_schedule_failed", id: "refused", #""error":"task_scheduling_failed""#),
         EventText.event("notification_denied", id: "refused", second: 1),
+        EventText.event("api_call", id: "retried", second: 4_005, #""conditional":true"#),
     ]
 
     /// Sent by a clock that is 3 s slow, with the client's own counters: two executions have not come.
@@ -83,6 +84,10 @@ enum LifecycleSample {
         "dnp_prefetch_fallback_total": 1,
         "dnp_prefetch_lead_capped_total": 1,
         "dnp_prefetch_retries_total": 1,
+        "dnp_prefetch_not_modified_total": 1,
+        #"dnp_prefetch_api_calls_total{conditional="true"}"#: 1,
+        #"dnp_prefetch_api_calls_total{conditional="false"}"#: 0,
+        #"dnp_prefetch_fallback_cause_total{cause="fetch_failed"}"#: 1,
         #"dnp_prefetch_cycles_total{outcome="used"}"#: 2,
         #"dnp_prefetch_cycles_total{outcome="fallback"}"#: 1,
         #"dnp_prefetch_cycles_total{outcome="missed"}"#: 1,

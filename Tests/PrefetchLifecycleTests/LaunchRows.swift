@@ -21,7 +21,7 @@ enum LaunchRows {
     }
 
     /// A task whose window ends 1,200 s after the start.
-    static let waiting = [TestEvent(.prefetchScheduled, 0, due: 900).begins(300)]
+    static let waiting = [TestEvent(.prefetchScheduled, 0, due: 900).begins(300).with { $0.minutes = 10 }]
     static let ahead = [TestEvent(.prefetchScheduled, 0, due: 3_600).begins(3_300)]
 
     static let rows =

@@ -47,7 +47,8 @@ struct WarpedTimeTests {
         }
         func cycle(executed: Double, delivered: Double) -> [TestEvent] {
             [
-                TestEvent(.prefetchScheduled, 0, due: 9_000).begins(4_200), TestEvent(.prefetchExecuted, executed),
+                TestEvent(.prefetchScheduled, 0, due: 9_000).begins(4_200).with { $0.minutes = 80 },
+                TestEvent(.prefetchExecuted, executed),
                 TestEvent(.prefetchSuccess, executed + 1), TestEvent(.notificationDelivered, delivered),
             ]
         }
@@ -55,7 +56,7 @@ struct WarpedTimeTests {
         #expect(try broken(cycle(executed: 1_500.001, delivered: 5_580)) == [.missedWindow])
         #expect(try broken(cycle(executed: 1_500, delivered: 5_580.001)) == [.driftExceeded])
         // A submission under the warped clock: 60 s before its begin by that clock.
-        let submitted = TestEvent(.prefetchScheduled, 600, due: 9_000)
+        let submitted = TestEvent(.prefetchScheduled, 600, due: 9_000).with { $0.minutes = 79 }
         #expect(try broken([submitted.begins(4_260), TestEvent(.prefetchMissed, 601)]) == [.missedWindow])
         #expect(
             try broken([submitted.begins(4_259), TestEvent(.prefetchMissed, 601)]) == [

@@ -43,7 +43,7 @@ extension MetricsPage {
     var stages: [Series: Double] {
         let closing = [
             "dnp_prefetch_cycles_total", "dnp_prefetch_open_cycles", "dnp_prefetch_sequence_violations_total",
-            "dnp_notification_delivered_total",
+            "dnp_notification_delivered_total", "dnp_prefetch_fallback_cause_total",
         ]
         return folded.filter { sample in
             let name = sample.key.name
