@@ -28,12 +28,19 @@ package final class TemporaryDirectory: Sendable {
     }
 
     /// A copy of the directory as it is now: what a crash would leave.
+    ///
+    /// A crash leaves all files as of one moment, so the copy is made again where one has changed meanwhile.
     package func crashImage() throws -> TemporaryDirectory {
-        let image = try TemporaryDirectory()
-        for name in try names() where name != "ledger.reserve" {
-            try FileManager.default.copyItem(atPath: file(name), toPath: image.file(name))
+        while true {
+            let image = try TemporaryDirectory()
+            let names = try names().filter { $0 != "ledger.reserve" }
+            for name in names { try FileManager.default.copyItem(atPath: file(name), toPath: image.file(name)) }
+            // SQLite makes the shared memory anew.
+            let isStill = names.allSatisfy { name in
+                name.hasSuffix("-shm") || contents(of: file(name)) == contents(of: image.file(name))
+            }
+            if isStill { return image }
         }
-        return image
     }
 }
 

@@ -95,6 +95,10 @@ extension OneAtATime {
             var directory = try TemporaryDirectory()
             var pipeline = try Pipeline(in: directory, clock: clock, journald: journald)
             var workload = Workload(seed: seed, cycles: 12)
+            // An image from before the ledger's name is stored would get another one, while the writer of the first, which
+            // no kill stops here, still sends under its own.
+            _ = try await pipeline.writer.submit(workload.next())
+            await Self.waitForJournal(pipeline)
             for _ in 0..<120 {
                 clock.advance(seconds: workload.pause())
                 _ = try await pipeline.writer.submit(workload.next())
