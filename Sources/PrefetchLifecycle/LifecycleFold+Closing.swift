@@ -10,6 +10,7 @@ extension LifecycleFold {
 
     /// Closes every cycle at the end of the input, judged at the time of the latest event.
     public mutating func finish() {
+        if !isReceiver { windows.finish(at: latest) }
         takeAllDifferingTimes()
         for slot in 0..<cycles.count { judge(slot, known: nil) }
         cycles.removeAll()

@@ -175,7 +175,7 @@ public struct LifecycleFold: Sendable {
     private mutating func advance(to now: Timestamp) {
         cycles.rebuildIndexes()
         clock = max(clock, now)
-        windows.advance(to: clock)
+        if isReceiver { windows.advance(to: clock) }
         groups[0].evictedIdentities += identities.advance(to: now)
     }
 

@@ -7,6 +7,22 @@ import Testing
 
 @Suite("Cycles that are told under several names")
 struct CycleNameTests {
+    @Test("notification times no more than a second apart are one cycle's", arguments: [-1, -0.4, 0.4, 1] as [Double])
+    func nearTimesAreOneCycle(seconds: Double) throws {
+        let near = 900 + seconds
+        let scheduled = TestEvent(.prefetchScheduled, 0, due: 900).begins(600)
+        let executed = TestEvent(.prefetchExecuted, 600)
+        for rest in [
+            [TestEvent(.prefetchSuccess, 602, due: near), TestEvent(.prefetchUsedForNotification, 900)],
+            [TestEvent(.prefetchSuccess, 602), TestEvent(.prefetchUsedForNotification, 900, due: near)],
+            [TestEvent(.prefetchSuccess, 602), TestEvent(.prefetchUsedForNotification, 900, id: nil, due: near)],
+        ] {
+            let told = try Reading.result([scheduled, executed] + rest)
+            #expect(told.stages == [1, 1, 1, 0, 0, 0, 0, 1] && told.broken == [])
+            #expect(try LifecycleFold.judged([scheduled, executed] + rest).count == 1)
+        }
+    }
+
     @Test("events that name a cycle by its time, its schedule and both count the same in every order")
     func halvesCountTheSameInEveryOrder() throws {
         let used = [

@@ -69,6 +69,14 @@ struct DeviceTests {
                 [scheduled, TestEvent(.prefetchExecuted, 600), TestEvent(.prefetchFailure, 601).reason(.auth)]
             ),
             (.unknown, [scheduled, TestEvent(.prefetchExecuted, 600), TestEvent(.prefetchCompleted, 601)]),
+            (
+                .contentLost,
+                [
+                    scheduled, TestEvent(.prefetchExecuted, 600),
+                    TestEvent(.prefetchFailure, 601).reason(.network).retried(),
+                    TestEvent(.prefetchCompleted, 602),
+                ]
+            ),
             (.contentLost, fetched), (.contentLost, fetched + [TestEvent(.contentCached, 603)]),
             (.expiredContent, fetched.map { $0.event.kind == .prefetchSuccess ? $0.ttl(297) : $0 }),
         ]

@@ -141,6 +141,20 @@ struct PendingNotificationsTests {
         }
     }
 
+    @Test("in a file pending notifications are forgotten by the time of its events, in any order")
+    func windowsOfAFile() throws {
+        let told = [
+            LaunchRows.window(0, pending: 58, limit: 64).of(1), LaunchRows.window(3_600, pending: 9, limit: 64).of(2),
+            LaunchRows.later(2 * 86_400 + 1).of(3),
+        ]
+        for events in [told, told.reversed()] {
+            var fold = Reading.file()
+            try fold.apply(events, at: 1e9)
+            fold.finish()
+            #expect(fold.pendingNotifications == sums(9, 64, near: 0))
+        }
+    }
+
     @Test("pending notifications are remembered of 100,000 installations")
     func windowsAreLimited() throws {
         var windows = RollingWindows()

@@ -14,8 +14,10 @@ extension CycleTable {
         return nil
     }
 
-    /// The cycle of the results and that of their schedule, where this is one of them.
+    /// The cycle of the results and that of their schedule, where this is one of them; or two whose times are so near that
+    /// they are the same.
     func differingTimes(at slot: Int) -> (stray: Int, main: Int)? {
+        if let pair = nearTimes(at: slot) { return pair }
         guard mayDiffer(slot), siblings(of: slot, where: { _ in true }) != nil else { return nil }
         switch role(of: slot) {
         case .stray: return siblings(of: slot) { role(of: $0) == .main }.map { (slot, $0) }
@@ -25,6 +27,41 @@ extension CycleTable {
             }.map { ($0, slot) }
         case nil: return nil
         }
+    }
+
+    /// Two cycles of one schedule whose times are no more than a second apart, of which at most one was scheduled. One that
+    /// is known by its time alone belongs to the one that is due in a whole second next to it.
+    private func nearTimes(at slot: Int) -> (stray: Int, main: Int)? {
+        let cycle = self[slot]
+        guard let due = cycle.due, !cycle.flags.contains(.isReopened) else { return nil }
+        guard cycle.schedule != 0 else {
+            let second = due.microseconds / 1_000_000
+            for other in [second, second + 1, second - 1] {
+                let time = Timestamp(microseconds: other * 1_000_000)
+                guard let main = self.slot(installation: cycle.installation, due: time), main != slot,
+                    self[main].schedule != 0, areSame(due, time), !self[main].flags.contains(.isReopened)
+                else { continue }
+                return role(of: slot) == .main ? nil : (slot, main)
+            }
+            return nil
+        }
+        var near: Int?
+        _ = self.slot(schedule: cycle.schedule) { other in
+            guard other != slot, mayDiffer(other), let time = self[other].due, areSame(due, time) else { return false }
+            near = other
+            return true
+        }
+        guard let near, let time = self[near].due else { return nil }
+        switch (role(of: slot), role(of: near)) {
+        case (.main, .main): return nil
+        case (.main, _): return (near, slot)
+        case (_, .main): return (slot, near)
+        default: return due < time ? (near, slot) : (slot, near)
+        }
+    }
+
+    private func areSame(_ time: Timestamp, _ other: Timestamp) -> Bool {
+        abs(time.microseconds - other.microseconds) <= LifecycleRules.sameTimeMicroseconds
     }
 
     private enum Role {
@@ -97,15 +134,17 @@ extension LifecycleFold {
 
     /// Takes the results of one cycle into another; false where they cannot be joined.
     mutating func takeDifferingTime(from stray: Int, into main: Int) -> Bool {
-        guard let due = cycles[stray].due else { return false }
+        guard let due = cycles[stray].due, let time = cycles[main].due else { return false }
+        let isOther = abs(due.microseconds - time.microseconds) > LifecycleRules.sameTimeMicroseconds
         let halves = [stray, main].compactMap { cycles.half(at: $0) }
         let installation = cycles[stray].installation
         cycles.forgetDue(at: stray)
+        if cycles[stray].schedule == 0 { cycles.learn(schedule: cycles[main].schedule, at: stray) }
         guard let joined = join(stray, with: main) else {
             cycles.learn(due: due, at: stray)
             return false
         }
-        cycles.update(joined) { _ = $0.details.insert(.timeDiffers) }
+        if isOther { cycles.update(joined) { _ = $0.details.insert(.timeDiffers) } }
         if isReceiver, !halves.isEmpty {
             let half = cycles.half(at: joined)
             installations.update(installation) { known in

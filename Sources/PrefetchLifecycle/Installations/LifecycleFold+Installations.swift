@@ -59,7 +59,7 @@ extension LifecycleFold {
     ) {
         guard isTracked(fingerprint) else { return }
         if event.kind == .rollingWindow, let window = event.rollingWindow(in: bytes) {
-            windows.record(window, of: fingerprint, at: event.timestamp, seen: clock)
+            windows.record(window, of: fingerprint, at: event.timestamp, seen: isReceiver ? clock : event.timestamp)
         }
         guard !event.isTimeAssumed else { return }
         let time = event.timestamp

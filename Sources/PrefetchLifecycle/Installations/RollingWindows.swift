@@ -72,6 +72,12 @@ struct RollingWindows: Sendable {
         while isDue(at: now) { forgetFirst() }
     }
 
+    /// Forgets at the end of a file, whose events may come in any order, what was told more than 48 hours before.
+    mutating func finish(at now: Timestamp) {
+        rebuildQueue()
+        advance(to: now)
+    }
+
     /// Whether something was seen more than 48 hours before.
     func isDue(at now: Timestamp) -> Bool {
         head < queue.count && queue[head].seen.microseconds < now.microseconds - Self.keptMicroseconds

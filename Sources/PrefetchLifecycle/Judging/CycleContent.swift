@@ -60,6 +60,7 @@ struct CycleContent {
         var missing: Timestamp?
         var isExecuted = false
         var hasFailed = false
+        var isRetried = false
         var fetched: Timestamp?
         var ttl: Int64?
         for index in facts.indices {
@@ -73,8 +74,10 @@ struct CycleContent {
             switch fact.stage {
             case .executed: isExecuted = true
             case .success: (fetched, hasFailed) = (time, false)
-            case .failure: hasFailed = true
-            case .completed where fact.detail.contains(.unsuccessful): hasFailed = true
+            case .failure: (hasFailed, isRetried) = (true, fact.detail.contains(.willRetry))
+            case .completed where fact.detail.contains(.unsuccessful): (hasFailed, isRetried) = (true, false)
+            // Its retry succeeded.
+            case .completed where isRetried: (fetched, hasFailed, isRetried) = (time, false, false)
             default: continue
             }
         }
