@@ -8,7 +8,7 @@ internal import TelemetryEvents
 /// The plugin's persisted schedule, which judged cycles are held against (`--schedule`).
 package struct PlannedSchedules: Sendable {
     /// One schedule of the snapshot.
-    struct Entry: Sendable {
+    struct Entry: Hashable, Sendable {
         var scheduleId: String?
         var notificationTime: Timestamp?
 
@@ -128,7 +128,9 @@ extension Judgement {
     mutating func hold(against planned: PlannedSchedules, of installation: UInt64? = nil) {
         var result = CheckResult(suite: "schedule", name: "--schedule")
         var unseen: [JudgedCycle] = []
+        var told: Set<PlannedSchedules.Entry> = []
         for (entry, finding) in zip(planned.entries, planned.findings(cycles, of: installation)) {
+            guard told.insert(entry).inserted else { continue }
             let time = entry.notificationTime.map(\.description) ?? "no time"
             switch finding {
             case .found: break
@@ -142,8 +144,8 @@ extension Judgement {
                 violationChanges[.scheduleMissing, default: 0] += 1
                 result.failures.append("schedule_missing: \(detail)")
             case .moved(let index):
-                let told = cycles[index].closed.notificationTime.map(\.description) ?? "no time"
-                let detail = "the plugin has it for \(time), the log for \(told)"
+                let other = cycles[index].closed.notificationTime.map(\.description) ?? "no time"
+                let detail = "the plugin has it for \(time), the log for \(other)"
                 if !cycles[index].closed.violations.contains(where: { $0.kind == .scheduleMoved }) {
                     cycles[index].closed.violations.append(CycleViolation(kind: .scheduleMoved, detail: detail))
                     violationChanges[.scheduleMoved, default: 0] += 1

@@ -40,6 +40,9 @@ public struct LifecycleFold: Sendable {
     var observations = LatestObservations()
     var schedules = SampledSchedules()
     private var proposed = IdentityTable()
+    /// In a run over one input, the identities of events that count by themselves.
+    private var counted: Set<UInt64> = []
+    private static let countedLimit = 1_000_000
     /// The version of the layout of the checkpoint that is being restored.
     var restoredVersion: UInt8 = 1
     /// Whether the checkpoint says how it is laid out.
@@ -137,6 +140,7 @@ public struct LifecycleFold: Sendable {
         while try cursor.next(into: &event, in: records) {
             if !isReceiver { event.clockSkew = nil }
             guard deduplicates else {
+                if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { continue }
                 fold(event, schedule: key.schedule(of: event, in: records), in: records)
                 continue
             }
@@ -146,6 +150,13 @@ public struct LifecycleFold: Sendable {
                 continuesEarlierVersion ? openSchedule(of: event, hashes.schedule, in: records) : hashes.schedule
             fold(event, schedule: schedule, in: records)
         }
+    }
+
+    /// Whether an event that no cycle tells from its repetitions is the first one of its identity, where identities are not
+    /// remembered.
+    private mutating func isFirst(_ identity: UInt64) -> Bool {
+        guard counted.count < Self.countedLimit else { return !counted.contains(identity) }
+        return counted.insert(identity).inserted
     }
 
     /// Remembers the identities of accepted batches.
@@ -273,4 +284,15 @@ extension LifecycleFold {
 
     /// Stage counts are bytes, so 255 facts are the most.
     var factLimit: Int { min(limits.factsPerCycle, 255) }
+}
+
+extension EventKind {
+    /// Whether it counts by itself, so that no cycle tells it from its repetitions.
+    fileprivate var countsByItself: Bool {
+        switch self {
+        case .notificationDenied, .prefetchScheduleFailed, .pluginError, .apiCall, .contentCacheFailed, .leadCapped:
+            true
+        default: false
+        }
+    }
 }

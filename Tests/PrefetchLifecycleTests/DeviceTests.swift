@@ -57,6 +57,38 @@ struct DeviceTests {
         #expect(try failures([write(0).of(1), storage(1).of(2)]) == 2)
     }
 
+    @Test("in a file, an event that counts by itself counts once however often it is repeated")
+    func repeatedEventsCountOnce() throws {
+        var fold = Reading.file()
+        let call = TestEvent(.apiCall, 3, id: nil).with { $0.isConditional = true }
+        let error = TestEvent(.pluginError, 0, id: nil)
+        let events = [
+            error.failing("scheduling_failed"), error.failing("scheduling_failed"),
+            error.failing("invalid_time_format"),
+            call, call, TestEvent(.leadCapped, 1), TestEvent(.leadCapped, 1), TestEvent(.leadCapped, 2),
+        ]
+        try fold.apply(events)
+        #expect(fold.totals.pluginErrors(.schedulingFailed) == 1 && fold.totals.pluginErrors(.invalidTimeFormat) == 1)
+        #expect(fold.totals.leadCapped == 2)
+        #expect(fold.totals.increments == 5)
+    }
+
+    @Test("an error of the plugin that tells of a denial is one")
+    func errorDenies() throws {
+        let denied = TestEvent(.pluginError, -10, id: nil).failing("notifications_denied")
+        let cycle = try #require(try LifecycleFold.judged([denied] + ViolationTests.cycle()).first)
+        #expect(cycle.broken == [.scheduledWhileDenied])
+    }
+
+    @Test("a begin long before its submission is not held against the lead")
+    func cutBeginIsNoOtherLead() throws {
+        for begins in [-8_190.0, -8_191, -9_000, -31_536_000] {
+            let events = [TestEvent(.prefetchScheduled, 0, due: begins + 300).begins(begins)]
+            let cycle = try #require(try LifecycleFold.judged(events).first)
+            #expect(!cycle.broken.contains(.leadDiffers))
+        }
+    }
+
     @Test("each fallback has the cause that the cycle tells of")
     func fallbackCauses() throws {
         let scheduled = TestEvent(.prefetchScheduled, 0, due: 900).begins(600)

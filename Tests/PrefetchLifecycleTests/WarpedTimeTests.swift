@@ -86,6 +86,16 @@ struct WarpedTimeTests {
         #expect(try broken(LaunchRows.launch(61, pending: nil)) == [.driftExceeded])
     }
 
+    @Test("more warps and cancellations than are remembered accuse nothing", arguments: [15, 16, 40])
+    func forgottenWarpsAccuseNothing(count: Int) throws {
+        let warps = [Self.warp(60, minutes: 60)] + (0..<count).map { Self.warp(9_000 + Double($0), minutes: 60) }
+        let warped = try #require(try LifecycleFold.judged(Self.early() + warps).first)
+        #expect(warped.broken == [] && warped.isTimeWarped)
+        let cancelled = (0..<count).map { LaunchRows.cancelled(9_000 + Double($0)) }
+        let tasks = AcrossCycles.tasks(second: 60, LaunchRows.cancelled(30)) + cancelled
+        #expect(try LifecycleFold.judged(tasks).allSatisfy { !$0.broken.contains(.secondActiveTask) })
+    }
+
     @Test("a clock warped far, in either direction, is judged without harm", arguments: [Int64.min, -5_256_000, .max])
     func farWarpIsJudged(minutes: Int64) throws {
         let cycle = try #require(try LifecycleFold.judged(Self.early() + [Self.warp(60, minutes: minutes)]).first)
@@ -116,7 +126,7 @@ struct PendingNotificationsTests {
         var fold = LifecycleFold.keeping()
         let window = LaunchRows.window
         try fold.accept([window(0, 58, 64).of(1), window(0, 57, 64).of(2)], at: 0)
-        try fold.accept([window(5, 9, nil).of(3)], at: 3_600)
+        try fold.accept([window(5, 9, nil).of(3).from("android", nil)], at: 3_600)
         #expect(fold.pendingNotifications == sums(124, 128, near: 1))
         // An older word changes nothing; a newer one takes its place.
         try fold.accept([window(-5, 1, 64).of(1), window(6, 2, 64).of(2)], at: 7_200)

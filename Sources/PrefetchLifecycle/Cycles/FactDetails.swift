@@ -51,6 +51,11 @@ struct SubmittedBegin: Sendable {
         return second(near: time.wholeSeconds) - time.wholeSeconds - (rawValue >= Self.nearBorrowing ? 1 : 0)
     }
 
+    /// Whether it begins so long before its submission that no more is known of it.
+    func isCut(at time: Timestamp) -> Bool {
+        isKnown && !isFar && second(near: time.wholeSeconds) == time.wholeSeconds - Self.period / 2 + 1
+    }
+
     /// The begin of a submission, to the second.
     ///
     /// - Parameters:

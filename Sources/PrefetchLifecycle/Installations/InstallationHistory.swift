@@ -23,9 +23,11 @@ struct InstallationHistory: Sendable {
         launches.moments.count + cancellations.moments.count + warps.moments.count + breaches.moments.count
     }
 
-    /// Whether a task of a schedule was cancelled between two moments, or in one of them.
+    /// Whether a task of a schedule was cancelled between two moments, or in one of them, or may have been by a cancellation
+    /// that is forgotten.
     func cancels(_ schedule: UInt64, from start: Timestamp, through end: Timestamp) -> Bool {
-        cancellations.contains(from: start, through: end) { $0 == 0 || $0 == Int64(bitPattern: schedule) }
+        if cancellations.hasDropped, let first = cancellations.moments.first, start < first.time { return true }
+        return cancellations.contains(from: start, through: end) { $0 == 0 || $0 == Int64(bitPattern: schedule) }
     }
 
     /// The clock that planned times follow.
@@ -104,11 +106,14 @@ struct LatestMoments: Sendable {
 struct WarpedClock: Sendable {
     /// By how much the clock is ahead from each moment on, in microseconds; ascending.
     private var offsets: [(start: Timestamp, offset: Int64)] = []
+    /// Whether there were warps before the first known one, which stands for them.
+    private var hasDropped = false
     /// The farthest that a clock is warped, in either direction: ten years, in minutes.
     private static let farthest: Int64 = 10 * 366 * 24 * 60
 
     fileprivate init(_ warps: LatestMoments, _ launches: LatestMoments) {
         guard !warps.moments.isEmpty else { return }
+        hasDropped = warps.hasDropped
         for warp in warps.moments {
             let minutes = min(max(warp.value, -Self.farthest), Self.farthest)
             offsets.append((warp.time, minutes * 60_000_000))
@@ -123,7 +128,10 @@ struct WarpedClock: Sendable {
     var isWarped: Bool { offsets.contains { $0.offset != 0 } }
 
     /// By how much it is ahead of the device's clock, in microseconds.
-    func offset(at time: Timestamp) -> Int64 { offsets.last { $0.start <= time }?.offset ?? 0 }
+    func offset(at time: Timestamp) -> Int64 {
+        if let known = offsets.last(where: { $0.start <= time }) { return known.offset }
+        return hasDropped ? offsets.first { $0.offset != 0 }?.offset ?? 0 : 0
+    }
 
     /// A time of the device by this clock.
     func warped(_ time: Timestamp) -> Timestamp { Timestamp(microseconds: time.microseconds + offset(at: time)) }

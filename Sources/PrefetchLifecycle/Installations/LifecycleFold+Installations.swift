@@ -58,8 +58,10 @@ extension LifecycleFold {
         in bytes: Span<UInt8>
     ) {
         guard isTracked(fingerprint) else { return }
-        if event.kind == .rollingWindow, let window = event.rollingWindow(in: bytes) {
-            windows.record(window, of: fingerprint, at: event.timestamp, seen: isReceiver ? clock : event.timestamp)
+        if event.kind == .rollingWindow, var window = event.rollingWindow(in: bytes) {
+            if window.limit == nil, !event.isOfAndroid(in: bytes) { window.limit = LifecycleRules.pendingLimit }
+            let seen = isReceiver ? clock : event.timestamp
+            windows.record(window, of: fingerprint, at: event.timestamp, seen: seen)
         }
         guard !event.isTimeAssumed else { return }
         let time = event.timestamp
@@ -70,7 +72,8 @@ extension LifecycleFold {
         case .pluginStarted: record(\.launches, LaunchKind(event.hasPendingSchedules).rawValue)
         case .prefetchCancelled: record(\.cancellations, Int64(bitPattern: schedule ?? 0))
         case .timeWarped:
-            record(\.warps, event.minutes ?? 0)
+            guard let minutes = event.minutes else { return }
+            record(\.warps, minutes)
             installations.hasWarps = true
         case .rollingWindow where event.exceedsPendingLimit(in: bytes):
             record(\.breaches, Int64(ViolationKind.pendingLimitExceeded.rawValue))

@@ -259,7 +259,7 @@ struct CycleEvaluation {
         for index in facts.indices where told == nil { told = Fact(rawValue: facts[index]).lead }
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
-            guard fact.stage == .scheduled, !cycle.isDistant(fact),
+            guard fact.stage == .scheduled, !cycle.isDistant(fact), !fact.begin.isCut(at: fact.time(base: cycle.base)),
                 let begin = fact.begin.begin(at: fact.time(base: cycle.base), window: window, due: due)
             else { continue }
             var agrees = told == nil && begins(begin, LifecycleRules.defaultLeadMinutes, before: due, window)
