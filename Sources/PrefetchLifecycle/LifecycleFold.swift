@@ -259,6 +259,8 @@ extension LifecycleFold {
         }
         switch event.kind {
         case .notificationDenied, .permissionGranted: recordPermission(event, installation)
+        case .pluginError where PluginErrorCode(event, in: bytes) == .notificationsDenied:
+            recordPermission(event, installation)
         case .schedulePersisted, .cacheCleared, .apiCall: recordContent(event, schedule: schedule, installation)
         default: break
         }
