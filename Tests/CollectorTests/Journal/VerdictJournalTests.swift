@@ -95,8 +95,8 @@ extension OneAtATime {
             var directory = try TemporaryDirectory()
             var pipeline = try Pipeline(in: directory, clock: clock, journald: journald)
             var workload = Workload(seed: seed, cycles: 12)
-            // An image from before the ledger's name is stored would get another one, while the writer of the first, which
-            // no kill stops here, still sends under its own.
+            // An image from before the ledger was compared with the journal would get another name, while the writer that was
+            // open, which no kill stops here, still sends under its own.
             _ = try await pipeline.writer.submit(workload.next())
             await Self.waitForJournal(pipeline)
             for _ in 0..<120 {
@@ -108,6 +108,8 @@ extension OneAtATime {
                 directory = try directory.crashImage()
                 try await pipeline.close()
                 pipeline = try Pipeline(in: directory, clock: clock, journald: journald)
+                _ = try await pipeline.writer.submit(workload.next())
+                await Self.waitForJournal(pipeline)
             }
             await Self.waitForJournal(pipeline)
             let entries = try journald.entries()
