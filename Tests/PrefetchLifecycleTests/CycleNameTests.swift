@@ -50,6 +50,16 @@ struct CycleNameTests {
         #expect(try Reading.result(attempt).stages == [0, 1, 0, 1, 0, 0, 0, 0])
     }
 
+    @Test("a pass that its notification alone tells of is judged, also when an earlier pass takes its execution")
+    func passOfItsNotificationIsJudged() throws {
+        let day = 86_400.0
+        let passes = [
+            TestEvent(.notificationScheduled, day - 100, due: day + 900), TestEvent(.prefetchExecuted, 610),
+            TestEvent(.prefetchScheduled, 0, due: 900).begins(600), TestEvent(.prefetchSuccess, 612),
+        ]
+        for order in Reading.orders(passes) { #expect(try LifecycleFold.judged(order).count == 2) }
+    }
+
     @Test("events of several passes under one id belong to the nearest pass in every order")
     func eventsBelongToTheNearestPass() throws {
         let day = 86_400.0

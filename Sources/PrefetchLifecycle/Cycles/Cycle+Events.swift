@@ -217,8 +217,13 @@ extension Event {
 
     /// Whether it tells of a cycle, which then gets a verdict: not one that only says more of a cycle that others tell of.
     var isTold: Bool {
-        if kind.opensCycle || reportsFallback || failsOnDevice { return true }
-        return kind != .schedulePersisted && !scheduleId.isEmpty && scheduledFor != nil
+        kind.opensCycle || reportsFallback || failsOnDevice || isToldByNames
+    }
+
+    /// Whether it tells of a cycle by naming its schedule and its notification time, and nothing else of it is kept.
+    var isToldByNames: Bool {
+        guard !scheduleId.isEmpty, scheduledFor != nil, kind != .schedulePersisted else { return false }
+        return !(kind.opensCycle || reportsFallback || failsOnDevice)
     }
 
     /// Whether it opens a cycle that gets no verdict unless another event tells of it.

@@ -38,6 +38,9 @@ extension CycleTable {
             guard applyLong(event, at: slot, terms, limit: limit, into: &totals) else { return false }
         }
         if mayMoveFailures { keepCountedReasons(at: slot) }
+        if event.isToldByNames, !hasDatedFact(at: slot) {
+            add(Fact(.told, at: event.timestamp, base: self[slot].base), at: slot, limit: limit)
+        }
         if event.hasSideFacts { addSideFacts(of: event, in: bytes, at: slot, former, limit: limit) }
         return true
     }
@@ -101,6 +104,12 @@ extension CycleTable {
         }
         let side = SideFacts(event, bytes, base: self[slot].base, isListed: isListed)
         for index in 0..<side.count { add(side.facts[index], at: slot, limit: limit) }
+    }
+
+    private func hasDatedFact(at slot: Int) -> Bool {
+        withFacts(at: slot) { facts in
+            facts.indices.contains { !Fact(rawValue: facts[$0]).isUndated }
+        }
     }
 
     /// Whether an event may belong to another pass of its schedule, whose notification time is not known yet.

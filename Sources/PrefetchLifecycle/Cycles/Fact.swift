@@ -41,6 +41,9 @@ struct Fact: Comparable, Sendable {
         case lead = 19
         /// A task that could not be submitted on a device.
         case scheduleFailed = 20
+        /// A dated event that tells of the cycle and is no other fact, where nothing else that is dated does yet: what is
+        /// left of the cycle once its undated facts have moved to another pass.
+        case told = 21
     }
 
     /// The detail of a failure, a completion or a summary.

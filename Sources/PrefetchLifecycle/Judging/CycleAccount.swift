@@ -150,6 +150,11 @@ struct CycleAccount {
         }
     }
 
+    /// When the content of the cycle was used, also where only a summary tells it.
+    func used(of cycle: Cycle) -> Timestamp? {
+        cycle.used.time(base: cycle.base) ?? (asserted.contains(.usedCached) ? summed : nil)
+    }
+
     /// Holds a hash against the latest one before it; a match does not excuse a mismatch.
     private static func compare(_ fact: Fact, with other: UInt16?, _ matches: inout Bool?) {
         guard let other else { return }
@@ -230,7 +235,7 @@ extension Fact {
     /// Whether it tells of what comes behind the scheduling of a task that runs, or of its notification.
     fileprivate var isLaterThanScheduling: Bool {
         switch stage {
-        case .scheduled, .scheduleHashScheduled, .missed, .denied, .granted, .ttl, .lead, .scheduleFailed: false
+        case .scheduled, .scheduleHashScheduled, .missed, .denied, .granted, .ttl, .lead, .scheduleFailed, .told: false
         default: true
         }
     }
