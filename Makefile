@@ -14,7 +14,7 @@ BOOT_PACKAGES  := systemd systemd-container dbus curl iproute2 python3 util-linu
 MINIMUM_SWIFT  := 6.2
 
 # What `make run` takes on a fresh clone and two cores.
-FIRST_BUILD_MINUTES := 13
+FIRST_BUILD_MINUTES := 10
 
 # Debug builds of the product are optimised, for the tests (Package.swift).
 export OPTIMISED_TESTS ?= true
