@@ -196,8 +196,10 @@ struct JudgementFolding {
         if let hours = cycle.shiftedHours, let time = cycle.closed.stages.delivered {
             cycle.zoneAdvice = Advice.ofZone(shiftedHours: hours, at: time, lines.zone)
         }
-        let sequence = MarkerSequence(evidence, registered: log.registered)
-        if sequence.faults < judgement.sequence.faults { judgement.sequence = sequence }
+        if MarkerSequence.missing(in: evidence.kinds, of: log) < judgement.sequence.faults {
+            let sequence = MarkerSequence(evidence, registered: log.registered)
+            if sequence.faults < judgement.sequence.faults { judgement.sequence = sequence }
+        }
         for requirement in Requirement.allCases where requirement.isMet(by: evidence.kinds) {
             judgement.reached.insert(requirement)
         }

@@ -67,6 +67,13 @@ struct MarkerSequence: Sendable {
 
     init(missing: [SequenceMarker]) { self.missing = missing }
 
+    /// How many markers a cycle lacks, which is the least that is wrong with its sequence.
+    static func missing(in kinds: EventKinds, of log: DeviceLog) -> Int {
+        SequenceMarker.allCases.count { marker in
+            marker == .registration ? log.registered.isEmpty : !kinds.contains(marker.kind)
+        }
+    }
+
     /// What is wrong, as sentences.
     var sentences: [String] {
         missing.map { "missing: \($0.text)" }

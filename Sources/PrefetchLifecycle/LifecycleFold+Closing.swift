@@ -121,7 +121,6 @@ extension LifecycleFold {
         let kept = isReceiver ? OneTimeStages(cycles[slot], used: counted.used) : OneTimeStages()
         counted.count(counts, closingTerms, into: &groups[group])
         cycle.countUse(&counted, into: &groups[group])
-        let last = cycles.lastTime(at: slot)
         let tally = groups.tally(of: group) - before
         if !isReceiver {
             groups[group].countImplied(counts)
@@ -131,7 +130,7 @@ extension LifecycleFold {
         cycle.countOneTimeStages(counted, since: kept, into: &groups[group])
         cycle.countAtClosing(counted, toleratedDrift: groups.toleratedDrift(of: group), into: &groups[group])
         reconcile(tally, atEndOf: cycle, slot)
-        remember(closed: cycle, until: last)
+        remember(closed: cycle, at: slot)
         let evaluation = evaluation(of: cycle, slot, known: known)
         observe(tally, evaluation, atEndOf: cycle)
         guard let evaluation else { return }
@@ -142,7 +141,7 @@ extension LifecycleFold {
 
 extension LifecycleFold {
     /// Remembers a closed cycle among the identities, so that a late event does not judge it again.
-    private mutating func remember(closed cycle: Cycle, until last: Timestamp) {
+    private mutating func remember(closed cycle: Cycle, at slot: Int) {
         guard deduplicates else { return }
         if let due = cycle.due {
             identities.insert(exactKey(of: cycle, due))
@@ -151,7 +150,7 @@ extension LifecycleFold {
         guard cycle.schedule != 0 else { return }
         if let due = cycle.due { return identities.insert(periodKey(of: cycle.schedule, Self.period(of: due))) }
         identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycle.base)))
-        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: last)))
+        identities.insert(periodKey(of: ~cycle.schedule, Self.period(of: cycles.lastTime(at: slot))))
     }
 
     /// Whether a cycle was closed and judged before, so that late events reopen it without another verdict.

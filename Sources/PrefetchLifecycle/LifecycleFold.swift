@@ -41,7 +41,7 @@ public struct LifecycleFold: Sendable {
     var schedules = SampledSchedules()
     private var proposed = IdentityTable()
     /// In a run over one input, the identities of events that count by themselves.
-    private var counted: Set<UInt64> = []
+    private var counted = IdentityTable()
     private static let countedLimit = 1_000_000
     /// The version of the layout of the checkpoint that is being restored.
     var restoredVersion: UInt8 = 1
@@ -156,7 +156,7 @@ public struct LifecycleFold: Sendable {
     /// remembered.
     private mutating func isFirst(_ identity: UInt64) -> Bool {
         guard counted.count < Self.countedLimit else { return !counted.contains(identity) }
-        return counted.insert(identity).inserted
+        return counted.insert(identity)
     }
 
     /// Remembers the identities of accepted batches.

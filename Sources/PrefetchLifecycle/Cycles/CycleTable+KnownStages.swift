@@ -54,15 +54,11 @@ extension CycleTable {
     /// The latest event time of a cycle.
     func lastTime(at slot: Int) -> Timestamp {
         let cycle = self[slot]
-        let kept = [cycle.used, cycle.delivered].compactMap { $0.time(base: cycle.base) }
-        return withFacts(at: slot) { facts in
-            var last = cycle.base
-            for index in facts.indices {
-                let fact = Fact(rawValue: facts[index])
-                last = fact.time(base: cycle.base)
-            }
-            return kept.reduce(last, max)
+        let told = withFacts(at: slot) { facts in
+            facts.isEmpty ? cycle.base : Fact(rawValue: facts[facts.count - 1]).time(base: cycle.base)
         }
+        let used = cycle.used.time(base: cycle.base) ?? told
+        return max(told, used, cycle.delivered.time(base: cycle.base) ?? told)
     }
 
     /// When a stage of a cycle was told: the first and the last time. Where only others imply it, the time of those; that of

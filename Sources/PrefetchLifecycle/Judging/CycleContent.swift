@@ -15,20 +15,21 @@ struct CycleContent {
     /// Why the content had to be fetched on demand; nil where it had not.
     private(set) var fallbackCause: FallbackCause?
 
-    private let cycle: Cycle
-    private let told: ToldContent?
-
     /// - Parameters:
     ///   - used: when its content was used.
     ///   - account: the facts of the cycle, summed up.
     ///   - told: what its installation told of the cache and of its calls.
-    init(_ facts: Span<UInt64>, of cycle: Cycle, used: Timestamp?, _ account: CycleAccount, told: ToldContent?) {
-        self.cycle = cycle
-        self.told = told
+    init(
+        _ facts: Span<UInt64>,
+        of cycle: Cycle,
+        used: Timestamp?,
+        _ account: borrowing CycleAccount,
+        told: ToldContent?
+    ) {
         judgeTTL(facts)
-        judgeFallback(facts)
-        if let used { judgeUse(used, account) }
-        if cycle.details.contains(.notModified) { judgeCalls(facts) }
+        if cycle.flags.contains(.contentMissing) { judgeFallback(facts, of: cycle, told) }
+        if let used, let told { judgeUse(used, of: cycle, account, told) }
+        if let told, cycle.details.contains(.notModified) { judgeCalls(facts, of: cycle, told) }
     }
 
     /// Takes the loss of the content from the same cycle by another clock.
@@ -56,7 +57,7 @@ struct CycleContent {
     }
 
     /// What was seen of the content before it was missing.
-    private mutating func judgeFallback(_ facts: Span<UInt64>) {
+    private mutating func judgeFallback(_ facts: Span<UInt64>, of cycle: Cycle, _ told: ToldContent?) {
         var missing: Timestamp?
         var isExecuted = false
         var hasFailed = false
@@ -88,8 +89,10 @@ struct CycleContent {
             if let missing, let kept, let ttl { missing.microseconds - kept.microseconds > ttl * 1_000_000 } else {
                 false
             }
-        if let missing, let cached, !isExpired, !isCleared(from: cached, until: missing) { lost = (cached, missing) }
-        guard cycle.flags.contains(.contentMissing) else { return }
+        if let missing, let cached, !isExpired {
+            let cleared = told?.latest([.cacheCleared], before: missing)?.time
+            if cleared.map({ $0 < cached }) ?? true { lost = (cached, missing) }
+        }
         fallbackCause =
             if missing == nil {
                 .unknown
@@ -102,13 +105,14 @@ struct CycleContent {
             }
     }
 
-    private func isCleared(from start: Timestamp, until end: Timestamp) -> Bool {
-        told?.latest([.cacheCleared], before: end).map { $0.time >= start } ?? false
-    }
-
     /// The use of content against the last time before it that the cache was cleared.
-    private mutating func judgeUse(_ used: Timestamp, _ account: CycleAccount) {
-        guard let clearing = told?.latest([.cacheCleared], before: used)?.time else { return }
+    private mutating func judgeUse(
+        _ used: Timestamp,
+        of cycle: Cycle,
+        _ account: borrowing CycleAccount,
+        _ told: ToldContent
+    ) {
+        guard let clearing = told.latest([.cacheCleared], before: used)?.time else { return }
         let cached = cycle.cached.time(base: cycle.base)
         let fetches = [account.usedSuccess, account.impliedSuccess, cached].compactMap(\.self)
         guard !fetches.contains(where: { $0.microseconds >= clearing.microseconds / 1_000 * 1_000 }) else { return }
@@ -124,8 +128,7 @@ struct CycleContent {
 
     /// The last call before each success of an attempt. Which of several successes was answered with 304 is not known, so
     /// all of them must have been asked for without an ETag.
-    private mutating func judgeCalls(_ facts: Span<UInt64>) {
-        guard let told else { return }
+    private mutating func judgeCalls(_ facts: Span<UInt64>, of cycle: Cycle, _ told: ToldContent) {
         var begin = Int64.min
         var found: Timestamp?
         for index in facts.indices {

@@ -8,14 +8,16 @@ import TelemetryEvents
 struct CycleEvaluation {
     let cycle: Cycle
     let account: CycleAccount
-    /// The same by the clock that planned times follow, for the rules about them; they differ where it was warped.
-    let planned: (cycle: Cycle, account: CycleAccount)
+    /// Its times by the clock that planned times follow, for the rules about them.
+    let planned: PlannedTimes
     /// Whether the clock was warped for one of its events.
     let isTimeWarped: Bool
+    /// The launches that broke a rule; nil where its installation told of nothing that they are judged by.
     let launches: LaunchRules?
-    let installation: Installation?
-    /// The current time of the verdict: the ledger's clock or the latest event time.
-    let known: Timestamp
+    /// The time until which its installation was heard of.
+    let heardOf: Timestamp
+    /// The end of the window of a submission that was not executed in it, where it is over.
+    let missedEnd: Timestamp?
     /// How far a delivery may be from its time, in microseconds.
     let toleratedDrift: Int64
     /// What became of its content.
@@ -38,32 +40,47 @@ struct CycleEvaluation {
         toleratedDrift: Int64
     ) {
         self.cycle = cycle
-        self.installation = installation
         self.toleratedDrift = toleratedDrift
-        let account = CycleAccount(facts, of: cycle)
-        self.account = account
+        heardOf = installation?.latest ?? known
+        account = CycleAccount(facts, of: cycle)
         let used = cycle.used.time(base: cycle.base)
         content = CycleContent(facts, of: cycle, used: used, account, told: installation?.content)
-        let clock = installation?.history.first?.clock
+        var history: InstallationHistory?
+        if let installation, !installation.history.isEmpty { history = installation.history[0] }
+        let clock = history?.clock
         if let clock, let warped = cycle.warped(by: clock, facts) {
             isTimeWarped = true
-            planned = (warped.cycle, CycleAccount(warped.facts.span, of: warped.cycle))
+            let warpedAccount = CycleAccount(warped.facts.span, of: warped.cycle)
+            planned = PlannedTimes(warped.cycle, warpedAccount)
             content.takeLoss(
-                of: CycleContent(warped.facts.span, of: warped.cycle, used: nil, planned.account, told: nil)
+                of: CycleContent(warped.facts.span, of: warped.cycle, used: nil, warpedAccount, told: nil)
             )
         } else {
             isTimeWarped = false
-            planned = (cycle, account)
+            planned = PlannedTimes(cycle, account)
         }
-        self.known = clock?.warped(known) ?? known
-        launches = LaunchRules(cycle, account, installation)
-        outcome = judgedOutcome
+        let now = clock?.warped(known) ?? known
+        let scheduled = account.firstScheduled
+        func isCancelled(before end: Timestamp) -> Bool {
+            guard let scheduled else { return false }
+            return history?.cancels(cycle.schedule, from: scheduled, through: end) ?? false
+        }
+        if let skipped = planned.skippedBegin {
+            missedEnd = skipped.endOfWindow
+        } else if scheduled != nil, let end = planned.waitingBegin?.endOfWindow, now > end, !isCancelled(before: end) {
+            missedEnd = end
+        } else {
+            missedEnd = nil
+        }
+        launches = history == nil ? nil : LaunchRules(cycle, account, installation)
+        let end = planned.waitingBegin?.endOfWindow ?? cycle.due
+        outcome = judgedOutcome(isOver: end.map { now > $0 && !isCancelled(before: $0) } ?? false)
         judgeOrder()
         judgeIntegrity()
-        judgeTasks(facts)
+        judgeTasks(facts, of: installation)
         judgeTiming()
         judgeLaunches()
-        judgePlan(facts)
+        judgePlan(facts, told: installation?.content)
         judgeContent()
         guard hasTimes else { return }
         disorder = CycleOrder(facts, of: cycle).broken
@@ -73,23 +90,11 @@ struct CycleEvaluation {
 
     /// Whether its times are real, so that the rules about time apply.
     var hasTimes: Bool { !cycle.flags.contains(.hasAssumedTimes) }
-    var used: Timestamp? { Self.used(cycle, account) }
-    private static func used(_ cycle: Cycle, _ account: CycleAccount) -> Timestamp? {
-        cycle.used.time(base: cycle.base) ?? (account.asserted.contains(.usedCached) ? account.summed : nil)
-    }
+    var used: Timestamp? { account.used(of: cycle) }
     var success: Timestamp? {
         account.firstSuccess ?? account.impliedSuccess
     }
     var delivered: Timestamp? { cycle.delivered.time(base: cycle.base) }
-
-    /// The end of the window of a submission that was not executed in it, where it is over.
-    var missedEnd: Timestamp? {
-        if let skipped = planned.account.skippedBegin { return skipped.endOfWindow }
-        guard account.firstScheduled != nil, let end = planned.account.waitingBegin?.endOfWindow, known > end else {
-            return nil
-        }
-        return launches?.isCancelled(before: end) ?? false ? nil : end
-    }
 
     /// The age of the content when it was used and its `ttl`, both in microseconds.
     var ages: (age: Int64, ttl: Int64)? {
@@ -97,13 +102,12 @@ struct CycleEvaluation {
         return (age, ttl * 1_000_000)
     }
 
-    var drift: Int64? { planned.cycle.drift }
+    var drift: Int64? { planned.drift }
 
     /// The age of the content when it was used, in microseconds, where known.
     private var age: Int64? {
         if let age = cycle.age { return age * 1_000_000 }
-        guard hasTimes, let used = Self.used(planned.cycle, planned.account), let success = planned.account.usedSuccess
-        else { return nil }
+        guard hasTimes, let used = planned.used, let success = planned.usedSuccess else { return nil }
         return used.microseconds - success.microseconds
     }
 
@@ -123,7 +127,8 @@ struct CycleEvaluation {
         if isBroken { broken |= 1 << UInt64(kind.rawValue) }
     }
 
-    private var judgedOutcome: CycleOutcome {
+    /// - Parameter isOver: whether the time in which its task should have run is over, by the clock of the verdict.
+    private func judgedOutcome(isOver: Bool) -> CycleOutcome {
         if used != nil { return .used }
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
@@ -131,9 +136,7 @@ struct CycleEvaluation {
             account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
-        guard hasTimes, let end = planned.account.waitingBegin?.endOfWindow ?? cycle.due else { return .incomplete }
-        if launches?.isCancelled(before: end) ?? false { return .incomplete }
-        return known > end ? .missed : .incomplete
+        return hasTimes && isOver ? .missed : .incomplete
     }
 
     private mutating func judgeOrder() {
@@ -164,13 +167,13 @@ struct CycleEvaluation {
         account.scheduleHashMatches ?? (cycle.flags.contains(.scheduleMatches) ? true : nil)
     }
 
-    private mutating func judgeTasks(_ facts: Span<UInt64>) {
+    private mutating func judgeTasks(_ facts: Span<UInt64>, of installation: Installation?) {
         var isSecond = cycle.flags.contains(.isSecond)
         if !isSecond, let installation, let task = WaitingTask(cycle, facts) {
             isSecond = installation.task(due: task.due)?.isSecond ?? false || installation.isSecond(task)
         }
         judge(.secondActiveTask, isSecond)
-        denial = denial(of: facts)
+        denial = denial(of: facts, installation?.permissions)
         judge(.scheduledWhileDenied, denial != nil || cycle.flags.contains(.scheduledWhileDenied))
         guard hasTimes, let installation else { return }
         guard let executed = account.lastExecuted else { return }
@@ -184,8 +187,10 @@ struct CycleEvaluation {
     }
 
     /// The first scheduling that follows a denial of its cycle, or of the installation, that no grant has ended.
-    private func denial(of facts: Span<UInt64>) -> (scheduled: Timestamp, denied: Timestamp)? {
-        let permissions = installation?.permissions
+    private func denial(
+        of facts: Span<UInt64>,
+        _ permissions: ToldPermissions?
+    ) -> (scheduled: Timestamp, denied: Timestamp)? {
         var denied: Timestamp?
         for index in facts.indices {
             let fact = Fact(rawValue: facts[index])
@@ -213,11 +218,11 @@ struct CycleEvaluation {
         )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }
-        judge(.leadBelowMinimum, planned.account.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
-        if let started = planned.account.lastStarted, let due = cycle.due {
+        judge(.leadBelowMinimum, planned.lead.map { $0 < LifecycleRules.minimumLeadSeconds } ?? false)
+        if let started = planned.lastStarted, let due = cycle.due {
             judge(.executedAfterNotification, started > due)
         }
-        judge(.missedWindow, planned.account.lateStart != nil || missedEnd != nil)
+        judge(.missedWindow, planned.lateStart != nil || missedEnd != nil)
     }
 
     private mutating func judgeLaunches() {
@@ -225,9 +230,8 @@ struct CycleEvaluation {
         judge(.missedNotRescheduled, launches.launchAfterMiss != nil)
         judge(.pendingScheduleLost, launches.launchWithoutSchedule != nil)
         judge(.notRescheduledAfterLaunch, launches.launchWithoutTask != nil)
-        for kind in [ViolationKind.pendingLimitExceeded, .countersOutOfPattern] {
-            judge(kind, launches.breaches(kind) != nil)
-        }
+        judge(.pendingLimitExceeded, launches.pendingLimitExceeded != nil)
+        judge(.countersOutOfPattern, launches.countersOutOfPattern != nil)
     }
 
     private mutating func judgeContent() {
@@ -238,10 +242,10 @@ struct CycleEvaluation {
         judge(.notModifiedWithoutETag, content.call != nil)
     }
 
-    private mutating func judgePlan(_ facts: Span<UInt64>) {
+    private mutating func judgePlan(_ facts: Span<UInt64>, told: ToldContent?) {
         judge(.scheduleTimeDiffers, cycle.details.contains(.timeDiffers))
-        if account.firstScheduled != nil, !cycle.details.contains(.isPersisted), let installation {
-            judge(.scheduledNotPersisted, installation.content.lacksPersisted(cycle.schedule))
+        if account.firstScheduled != nil, !cycle.details.contains(.isPersisted), let told {
+            judge(.scheduledNotPersisted, told.lacksPersisted(cycle.schedule))
         }
         guard hasTimes, let due = cycle.due, !cycle.details.contains(.isLeadCapped) else { return }
         differingLead = differingLead(facts, due: due)
@@ -277,6 +281,31 @@ struct CycleEvaluation {
         if LifecycleRules.isLead(minutes, from: begin, to: due) { return true }
         guard begin != window else { return false }
         return LifecycleRules.isLead(minutes, from: Timestamp(microseconds: begin.microseconds + 999_999), to: due)
+    }
+}
+
+/// The times of a cycle by the clock that planned times follow, which a test of the app may have warped.
+struct PlannedTimes {
+    let skippedBegin: Timestamp?
+    let waitingBegin: Timestamp?
+    let lateStart: (started: Timestamp, begin: Timestamp)?
+    let lastStarted: Timestamp?
+    /// The smallest lead of a task, in seconds.
+    let lead: Int64?
+    let used: Timestamp?
+    let usedSuccess: Timestamp?
+    /// The delivery minus the notification time, in microseconds.
+    let drift: Int64?
+
+    init(_ cycle: Cycle, _ account: borrowing CycleAccount) {
+        skippedBegin = account.skippedBegin
+        waitingBegin = account.waitingBegin
+        lateStart = account.lateStart
+        lastStarted = account.lastStarted
+        lead = account.lead
+        used = account.used(of: cycle)
+        usedSuccess = account.usedSuccess
+        drift = cycle.drift
     }
 }
 

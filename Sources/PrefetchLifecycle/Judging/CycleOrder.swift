@@ -25,8 +25,19 @@ struct CycleOrder {
     /// The first pair that is in the wrong order; nil where all are in order.
     private(set) var broken: Pair?
 
-    private var runs = [Run()]
-    private var submissions: [(time: Int64, begin: Int64?, isDated: Bool)] = []
+    private let cycle: Cycle
+    private let started: Int64?
+    /// What comes before the first execution, the run of that one, and the latest run.
+    private var unexecuted = Run()
+    private var first = Run()
+    private var latest = Run()
+    private var executions = 0
+    /// The latest run whose execution comes before the first start of a fetch.
+    private var startedRun: Run?
+    /// A run whose completion comes before its result.
+    private var completedEarly: Run?
+    private var failedAt: Int64?
+    private var submission: (time: Int64, begin: Int64?, isDated: Bool)?
     private var firstSuccess: Int64?
     private var missing: Int64?
 
@@ -34,36 +45,57 @@ struct CycleOrder {
     ///   - facts: the facts in event order.
     ///   - cycle: their cycle.
     init(_ facts: Span<UInt64>, of cycle: Cycle) {
-        for index in facts.indices { add(Fact(rawValue: facts[index]), of: cycle) }
-        judgeExecution()
-        if let started = cycle.started.time(base: cycle.base)?.microseconds { judgeStart(started) }
-        judgeCompletion()
-        if let used = cycle.used.time(base: cycle.base)?.microseconds { judgeUse(used, of: cycle) }
+        self.cycle = cycle
+        started = cycle.started.time(base: cycle.base)?.microseconds
+        for index in facts.indices { add(Fact(rawValue: facts[index]), facts) }
+        endRun(facts)
+        judgeExecution(facts)
+        if let started { judgeStart(started, facts) }
+        if let run = completedEarly, let completed = run.lastCompletion, let result = run.firstResult {
+            let late: StaticString = run.isFailed ? "the fetch failed" : "the fetch succeeded"
+            note("the task was completed", completed, before: late, result)
+        }
+        if let used = cycle.used.time(base: cycle.base)?.microseconds { judgeUse(used, facts) }
     }
 
-    private mutating func add(_ fact: Fact, of cycle: Cycle) {
+    private mutating func add(_ fact: Fact, _ facts: Span<UInt64>) {
         let time = fact.time(base: cycle.base).microseconds
-        let last = runs.count - 1
         switch fact.stage {
         case .scheduled:
+            guard submission == nil else { return }
             let window = cycle.window.time(base: cycle.base)
             let begin = fact.begin.begin(at: fact.time(base: cycle.base), window: window, due: cycle.due)
-            submissions.append((time, begin?.microseconds, !fact.isUndated))
+            submission = (time, begin?.microseconds, !fact.isUndated)
         case .executed:
-            if runs[last].executed != time { runs.append(Run(executed: time)) }
+            guard latest.executed != time else { return }
+            endRun(facts)
+            latest = Run(executed: time)
+            executions += 1
         case .success, .failure:
             guard !fact.detail.contains(.expired) || fact.stage == .success else { return }
-            runs[last].firstResult = runs[last].firstResult ?? time
-            runs[last].lastResult = time
-            runs[last].isFailed = fact.stage == .failure
-            runs[last].isRetried = fact.stage == .failure && fact.detail.contains(.willRetry)
+            latest.firstResult = latest.firstResult ?? time
+            latest.lastResult = time
+            latest.isFailed = fact.stage == .failure
+            latest.isRetried = fact.stage == .failure && fact.detail.contains(.willRetry)
             if fact.stage == .success { firstSuccess = firstSuccess ?? time }
         case .completed:
-            runs[last].firstCompletion = runs[last].firstCompletion ?? time
-            runs[last].lastCompletion = time
+            latest.firstCompletion = latest.firstCompletion ?? time
+            latest.lastCompletion = time
         case .contentMissing: missing = missing ?? time
         default: return
         }
+    }
+
+    /// Notes what a run tells once no more facts of it come.
+    private mutating func endRun(_ facts: Span<UInt64>) {
+        if executions == 0 { unexecuted = latest }
+        if executions == 1 { first = latest }
+        if latest.isFailed { failedAt = failedAt ?? latest.lastResult }
+        if let started, let executed = latest.executed, executed < started + 1_000 { startedRun = latest }
+        guard completedEarly == nil, let completed = latest.lastCompletion, let result = latest.firstResult,
+            completed < result, areOfOnePass(completed, result, facts)
+        else { return }
+        completedEarly = latest
     }
 
     private mutating func note(_ early: StaticString, _ time: Int64, before late: StaticString, _ needed: Int64) {
@@ -72,96 +104,77 @@ struct CycleOrder {
     }
 
     /// Whether two times are so near that they are of one pass, and no task was submitted between them.
-    private func areOfOnePass(_ early: Int64, _ late: Int64) -> Bool {
-        late - early <= Int64(CycleTable.ownMicroseconds) && !submissions.contains { $0.time > early && $0.time < late }
+    private func areOfOnePass(_ early: Int64, _ late: Int64, _ facts: Span<UInt64>) -> Bool {
+        guard late - early <= Int64(CycleTable.ownMicroseconds) else { return false }
+        for index in facts.indices {
+            let fact = Fact(rawValue: facts[index])
+            let time = fact.time(base: cycle.base).microseconds
+            if fact.stage == .scheduled, time > early, time < late { return false }
+        }
+        return true
     }
 
     /// The execution against the submission before it, and the results before it that are its own.
-    private mutating func judgeExecution() {
-        guard runs.count > 1, let executed = runs[1].executed, let last = runs[runs.count - 1].executed else { return }
-        if let first = submissions.first, first.time > last, first.time - executed <= Int64(CycleTable.ownMicroseconds)
-        {
-            let hasFailed = runs.contains { run in run.isFailed && run.lastResult.map { $0 <= first.time } ?? false }
-            let isOfThisRun = first.begin.map { $0 <= executed } ?? (first.isDated && !hasFailed)
-            if isOfThisRun { note("executed", executed, before: "the task was scheduled", first.time) }
+    private mutating func judgeExecution(_ facts: Span<UInt64>) {
+        guard let executed = first.executed, let last = latest.executed else { return }
+        if let submission, submission.time > last, submission.time - executed <= Int64(CycleTable.ownMicroseconds) {
+            let hasFailed = failedAt.map { $0 <= submission.time } ?? false
+            let isOfThisRun = submission.begin.map { $0 <= executed } ?? (submission.isDated && !hasFailed)
+            if isOfThisRun { note("executed", executed, before: "the task was scheduled", submission.time) }
         }
-        guard runs.count == 2 else { return }
-        if let result = runs[0].lastResult, !runs[0].isRetried, runs[1].firstResult == nil,
-            areOfOnePass(result, executed)
+        guard executions == 1 else { return }
+        if let result = unexecuted.lastResult, !unexecuted.isRetried, first.firstResult == nil,
+            areOfOnePass(result, executed, facts)
         {
-            note(
-                runs[0].isFailed ? "the fetch failed" : "the fetch succeeded",
-                result,
-                before: "the task was executed",
-                executed
-            )
+            let early: StaticString = unexecuted.isFailed ? "the fetch failed" : "the fetch succeeded"
+            note(early, result, before: "the task was executed", executed)
         }
-        if let completed = runs[0].lastCompletion, runs[1].firstCompletion == nil, areOfOnePass(completed, executed) {
+        if let completed = unexecuted.lastCompletion, first.firstCompletion == nil,
+            areOfOnePass(completed, executed, facts)
+        {
             note("the task was completed", completed, before: "it was executed", executed)
         }
     }
 
     /// The first start of a fetch, against the execution before it and the results of its run. A start is known to the
     /// millisecond.
-    private mutating func judgeStart(_ started: Int64) {
+    private mutating func judgeStart(_ started: Int64, _ facts: Span<UInt64>) {
         // Content that is missing is fetched on demand.
         if let missing, missing < started + 1_000 { return }
-        func isBeforeStart(_ time: Int64) -> Bool { time < started }
-        let place = runs.lastIndex { run in run.executed.map { $0 < started + 1_000 } ?? false }
-        guard let place else {
-            guard runs.count == 2, let executed = runs[1].executed, areOfOnePass(started, executed) else { return }
-            let isOfEarlierRun = runs[0].lastResult.map { $0 >= started } ?? false && runs[1].firstResult != nil
+        guard let run = startedRun else {
+            guard executions == 1, let executed = first.executed, areOfOnePass(started, executed, facts) else { return }
+            let isOfEarlierRun = unexecuted.lastResult.map { $0 >= started } ?? false && first.firstResult != nil
             if !isOfEarlierRun { note("the fetch started", started, before: "the task was executed", executed) }
             return
         }
-        guard let executed = runs[place].executed, let result = runs[place].lastResult, isBeforeStart(result),
-            areOfOnePass(executed, started)
+        guard let executed = run.executed, let result = run.lastResult, result < started,
+            areOfOnePass(executed, started, facts)
         else { return }
-        note(
-            runs[place].isFailed ? "the fetch failed" : "the fetch succeeded",
-            result,
-            before: "the fetch started",
-            started
-        )
-    }
-
-    /// The completions of each run against its results; one that follows them is the task's own.
-    private mutating func judgeCompletion() {
-        for run in runs {
-            guard let completed = run.lastCompletion, let result = run.firstResult, completed < result,
-                areOfOnePass(completed, result)
-            else { continue }
-            note(
-                "the task was completed",
-                completed,
-                before: run.isFailed ? "the fetch failed" : "the fetch succeeded",
-                result
-            )
-        }
+        note(run.isFailed ? "the fetch failed" : "the fetch succeeded", result, before: "the fetch started", started)
     }
 
     /// The use of the content, to the millisecond, against its fetch and the delivery.
-    private mutating func judgeUse(_ used: Int64, of cycle: Cycle) {
+    private mutating func judgeUse(_ used: Int64, _ facts: Span<UInt64>) {
         let cached = cycle.cached.time(base: cycle.base)?.microseconds
         let success = firstSuccess.map { ($0 / 1_000) * 1_000 }
-        if let fetched = cached ?? success, used < fetched, areOfOnePass(used, fetched),
-            !isEarlierContent(used, success, cycle)
+        if let fetched = cached ?? success, used < fetched, areOfOnePass(used, fetched, facts),
+            !isEarlierContent(used, success)
         {
             note("content was used", used, before: cached == nil ? "it was fetched" : "it was cached", fetched)
         }
         guard let delivered = cycle.delivered.time(base: cycle.base)?.microseconds,
             !cycle.details.contains(.isDeliverySkewed)
         else { return }
-        if used - delivered > LifecycleRules.usedAfterDeliveryMicroseconds, areOfOnePass(delivered, used) {
+        if used - delivered > LifecycleRules.usedAfterDeliveryMicroseconds, areOfOnePass(delivered, used, facts) {
             note("the notification was delivered", delivered, before: "its content was used", used)
         }
     }
 
     /// Whether the content that was used may be another than the one that was fetched later: of an earlier cycle, as its
     /// age shows, or of an earlier attempt.
-    private func isEarlierContent(_ used: Int64, _ success: Int64?, _ cycle: Cycle) -> Bool {
-        if let success, success <= used, cycle.age != nil || runs.count > 2 { return true }
-        guard let age = cycle.age, let scheduled = submissions.first?.time else { return false }
+    private func isEarlierContent(_ used: Int64, _ success: Int64?) -> Bool {
+        if let success, success <= used, cycle.age != nil || executions > 1 { return true }
+        guard let age = cycle.age, let scheduled = submission?.time else { return false }
         return used - age * 1_000_000 < scheduled
     }
 }

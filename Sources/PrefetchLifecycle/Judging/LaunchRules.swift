@@ -2,18 +2,41 @@
 
 import TelemetryEvents
 
-/// The rules that hold a cycle against the launches of its app, and against what its installation told beside its cycles
+/// The moments that break a rule about the launches of the app, or about what its installation told beside its cycles
 /// (docs/lifecycle.md, Launches).
 struct LaunchRules {
-    private let cycle: Cycle
-    private let account: CycleAccount
-    private let installation: Installation
-    private let history: InstallationHistory
-    private let clock: WarpedClock
+    /// The launch after the missed window of a task that never ran, where nothing was said or done about it.
+    let launchAfterMiss: Timestamp?
+    /// The launch that told of no pending schedule while this one lay ahead.
+    let launchWithoutSchedule: Timestamp?
+    /// The launch that told of pending schedules while no task was waiting or running, and none was scheduled soon.
+    let launchWithoutTask: Timestamp?
+    /// When more notifications were pending than the limit allows, while this cycle was the latest one.
+    let pendingLimitExceeded: Timestamp?
+    /// When the client's counters contradicted each other, while this cycle was the latest one.
+    let countersOutOfPattern: Timestamp?
 
     /// Nil where the installation told nothing that the rules need.
-    init?(_ cycle: Cycle, _ account: CycleAccount, _ installation: Installation?) {
+    init?(_ cycle: Cycle, _ account: borrowing CycleAccount, _ installation: Installation?) {
         guard let installation, let history = installation.history.first else { return nil }
+        let judge = LaunchJudge(cycle: cycle, account: copy account, installation: installation, history: history)
+        launchAfterMiss = judge.launchAfterMiss
+        launchWithoutSchedule = judge.launchWithoutSchedule
+        launchWithoutTask = judge.launchWithoutTask
+        pendingLimitExceeded = judge.breach(of: .pendingLimitExceeded)
+        countersOutOfPattern = judge.breach(of: .countersOutOfPattern)
+    }
+}
+
+/// Holds a cycle against what its installation told beside its cycles.
+private struct LaunchJudge {
+    let cycle: Cycle
+    let account: CycleAccount
+    let installation: Installation
+    let history: InstallationHistory
+    let clock: WarpedClock
+
+    init(cycle: Cycle, account: CycleAccount, installation: Installation, history: InstallationHistory) {
         self.cycle = cycle
         self.account = account
         self.installation = installation
@@ -22,12 +45,11 @@ struct LaunchRules {
     }
 
     /// Whether the task was cancelled before a moment.
-    func isCancelled(before time: Timestamp) -> Bool {
+    private func isCancelled(before time: Timestamp) -> Bool {
         guard let scheduled = account.firstScheduled else { return false }
         return history.cancels(cycle.schedule, from: scheduled, through: time)
     }
 
-    /// The launch after the missed window of a task that never ran, where nothing was said or done about it.
     var launchAfterMiss: Timestamp? {
         guard account.firstExecuted == nil, account.firstSuccess == nil, account.failure == nil else { return nil }
         guard account.firstScheduled != nil, let end = account.waitingBegin?.endOfWindow else { return nil }
@@ -53,7 +75,6 @@ struct LaunchRules {
         return launches.moments[place].time
     }
 
-    /// The launch that told of no pending schedule while this one lay ahead.
     var launchWithoutSchedule: Timestamp? {
         guard let scheduled = account.firstScheduled, let planned = cycle.due ?? account.waitingBegin else {
             return nil
@@ -66,8 +87,6 @@ struct LaunchRules {
         }?.time
     }
 
-    /// The launch that told of pending schedules while no task was waiting or running, and none was scheduled soon.
-    ///
     /// The cycle of the latest submission before the launch stands for it.
     var launchWithoutTask: Timestamp? {
         history.launches.moments.first { launch in
@@ -108,8 +127,8 @@ struct LaunchRules {
             && !installation.hasTask(scheduledIn: second, dueAfter: cycle.due)
     }
 
-    /// Whether an event that belongs to no cycle broke a rule while this cycle was the latest one.
-    func breaches(_ kind: ViolationKind) -> Timestamp? {
+    /// When an event that belongs to no cycle broke a rule while this cycle was the latest one.
+    func breach(of kind: ViolationKind) -> Timestamp? {
         history.breaches.moments.first { $0.value == Int64(kind.rawValue) && isLatest(at: $0.time) }?.time
     }
 }

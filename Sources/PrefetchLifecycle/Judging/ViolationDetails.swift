@@ -23,11 +23,11 @@ extension CycleEvaluation {
         case .scheduledWhileDenied:
             "scheduled\(at(denial?.scheduled ?? account.lastScheduled)) after notifications were denied\(at(denial?.denied))"
         case .leadBelowMinimum:
-            "the task may begin \(planned.account.lead ?? 0) s after its scheduling; "
+            "the task may begin \(planned.lead ?? 0) s after its scheduling; "
                 + "the minimum is \(LifecycleRules.minimumLeadSeconds) s"
         case .nextNotScheduled:
             "executed\(at(account.lastExecuted)); no task was scheduled after it within 24 h, and the installation was "
-                + "heard of until \(installation?.latest ?? known)"
+                + "heard of until \(heardOf)"
         case .missedWindow: missedWindow
         case .executedAfterNotification: executedLate
         case .driftExceeded: driftDetail
@@ -63,9 +63,9 @@ extension CycleEvaluation {
             "the app was launched\(at(launches?.launchWithoutTask)) with pending schedules; no task was waiting or running, "
                 + "and none was scheduled within 5 min"
         case .pendingLimitExceeded:
-            "more notifications were pending\(at(launches?.breaches(kind))) than the limit allows"
+            "more notifications were pending\(at(launches?.pendingLimitExceeded)) than the limit allows"
         case .countersOutOfPattern:
-            "the client's counters contradict each other\(at(launches?.breaches(kind))): more successes than executions, or "
+            "the client's counters contradict each other\(at(launches?.countersOutOfPattern)): more successes than executions, or "
                 + "more executions than submissions"
         // Of a judgement that holds cycles against a schedule, which knows both times.
         case .scheduleMissing, .scheduleMoved: ""
@@ -93,7 +93,7 @@ extension CycleEvaluation {
     }
 
     private var missedWindow: String {
-        if hasTimes, let (started, begin) = planned.account.lateStart {
+        if hasTimes, let (started, begin) = planned.lateStart {
             let late = seconds(started.microseconds - begin.microseconds)
             return
                 "executed \(late) after its earliest begin at \(begin); its window is \(seconds(LifecycleRules.startWindowMicroseconds))"
@@ -103,7 +103,7 @@ extension CycleEvaluation {
     }
 
     private var executedLate: String {
-        guard let executed = planned.account.lastStarted, let due = cycle.due else { return "" }
+        guard let executed = planned.lastStarted, let due = cycle.due else { return "" }
         let late = seconds(executed.microseconds - due.microseconds)
         return "executed at \(executed), \(late) after the notification time"
     }

@@ -45,8 +45,8 @@ public struct LogBinder: Sendable {
         var next = 0
         for index in parsed.messages.indices {
             while next < parsed.events.count, parsed.events[next].messages <= index { append(parsed, next: &next) }
-            let novelty = novelty(of: parsed.messages[index])
-            bindMessage(parsed.messages[index], bytes, novelty)
+            let message = parsed.messages[index]
+            bindMessage(message, bytes, novelty(of: message))
         }
         while next < parsed.events.count { append(parsed, next: &next) }
         return end()

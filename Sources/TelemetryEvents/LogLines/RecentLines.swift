@@ -17,8 +17,7 @@ struct RecentLines: Sendable {
     /// How many fingerprints survive a restart.
     static let kept = 1_024
 
-    private var young = FingerprintTable()
-    private var old = FingerprintTable()
+    private var table = FingerprintTable()
     private(set) var previous: UInt64 = 0
     /// A ring of the last fingerprints, and the index of the next.
     private var ring: [UInt64] = []
@@ -39,19 +38,17 @@ struct RecentLines: Sendable {
     mutating func note(_ fingerprint: UInt64, namesItsCycle: Bool) -> Novelty {
         let pair = fingerprint ^ (previous &* 0x9E37_79B9_7F4A_7C15 | 1)
         previous = fingerprint
-        if young.count >= 2 * Self.generation {
-            swap(&young, &old)
-            young.removeAll()
-        }
+        if table.count >= 2 * Self.generation { table.beginGeneration() }
         let isKnown = insert(fingerprint)
         if namesItsCycle { return isKnown ? .repeated : .new }
-        if insert(pair) { return .repeated }
+        // The pair of a new line is new.
+        if insert(pair, mayBeOld: isKnown) { return .repeated }
         return isKnown ? .similar : .new
     }
 
-    private mutating func insert(_ fingerprint: UInt64) -> Bool {
-        let isKnown = old.contains(fingerprint)
-        if young.insert(fingerprint) { return true }
+    private mutating func insert(_ fingerprint: UInt64, mayBeOld: Bool = true) -> Bool {
+        let isKnown = mayBeOld && table.isOld(fingerprint)
+        if table.insert(fingerprint) { return true }
         if ring.count < Self.kept {
             ring.append(fingerprint)
         } else {
@@ -62,36 +59,46 @@ struct RecentLines: Sendable {
     }
 }
 
-/// A set of values that are already hashes: open addressing, at most half full.
+/// Values that are already hashes, in two generations: open addressing, each at most half full.
+///
+/// The slots of both generations lie side by side, so that looking into the second one costs no other cache line.
 private struct FingerprintTable: Sendable {
     private static let slotCount = 65_536
 
     private var table: [UInt64] = []
+    /// The generation that values are added to: 0 or 1, its place in each pair of slots.
+    private var young = 0
+    /// The values of that generation.
     private(set) var count = 0
 
-    func contains(_ fingerprint: UInt64) -> Bool {
+    /// Whether a value is in the generation before.
+    func isOld(_ fingerprint: UInt64) -> Bool {
         guard !table.isEmpty else { return false }
-        return table[slot(of: fingerprint)] == fingerprint
+        return table[place(of: fingerprint, young ^ 1)] == fingerprint
     }
 
-    /// Inserts a fingerprint; true if it was already there.
+    /// Adds a value; true if it was already there in this generation.
     mutating func insert(_ fingerprint: UInt64) -> Bool {
-        if table.isEmpty { table = [UInt64](repeating: 0, count: Self.slotCount) }
-        let slot = slot(of: fingerprint)
-        if table[slot] == fingerprint { return true }
-        table[slot] = fingerprint
+        if table.isEmpty { table = [UInt64](repeating: 0, count: 2 * Self.slotCount) }
+        let place = place(of: fingerprint, young)
+        if table[place] == fingerprint { return true }
+        table[place] = fingerprint
         count += 1
         return false
     }
 
-    mutating func removeAll() {
-        for index in table.indices { table[index] = 0 }
+    /// Forgets the generation before; the current one takes its place.
+    mutating func beginGeneration() {
+        young ^= 1
+        for place in stride(from: young, to: table.count, by: 2) { table[place] = 0 }
         count = 0
     }
 
-    private func slot(of fingerprint: UInt64) -> Int {
+    private func place(of fingerprint: UInt64, _ generation: Int) -> Int {
         var slot = Int(truncatingIfNeeded: fingerprint) & (Self.slotCount - 1)
-        while table[slot] != 0, table[slot] != fingerprint { slot = (slot + 1) & (Self.slotCount - 1) }
-        return slot
+        while table[2 * slot + generation] != 0, table[2 * slot + generation] != fingerprint {
+            slot = (slot + 1) & (Self.slotCount - 1)
+        }
+        return 2 * slot + generation
     }
 }
