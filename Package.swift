@@ -32,6 +32,7 @@ let package = Package(
         .executable(name: "dnp-telemetry", targets: ["dnp-telemetry"]),
         .library(name: "TelemetryEvents", targets: ["TelemetryEvents"]),
         .library(name: "PrefetchLifecycle", targets: ["PrefetchLifecycle"]),
+        .library(name: "RefreshLifecycle", targets: ["RefreshLifecycle"]),
         .library(name: "MetricsRegistry", targets: ["MetricsRegistry"]),
         .library(name: "RuntimeMetrics", targets: ["RuntimeMetrics"]),
         .library(name: "EventLedger", targets: ["EventLedger"]),
@@ -63,7 +64,17 @@ let package = Package(
         .target(name: "CStartSignals"),
 
         .target(name: "TelemetryEvents", swiftSettings: strict),
-        .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .target(name: "LifecycleState", swiftSettings: strict),
+        .target(
+            name: "PrefetchLifecycle",
+            dependencies: ["LifecycleState", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "RefreshLifecycle",
+            dependencies: ["LifecycleState", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
         .target(
             name: "MetricsRegistry",
             dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
@@ -183,6 +194,11 @@ let package = Package(
         .testTarget(
             name: "PrefetchLifecycleTests",
             dependencies: ["PrefetchLifecycle", "TelemetryEvents", "TestSupport"],
+            swiftSettings: tests
+        ),
+        .testTarget(
+            name: "RefreshLifecycleTests",
+            dependencies: ["RefreshLifecycle", "LifecycleState", "TelemetryEvents", "TestSupport"],
             swiftSettings: tests
         ),
         .testTarget(

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// The pages of a checkpoint are part of this library's interface.
+@_exported public import LifecycleState
 public import TelemetryEvents
 
 extension LifecycleFold {
@@ -37,13 +39,13 @@ extension LifecycleFold {
         groups.append(to: &value)
         value.append((identities.clock.now ?? clock).microseconds)
         value.append(identities.clock.row.microseconds)
-        delta.append(.encoded(StatePage(key: Self.totalsKey, value: value.bytes)))
+        delta.append(StatePage(key: Self.totalsKey, value: value.bytes))
         if !isLayoutSaved {
             isLayoutSaved = true
             var layout = StateWriter()
             layout.append(Self.stateVersion)
             layout.append(Int64(identities.lastWithoutReasons.map { Int64($0) } ?? -1))
-            delta.append(.encoded(StatePage(key: Self.layoutKey, value: layout.bytes)))
+            delta.append(StatePage(key: Self.layoutKey, value: layout.bytes))
         }
         identities.takeChanges(into: &delta)
         cycles.takeChanges(into: &delta)
@@ -133,136 +135,5 @@ extension LifecycleFold {
             cycles.slot(schedule: replaced, where: { _ in true }) != nil
         else { return schedule }
         return replaced
-    }
-}
-
-/// One page of the fold's checkpointed state.
-public struct StatePage: Hashable, Sendable {
-    /// The name of the page; pages are restored in the order of their keys.
-    public var key: String
-    /// The encoded content.
-    public var value: [UInt8]
-
-    /// Creates a page.
-    public init(key: String, value: [UInt8]) {
-        self.key = key
-        self.value = value
-    }
-}
-
-/// A checkpoint page that cannot be read.
-public struct StateError: Error, Sendable, CustomStringConvertible {
-    /// The key of the page.
-    public let key: String
-    /// What is wrong with it.
-    public let problem: StaticString
-
-    init(key: String, problem: StaticString) {
-        self.key = key
-        self.problem = problem
-    }
-
-    /// What was expected, what was found and what to do.
-    public var description: String {
-        "expected a readable page of state under \"\(key)\", found \(problem); "
-            + "the ledger is damaged or was written by another version"
-    }
-}
-
-/// Eight hexadecimal digits, whose text order is the order of the numbers.
-func sortable(_ number: UInt32) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-}
-
-/// The changes since the last checkpoint, as of one moment: key prefixes to delete, then pages to write.
-///
-/// Pages are encoded when they are taken, so that a large delta can be written in parts. Until then they share their
-/// memory with the fold.
-public struct StateDelta: Sendable {
-    /// A page as the fold holds it in memory.
-    enum Page: Sendable {
-        case encoded(StatePage)
-        case cycles([Cycle], long: [Int: LongCycle], number: UInt32)
-        case installations([Installation], number: UInt32)
-        case identities(IdentityPage)
-
-        var encoded: StatePage {
-            switch self {
-            case .encoded(let page): page
-            case .cycles(let cycles, let long, let number): CyclePage.encode(cycles, long: long, number: number)
-            case .installations(let installations, let number):
-                InstallationTable.encode(installations, number: number)
-            case .identities(let page): page.encoded
-            }
-        }
-    }
-
-    private var prefixes: [String] = []
-    private var pages: [Page?] = []
-    private var deleted = 0
-    private var taken = 0
-
-    /// No change.
-    public init() {}
-
-    /// The number of prefixes and pages not taken yet.
-    public var count: Int { prefixes.count - deleted + pages.count - taken }
-
-    mutating func delete(prefix: String) { prefixes.append(prefix) }
-
-    mutating func append(_ page: Page) { pages.append(page) }
-
-    /// Takes the next key prefixes to delete; they precede all pages.
-    public mutating func takeDeletedPrefixes(_ limit: Int) -> [String] {
-        let end = deleted + min(max(0, limit), prefixes.count - deleted)
-        defer { deleted = end }
-        return Array(prefixes[deleted..<end])
-    }
-
-    /// Takes and encodes the next page; nil when none is left.
-    public mutating func takePage() -> StatePage? {
-        guard taken < pages.count, let page = pages[taken] else { return nil }
-        pages[taken] = nil
-        taken += 1
-        return page.encoded
-    }
-}
-
-/// Writes the integers of a page, little-endian.
-struct StateWriter {
-    private(set) var bytes: [UInt8] = []
-
-    mutating func reserveCapacity(_ count: Int) { bytes.reserveCapacity(count) }
-
-    mutating func append<Word: FixedWidthInteger>(_ word: Word) {
-        unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
-    }
-}
-
-/// Reads the integers of a page; every read is checked against its end.
-struct StateReader {
-    private let page: StatePage
-    private var position = 0
-
-    init(_ page: StatePage) {
-        self.page = page
-    }
-
-    var remaining: Int { page.value.count - position }
-
-    mutating func word() throws(StateError) -> UInt64 { try integer() }
-
-    mutating func integer<Word: FixedWidthInteger>() throws(StateError) -> Word {
-        let size = MemoryLayout<Word>.size
-        guard remaining >= size else { throw StateError(key: page.key, problem: "a page cut short") }
-        var word: Word = 0
-        unsafe withUnsafeMutableBytes(of: &word) { target in
-            unsafe page.value.withUnsafeBytes { source in
-                unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[position..<position + size]))
-            }
-        }
-        position += size
-        return Word(littleEndian: word)
     }
 }

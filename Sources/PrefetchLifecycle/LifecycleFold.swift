@@ -18,6 +18,9 @@ public struct LifecycleFold: Sendable {
     public var totalsByGroup: [LifecycleGroup] { groups.groups }
     /// The latest time of any batch or tick, since a tick last set it back (`tick(to:)`).
     public internal(set) var clock = Timestamp(microseconds: 0)
+    /// How many events of other apps it passed over. Their identities are remembered, so that one ledger needs one memory
+    /// of them; whoever sees this grow gives the batch to their fold. Not part of a checkpoint.
+    public private(set) var otherEvents: UInt64 = 0
     /// What the events did since the last `takeEffects()`.
     var effects = EffectTally()
     /// How often the limits of the state are halved, because its disk is small.
@@ -138,6 +141,11 @@ public struct LifecycleFold: Sendable {
         var cursor = EventCursor()
         var event = Event(kind: .pluginStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
+            if event.kind.app != .dnp {
+                otherEvents &+= 1
+                if deduplicates { identities.insert(key.identity(of: event, in: records)) }
+                continue
+            }
             if !isReceiver { event.clockSkew = nil }
             guard deduplicates else {
                 if event.kind.countsByItself, !isFirst(key.identity(of: event, in: records)) { continue }

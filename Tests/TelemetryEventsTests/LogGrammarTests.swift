@@ -314,6 +314,7 @@ extension LogRule {
             case .call: "whether a token and an ETag were sent"
             case .code: "the opening is the code; keys"
             case .refusal: "an error, or none"
+            case .refresh: "words"
             }
         let reason = form.reason.map { " with reason \($0.name)" } ?? ""
         return "| `\(opening)` | \(meaning)\(reason) | \(form.phase) | \(rest) |"

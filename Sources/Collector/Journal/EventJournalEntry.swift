@@ -38,10 +38,13 @@ enum EventJournalEntry {
         entry.append(timestamp) { event.timestamp.appendRFC3339(to: &$0) }
         if let due = event.scheduledFor { entry.append(scheduledFor) { due.appendRFC3339(to: &$0) } }
         if let reason = event.reason { entry.append(Self.reason, reason.name) }
+        if let reason = event.skipReason { entry.append(Self.reason, reason.name) }
         text(error, event.error, records, &entry)
-        if let duration = event.duration { entry.append(Self.duration) { $0.appendMilliseconds(duration) } }
+        if let duration = event.duration, event.kind != .refreshScheduled {
+            entry.append(Self.duration) { $0.appendMilliseconds(duration) }
+        }
         if let ttl = event.ttl { entry.append(Self.ttl, ttl) }
-        if let status = event.status { entry.append(Self.status, status) }
+        if let status = event.status, event.kind.app == .dnp { entry.append(Self.status, status) }
         if let installation = event.installation { entry.append(Self.installation) { installation.appendHex(to: &$0) } }
         text(platform, event.platform, records, &entry)
         text(appVersion, event.appVersion, records, &entry)
@@ -92,7 +95,8 @@ extension EventKind {
     var journalPriority: Int {
         switch self {
         case .prefetchScheduleFailed, .prefetchFailure, .prefetchExpired, .prefetchMissed, .contentCacheFailed,
-            .contentMissing, .notificationDenied, .notificationDrift, .pluginError:
+            .contentMissing, .notificationDenied, .notificationDrift, .pluginError, .refreshExpired,
+            .refreshScheduleFailed, .refreshNotificationFailed:
             4
         default: 6
         }
@@ -134,6 +138,16 @@ extension EventKind {
         case .scheduleSnapshot: "38ec9cc63c594221b2ba40998470bdf0"
         case .identityChanged: "c35b0f79545a48d2bb11a6cd8100283e"
         case .cacheCleared: "f6f9bda56ac14fbdb5452d6fc875b9ca"
+        case .refreshStarted: "103c1719192b43b49775870e78aacdc4"
+        case .refreshChecked: "4735da124982497a8096cfd6d94326aa"
+        case .refreshCompleted: "6fd5b1c76d83448586a03bac1861d2eb"
+        case .refreshExpired: "6673fc38d09f4ec5b94163227f4f8dc8"
+        case .refreshSkipped: "e9d4e54cd3d54d12b4959edd999bdb0e"
+        case .refreshScheduled: "3eaa7e1855534ddba03c68265a2a55e8"
+        case .refreshScheduleFailed: "66e91ac5bd3c45fa8caa8866946feb82"
+        case .refreshNotificationSent: "b976148383464b6da01e0585356dfb2e"
+        case .refreshNotificationSkipped: "b8e540b786df4ffb8424cc3954c43eb2"
+        case .refreshNotificationFailed: "a44cbbcd8a7c42bb95bf2231e4de1f5b"
         }
     }
 }

@@ -264,11 +264,7 @@ extension EventKind {
             .prefetchMissed, .prefetchCompleted, .contentCached, .contentMissing, .prefetchUsedForNotification,
             .notificationDelivered, .notificationDenied, .notificationDrift, .prefetchCycleComplete:
             true
-        case .prefetchRegistered, .prefetchScheduleFailed, .prefetchStarted, .contentCacheFailed,
-            .notificationScheduled, .timezoneChanged, .leadCapped, .pluginStarted, .telemetrySnapshot,
-            .permissionGranted, .prefetchCancelled, .schedulePersisted, .pluginError, .apiCall, .timeWarped,
-            .rollingWindow, .scheduleSnapshot, .identityChanged, .cacheCleared:
-            false
+        default: false
         }
     }
 }

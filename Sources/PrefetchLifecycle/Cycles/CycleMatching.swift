@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TelemetryEvents
+import TelemetryEvents
 
 /// What an event says about which cycle it belongs to (docs/lifecycle.md, Cycles).
 struct CycleAddress {
@@ -42,11 +42,6 @@ extension EventKind {
         default: false
         }
     }
-}
-
-extension Pseudonym {
-    /// 64 bits of the pseudonym, which is a keyed hash already; never 0.
-    package var fingerprint: UInt64 { Swift.max((high ^ low >> 1) &* 0x9E37_79B9_7F4A_7C15, 1) }
 }
 
 /// The cycle that an event belongs to, and what has to change for it.

@@ -17,7 +17,7 @@ struct CyclePage {
         self.number = number
     }
 
-    static func key(_ number: UInt32) -> String { prefix + sortable(number) }
+    static func key(_ number: UInt32) -> String { prefix + StatePage.sortable(number) }
 
     private var page: StatePage { StatePage(key: Self.key(number), value: value.bytes) }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LifecycleState
 import TelemetryEvents
 
 /// The open cycles, in dense pages of 256; a checkpoint writes the pages that changed.
@@ -275,7 +276,9 @@ extension CycleTable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
-            delta.append(.cycles(pages[page], long: longCycles[page], number: UInt32(page)))
+            delta.append { [cycles = pages[page], long = longCycles[page]] in
+                CyclePage.encode(cycles, long: long, number: UInt32(page))
+            }
         }
         for page in pages.count..<max(pages.count, savedPages) {
             delta.delete(prefix: CyclePage.key(UInt32(page)))
@@ -309,24 +312,4 @@ extension CycleTable {
         savedPages = pages.count
         isDirty = Array(repeating: version != LifecycleFold.stateVersion, count: pages.count)
     }
-}
-
-/// A lower bound of the closing times in each page of cycles, so that a search skips pages without due cycles.
-///
-/// A bound is exact after a search and may become too early, never too late; it never affects what is found.
-private struct PageDeadlines: Sendable {
-    private var earliest: [UInt32] = []
-
-    mutating func appendPage() { earliest.append(.max) }
-
-    mutating func removeLastPage() { earliest.removeLast() }
-
-    /// Lowers the bound to a closing time; 0 is a cycle without events yet, which cannot be due.
-    mutating func lower(to second: UInt32, page: Int) {
-        if second < earliest[page], second != 0 { earliest[page] = second }
-    }
-
-    func mayBeDue(page: Int, at second: UInt32) -> Bool { earliest[page] <= second }
-
-    mutating func set(_ second: UInt32, page: Int) { earliest[page] = second }
 }

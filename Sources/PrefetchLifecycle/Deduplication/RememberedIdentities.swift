@@ -204,12 +204,14 @@ struct IdentityGeneration: Sendable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in filledPages {
-            delta.append(.identities(IdentityPage(page, of: self, number: firstUnsavedPage)))
+            let held = IdentityPage(page, of: self, number: firstUnsavedPage)
+            delta.append { held.encoded }
             firstUnsavedPage += 1
         }
         filledPages.removeAll()
         if !isLastPageSaved {
-            delta.append(.identities(IdentityPage(lastPage, of: self, number: firstUnsavedPage)))
+            let held = IdentityPage(lastPage, of: self, number: firstUnsavedPage)
+            delta.append { held.encoded }
             isLastPageSaved = true
         }
     }
@@ -228,7 +230,7 @@ struct IdentityGeneration: Sendable {
 }
 
 /// A checkpoint page of identities: the start of their generation, then eight bytes each.
-struct IdentityPage {
+struct IdentityPage: Sendable {
     static let prefix = "identities/"
 
     var generation: UInt32
@@ -236,7 +238,7 @@ struct IdentityPage {
     var startedAt: Timestamp
     var identities: [UInt64]
 
-    static func prefix(generation: UInt32) -> String { "\(prefix)\(sortable(generation))/" }
+    static func prefix(generation: UInt32) -> String { "\(prefix)\(StatePage.sortable(generation))/" }
 
     init(_ identities: [UInt64], of generation: IdentityGeneration, number: UInt32) {
         self.generation = generation.number
@@ -249,7 +251,7 @@ struct IdentityPage {
         var value = StateWriter()
         value.append(UInt64(bitPattern: startedAt.microseconds))
         for identity in identities { value.append(identity) }
-        return StatePage(key: Self.prefix(generation: generation) + sortable(number), value: value.bytes)
+        return StatePage(key: Self.prefix(generation: generation) + StatePage.sortable(number), value: value.bytes)
     }
 
     init(_ page: StatePage) throws(StateError) {

@@ -118,7 +118,9 @@ extension InstallationTable {
     /// The pages that changed since the last call.
     mutating func takeChanges(into delta: inout StateDelta) {
         for page in pages.indices where isDirty[page] {
-            delta.append(.installations(pages[page], number: UInt32(page)))
+            delta.append { [installations = pages[page]] in
+                Self.encode(installations, number: UInt32(page))
+            }
             isDirty[page] = false
         }
     }
@@ -126,7 +128,7 @@ extension InstallationTable {
     static func encode(_ installations: [Installation], number: UInt32) -> StatePage {
         var value = StateWriter()
         for installation in installations { value.append(installation) }
-        return StatePage(key: prefix + sortable(number), value: value.bytes)
+        return StatePage(key: prefix + StatePage.sortable(number), value: value.bytes)
     }
 
     /// Restores a page of a checkpoint; pages come in order.

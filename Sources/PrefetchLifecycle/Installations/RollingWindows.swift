@@ -153,7 +153,7 @@ extension RollingWindows {
                 value.append(entry.pending)
                 value.append(entry.limit)
             }
-            delta.append(.encoded(StatePage(key: Self.prefix + sortable(UInt32(page)), value: value.bytes)))
+            delta.append(StatePage(key: Self.prefix + StatePage.sortable(UInt32(page)), value: value.bytes))
         }
     }
 

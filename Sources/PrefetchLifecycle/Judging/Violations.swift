@@ -165,16 +165,6 @@ public enum ViolationKind: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Who is responsible for a violation, in the behaviour classification of the plugin's documentation.
-public enum ViolationBucket: String, CaseIterable, Sendable {
-    /// Deterministic: a bug of the plugin.
-    case a = "A"
-    /// A fault of the app's or the plugin's logic.
-    case b = "B"
-    /// The operating system's timing: a note, not a bug.
-    case c = "C"
-}
-
 /// A violation of a rule by a cycle.
 public struct CycleViolation: Hashable, Sendable {
     /// The rule.

@@ -12,6 +12,28 @@ public enum CanonicalJSON {
         output.append(UInt8(ascii: "\""))
         text(#","scheduleId":""#, event.scheduleId, bytes, &output)
         time(#","timestamp":""#, event.timestamp, &output)
+        if event.kind.app == .aiq {
+            refreshProperties(event, to: &output)
+            text(#","error":""#, event.error, bytes, &output)
+        } else {
+            prefetchFields(event, bytes, &output)
+        }
+        conditions(event, &output)
+        number(#","minutes":"#, event.minutes, &output)
+        if let installation = event.installation {
+            output.append(#","installation":""#)
+            installation.appendHex(to: &output)
+            output.append(UInt8(ascii: "\""))
+        }
+        text(#","eventId":""#, event.eventId, bytes, &output)
+        text(#","platform":""#, event.platform, bytes, &output)
+        text(#","appVersion":""#, event.appVersion, bytes, &output)
+        text(#","osVersion":""#, event.osVersion, bytes, &output)
+        text(#","deviceModel":""#, event.deviceModel, bytes, &output)
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private static func prefetchFields(_ event: Event, _ bytes: Span<UInt8>, _ output: inout [UInt8]) {
         time(#","scheduledFor":""#, event.scheduledFor, &output)
         time(#","earliestBeginDate":""#, event.earliestBeginDate, &output)
         number(#","duration_ms":"#, event.duration, unit: 1_000, &output)
@@ -33,19 +55,6 @@ public enum CanonicalJSON {
         text(#","scheduleHash":""#, event.scheduleHash, bytes, &output)
         clientCounters(event, bytes, &output)
         plan(event, bytes, &output)
-        conditions(event, &output)
-        number(#","minutes":"#, event.minutes, &output)
-        if let installation = event.installation {
-            output.append(#","installation":""#)
-            installation.appendHex(to: &output)
-            output.append(UInt8(ascii: "\""))
-        }
-        text(#","eventId":""#, event.eventId, bytes, &output)
-        text(#","platform":""#, event.platform, bytes, &output)
-        text(#","appVersion":""#, event.appVersion, bytes, &output)
-        text(#","osVersion":""#, event.osVersion, bytes, &output)
-        text(#","deviceModel":""#, event.deviceModel, bytes, &output)
-        output.append(UInt8(ascii: "}"))
     }
 
     private static func text(

@@ -15,7 +15,7 @@ public struct IdentityKey: Sendable {
     }
 
     /// The hash for deduplication, over installation, schedule, kind, timestamp, `eventId`, a failure's reason
-    /// and the code of an error of the plugin.
+    /// and the code of an error of the plugin, or what an event of the background refresh tells.
     ///
     /// - Parameter bytes: the bytes that the event was read from.
     public func identity(of event: borrowing Event, in bytes: Span<UInt8>) -> UInt64 {
@@ -89,6 +89,7 @@ public struct IdentityKey: Sendable {
         hash.combine(UInt64(bitPattern: event.timestamp.microseconds))
         if !event.eventId.isEmpty { hash.combine(bytes, event.eventId) }
         if event.kind == .pluginError, !event.error.isEmpty { hash.combine(bytes, event.error) }
+        if event.kind.app == .aiq { hash.combine(event.refreshIdentity) }
         return hash.finalized()
     }
 

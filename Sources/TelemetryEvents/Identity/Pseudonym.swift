@@ -180,3 +180,9 @@ struct PseudonymCache {
         slots[first] = slot
     }
 }
+
+extension Pseudonym {
+    /// 64 bits of the pseudonym, which is a keyed hash already; never 0.
+    @inlinable
+    public var fingerprint: UInt64 { Swift.max((high ^ low >> 1) &* 0x9E37_79B9_7F4A_7C15, 1) }
+}

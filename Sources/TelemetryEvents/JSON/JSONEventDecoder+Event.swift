@@ -9,6 +9,8 @@ extension JSONEventDecoder {
         var hasMessage = false
         /// The reason derived from a `reason` text outside the closed set.
         var impliedReason: FailureReason?
+        /// Whether its kind is the name of a refresh that failed.
+        var isFailedRefresh = false
         /// The fields whose texts were altered.
         var altered: AlteredFields = []
         var event = Event(kind: .pluginStarted, timestamp: .earliestAccepted)
@@ -51,7 +53,7 @@ extension JSONEventDecoder {
                 let name = try scanner.string(bytes)
                 try scanner.expect(UInt8(ascii: ":"), bytes)
                 let field = fieldNamed(name, bytes)
-                if field == nil { fieldSpellings.note(name, bytes) }
+                if field == nil { noteUnknown(name, bytes) }
                 guard try member(field, into: &draft, &shape, &scanner, bytes) else { break }
             } while try !scanner.endsList(with: UInt8(ascii: "}"), bytes)
         } catch {
@@ -94,6 +96,8 @@ extension JSONEventDecoder {
                 scanner.position = start
                 try skipMember(&shape, &scanner, bytes)
             }
+        case nil where !shape.isEnvelope && isRefreshProperty(of: draft):
+            try readUnknownMember(of: draft, &scanner, bytes)
         case .events?, .sentAt?, nil:
             if field == .events, shape.mayBeEnvelope { shape.otherEvents += 1 }
             decoded.unknownFields += 1
@@ -219,6 +223,7 @@ extension JSONEventDecoder {
         guard draft.hasTimestamp else { throw JSONFault(.missingField, .timestamp) }
         let kind = draft.event.kind
         draft.event.clockSkew = clockSkew
+        if kind.app == .aiq { try completeRefresh(&draft, bytes) }
         if kind.belongsToCycle, draft.event.scheduleId.isEmpty, draft.event.scheduledFor == nil {
             throw JSONFault(.missingField, .scheduleId)
         }
@@ -351,8 +356,7 @@ extension JSONEventDecoder {
             if let field = try field(&scanner, bytes) {
                 try read(field, into: &draft, &scanner, bytes)
             } else {
-                decoded.unknownFields += 1
-                try scanner.skipValue(bytes, depth: 1)
+                try readUnknownMember(of: draft, &scanner, bytes)
             }
         } while try !scanner.endsList(with: UInt8(ascii: "}"), bytes)
         try complete(&draft, bytes)
@@ -384,7 +388,7 @@ extension JSONEventDecoder {
         try scanner.expect(UInt8(ascii: ":"), bytes)
         let field = fieldNamed(name, bytes)
         guard field != .events, field != .sentAt else { throw JSONFault(.malformedJSON) }
-        if field == nil { fieldSpellings.note(name, bytes) }
+        if field == nil { noteUnknown(name, bytes) }
         return field
     }
 }

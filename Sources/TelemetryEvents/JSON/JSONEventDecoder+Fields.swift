@@ -21,6 +21,10 @@ extension JSONEventDecoder {
         switch field {
         case .event:
             draft.event.kind = try kind(&scanner, bytes)
+            draft.isFailedRefresh = false
+            if draft.event.kind == .refreshCompleted {
+                draft.isFailedRefresh = isFailedRefresh(endingAt: scanner.position, bytes)
+            }
             draft.hasKind = true
         case .timestamp:
             draft.event.timestamp = try timestamp(&scanner, bytes)
@@ -35,6 +39,8 @@ extension JSONEventDecoder {
         case .status: draft.event.status = try integer(field, 0...999, &scanner, bytes)
         case .bytes: draft.event.byteCount = try integer(field, 0...Self.tebibyte, &scanner, bytes)
         case .items: draft.event.itemCount = try integer(field, 0...Self.tebibyte, &scanner, bytes)
+        case .reason where draft.event.kind.app == .aiq:
+            try readRefreshProperty(.reason, of: draft, depth: 1, &scanner, bytes)
         case .reason:
             let text = try text(field, 0...JSONLimits.eventBytes, of: &draft.event, &scanner, bytes)
             draft.event.reason = reason(named: text, bytes)
@@ -78,6 +84,7 @@ extension JSONEventDecoder {
         case .message:
             draft.hasMessage = true
             try scanner.skipValue(bytes, depth: 1)
+        case .properties: try refreshProperties(first, of: draft, &scanner, bytes)
         case .events, .sentAt: try scanner.skipValue(bytes, depth: 1)
         }
     }

@@ -40,6 +40,10 @@ public struct JSONEventDecoder {
     let carried: CarriedCycles?
     var decoded = DecodedEvents()
     var fieldSpellings = FieldSpellings()
+    /// What the current event tells of a background refresh.
+    var refresh = RefreshValues()
+    /// The property that the last unknown name is.
+    var looseProperty: RefreshProperty?
     var kindSpellings = Spellings()
     /// Where the broken member of the last top-level value begins, if that is an envelope without an end.
     var cutAt: Int?
@@ -270,6 +274,7 @@ public struct JSONEventDecoder {
     /// Discards the texts of the previous event.
     mutating func resetTexts() {
         if !texts.bytes.isEmpty { texts.removeAll() }
+        if refresh.isUsed { refresh = RefreshValues() }
         hasOwnTexts = isLongInput
     }
 

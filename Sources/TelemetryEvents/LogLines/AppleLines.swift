@@ -20,8 +20,10 @@ enum AppleDefaultLine {
         guard cursor.digits(bytes) != nil else { return false }
         line.process = process
         line.platform = .ios
+        let names = cursor.position
         while cursor.skip(through: UInt8(ascii: ":"), bytes) {
             if cursor.peek(bytes) == UInt8(ascii: " ") {
+                line.noteProcess(bytes.trimmed(names..<cursor.position - 1), bytes)
                 line.readAppleMessage(bytes, cursor)
                 break
             }
@@ -68,7 +70,7 @@ enum AppleSyslogLine {
         guard !heading.hasThread, heading.skipSeparator(bytes, &cursor) else { return false }
         line.process = heading.process
         line.device = heading.device(bytes)
-        line.component = bytes.component(ofProgram: heading.program(bytes))
+        line.noteProgram(heading.program(bytes), bytes)
         var message = cursor
         message.skipSpaces(bytes)
         if message.peek(bytes) == UInt8(ascii: "(") || bytes.equals("localhost", in: line.device) {
@@ -99,6 +101,7 @@ enum XcodeLine {
         guard heading.hasThread else { return false }
         line.process = heading.process
         line.platform = .ios
+        line.noteProcess(heading.program(bytes), bytes)
         var cursor = LineCursor(heading.end, end)
         _ = cursor.consume(UInt8(ascii: ":"), bytes)
         line.readAppleMessage(bytes, cursor)
@@ -123,6 +126,7 @@ enum IDeviceSyslogLine {
         line.process = heading.process
         line.platform = .ios
         if !hasDecimals { line.device = heading.device(bytes) }
+        line.noteProcess(heading.program(bytes), bytes)
         line.readAppleMessage(bytes, cursor)
         return true
     }
@@ -151,7 +155,9 @@ enum AppleNDJSONLine {
             var cursor = LineCursor(process)
             line.process = cursor.digits(bytes) ?? 0
         }
-        if let subsystem = object.subsystem, let category = object.category {
+        if let path = object.processPath { line.noteProcess(bytes.lastPathPart(path), bytes) }
+        if let subsystem = object.subsystem, let category = object.category, !subsystem.isEmpty {
+            line.isUnmarked = false
             line.component = AppleSubsystem.component(bytes, subsystem: subsystem, category: category)
         }
         line.readMessage(bytes, LineCursor(bytes.trimmedLine(message)))
@@ -248,6 +254,7 @@ extension UnwrappedLine {
             var ahead = LineCursor(group, Swift.min(cursor.end, group + AppleSubsystem.reach))
             if ahead.skip(through: UInt8(ascii: "]"), bytes) {
                 component = AppleSubsystem.component(bytes, group..<ahead.position - 1)
+                isUnmarked = false
                 if component != nil { platform = .ios }
                 cursor.position = ahead.position
             }

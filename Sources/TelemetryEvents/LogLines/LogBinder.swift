@@ -109,6 +109,9 @@ public struct LogBinder: Sendable {
         let stream = stream(of: parsed, bytes)
         let device = binding.device(ofStream: stream)
         binding.devices[device].usedAt = binding.lineCount
+        if parsed.message.form.isOfRefresh {
+            return bindRefresh(parsed, stream, device, bytes, novelty)
+        }
         if novelty == .new, parsed.fingerprint != 0, let stamp = parsed.stamp,
             binding.devices[device].stamped.add(stamp)
         {
@@ -156,6 +159,20 @@ public struct LogBinder: Sendable {
             emitOrHold(parsed, isOfDevice ? nil : cycleIndex, device, process, time, bytes)
         }
         if let cycleIndex, !binding.devices[device].held.isEmpty { releaseNamed(device, cycleIndex) }
+    }
+
+    /// Emits an event of the background refresh. It belongs to no cycle, and what it shows of processes and times says
+    /// nothing about those of the plugin.
+    private mutating func bindRefresh(
+        _ parsed: ParsedMessage,
+        _ stream: Int,
+        _ device: Int,
+        _ bytes: Span<UInt8>,
+        _ novelty: RecentLines.Novelty
+    ) {
+        let time = time(of: parsed.stamp, stream: stream)
+        if novelty == .repeated { return }
+        emitOrHold(parsed, nil, device, binding.streams[stream].process, time, bytes)
     }
 
     /// Emits a call with the cycle that its process runs, if that is certain: a call names none, so it must not decide

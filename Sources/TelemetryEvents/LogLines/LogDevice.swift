@@ -291,7 +291,7 @@ struct LogLifetimes: Sendable {
 
     /// Records the lines of a chunk, before they are bound.
     mutating func add(_ messages: [ParsedMessage]) {
-        for index in messages.indices where messages[index].process != 0 {
+        for index in messages.indices where messages[index].process != 0 && !messages[index].message.form.isOfRefresh {
             let process = Process(device: messages[index].device, process: messages[index].process)
             let line = earlierLines + messages[index].line
             if process != last {

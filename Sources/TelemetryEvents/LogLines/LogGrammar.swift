@@ -4,6 +4,7 @@
 /// depend on the number of rules.
 struct LogGrammar: Sendable {
     static let shared = LogGrammar(rules)
+    static let ofRefresh = LogGrammar(refreshRules)
 
     private static let slotCount = 256
 

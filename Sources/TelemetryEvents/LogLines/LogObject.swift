@@ -10,6 +10,7 @@ struct LogObject {
     private(set) var category: Range<Int>?
     private(set) var timestamp: Range<Int>?
     private(set) var processID: Range<Int>?
+    private(set) var processPath: Range<Int>?
     // The journal.
     private(set) var message: Range<Int>?
     private(set) var realtime: Range<Int>?
@@ -17,6 +18,7 @@ struct LogObject {
     private(set) var process: Range<Int>?
     private(set) var syslogProcess: Range<Int>?
     private(set) var hostname: Range<Int>?
+    private(set) var syslogIdentifier: Range<Int>?
     /// The line of the plugin that structlog wrote.
     private(set) var structlogEvent: Range<Int>?
     /// Whether one of the texts contains escapes.
@@ -84,6 +86,8 @@ struct LogObject {
         case 9 where bytes.equals("_HOSTNAME", in: key): hostname = text
         case 10 where bytes.equals("SYSLOG_PID", in: key): syslogProcess = text
         case 12 where bytes.equals("eventMessage", in: key): eventMessage = text
+        case 16 where bytes.equals("processImagePath", in: key): processPath = text
+        case 17 where bytes.equals("SYSLOG_IDENTIFIER", in: key): syslogIdentifier = text
         case 20 where bytes.equals("__REALTIME_TIMESTAMP", in: key): realtime = text
         case 26 where bytes.equals("_SOURCE_REALTIME_TIMESTAMP", in: key): sourceRealtime = text
         default: return false
@@ -99,12 +103,14 @@ struct LogObject {
         Self.copy(&category, bytes, to: &output)
         Self.copy(&timestamp, bytes, to: &output)
         Self.copy(&processID, bytes, to: &output)
+        Self.copy(&processPath, bytes, to: &output)
         Self.copy(&message, bytes, to: &output, isByteNumbers: hasMessageBytes)
         Self.copy(&realtime, bytes, to: &output)
         Self.copy(&sourceRealtime, bytes, to: &output)
         Self.copy(&process, bytes, to: &output)
         Self.copy(&syslogProcess, bytes, to: &output)
         Self.copy(&hostname, bytes, to: &output)
+        Self.copy(&syslogIdentifier, bytes, to: &output)
         Self.copy(&structlogEvent, bytes, to: &output)
     }
 

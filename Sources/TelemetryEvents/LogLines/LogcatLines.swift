@@ -207,7 +207,12 @@ enum LogcatTag {
     @inline(__always)
     static func read(_ tag: Range<Int>, _ bytes: Span<UInt8>, into line: inout UnwrappedLine) {
         line.platform = .android
-        guard bytes.hasMarkerHead(at: tag.lowerBound, end: tag.upperBound) else { return }
+        guard bytes.hasMarkerHead(at: tag.lowerBound, end: tag.upperBound) else {
+            if bytes.hasRefreshHead(at: tag.lowerBound), bytes.isRefreshName(bytes.trimmed(tag)) {
+                line.component = .backgroundRefresh
+            }
+            return
+        }
         var end = tag.upperBound
         while end > tag.lowerBound, bytes[end - 1] == UInt8(ascii: " ") { end -= 1 }
         let name = tag.lowerBound + 4

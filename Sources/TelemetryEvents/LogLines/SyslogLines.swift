@@ -36,7 +36,8 @@ enum RFC5424Line {
     ) -> Bool {
         guard let host = field(bytes, &cursor) else { return false }
         if !isNil(bytes, host) { line.device = host }
-        guard field(bytes, &cursor) != nil, let process = field(bytes, &cursor) else { return false }
+        guard let program = field(bytes, &cursor), let process = field(bytes, &cursor) else { return false }
+        line.noteProcess(program, bytes)
         var digits = LineCursor(process)
         if let number = digits.digits(bytes), digits.isAtEnd { line.process = number }
         guard field(bytes, &cursor) != nil, cursor.consume(UInt8(ascii: " "), bytes) else { return false }
@@ -101,7 +102,7 @@ enum RFC3164Line {
         if let heading = ProcessHeading(bytes, cursor), !heading.hasThread {
             line.process = heading.process
             line.device = heading.device(bytes)
-            line.component = bytes.component(ofProgram: heading.program(bytes))
+            line.noteProgram(heading.program(bytes), bytes)
             if !heading.skipSeparator(bytes, &cursor) { cursor.position = heading.end }
             line.readAppleMessage(bytes, cursor)
             return true
@@ -110,7 +111,7 @@ enum RFC3164Line {
         let first = cursor.word(bytes)
         guard let last = first.last else { return false }
         if bytes[last] == UInt8(ascii: ":") {
-            line.component = bytes.component(ofProgram: first.dropLast())
+            line.noteProgram(first.dropLast(), bytes)
             line.readMessage(bytes, cursor)
             return true
         }
@@ -119,7 +120,7 @@ enum RFC3164Line {
         var ahead = cursor
         let program = ahead.word(bytes)
         if let last = program.last, bytes[last] == UInt8(ascii: ":") {
-            line.component = bytes.component(ofProgram: program.dropLast())
+            line.noteProgram(program.dropLast(), bytes)
             line.readMessage(bytes, ahead)
         } else {
             line.findMessage(bytes, cursor)
@@ -179,6 +180,7 @@ enum JournalJSONLine {
             line.process = cursor.digits(bytes) ?? 0
         }
         line.device = object.hostname ?? 0..<0
+        if let identifier = object.syslogIdentifier { line.noteProcess(identifier, bytes) }
         let cursor = LineCursor(bytes.trimmedLine(message))
         let inner = cursor.peek(bytes) == UInt8(ascii: "{") ? LogObject(bytes, cursor.rest) : nil
         if let inner, inner.isEvent {

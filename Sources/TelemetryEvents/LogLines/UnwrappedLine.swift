@@ -23,7 +23,8 @@ struct UnwrappedLine: Equatable, Sendable {
     var isEvent = false
     /// The platform that the wrapper tells of.
     var platform = LogPlatform.unknown
-    /// Whether nothing but its message says whether the plugin wrote it, as in `logcat -v raw`.
+    /// Whether nothing but its message says whether it is one of an app's, as in `logcat -v raw` and for a process that
+    /// writes other lines too.
     var isUnmarked = false
 
     /// Whether the plugin did not write it.
@@ -73,12 +74,14 @@ extension UnwrappedLine {
         cursor.skipSpaces(bytes)
         if let marker = bytes.opening(at: cursor.position, end: cursor.end) {
             read(marker, bytes, cursor.end)
-        } else if component != nil || hasUnknownMarker {
+        } else if component != nil && !isUnmarked || hasUnknownMarker {
             text = cursor.rest
         } else if let marker = bytes.firstMarker(in: cursor.rest),
             LogPreamble.fills(bytes, cursor.position..<marker.start)
         {
             read(marker, bytes, cursor.end)
+        } else if isUnmarked {
+            text = cursor.rest
         }
     }
 
@@ -86,6 +89,7 @@ extension UnwrappedLine {
     @inline(__always)
     mutating func read(_ marker: LogMarker, _ bytes: Span<UInt8>, _ end: Int) {
         component = marker.component
+        isUnmarked = false
         hasUnknownMarker = marker.component == nil
         var cursor = LineCursor(marker.end, end)
         _ = cursor.consume(UInt8(ascii: ":"), bytes)

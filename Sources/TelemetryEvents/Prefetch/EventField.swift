@@ -45,6 +45,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
     case tomorrow
     case schedules
     case message
+    case properties
 
     /// The accepted names of the field; the first is the canonical one.
     public var names: [StaticString] {
@@ -92,6 +93,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .tomorrow: ["tomorrow"]
         case .schedules: ["schedules"]
         case .message: ["message"]
+        case .properties: ["properties"]
         }
     }
 
@@ -119,6 +121,7 @@ public enum EventField: UInt8, CaseIterable, Sendable {
         case .pending, .limit, .today, .tomorrow: "a whole number from 0 to 1000000"
         case .schedules: "an array of at most 128 objects, each with scheduleId or notificationTime"
         case .message: "anything; it is not kept"
+        case .properties: "an object with at most 86400 seconds, 100000 days and 8784 hours, none below 0"
         case .age: "a number of seconds from 0 to 315360000"
         case .contentHash, .scheduleHash: "hexadecimal digits, as many as MD5, SHA-1 or SHA-2 has"
         case .telemetry: "an object of counter names and whole numbers"
@@ -135,7 +138,8 @@ extension EventField {
     var isCommonName: Bool {
         switch self {
         case .lowPowerMode, .pluggedIn, .backgroundRefresh, .simulator, .network, .hasPendingSchedules, .inProgress,
-            .conditional, .authenticated, .minutes, .pending, .limit, .today, .tomorrow, .schedules, .message:
+            .conditional, .authenticated, .minutes, .pending, .limit, .today, .tomorrow, .schedules, .message,
+            .properties:
             true
         default: false
         }
@@ -147,6 +151,7 @@ final class EventVocabulary: Sendable {
     static let shared = EventVocabulary()
 
     let fields = NameTable(EventField.allCases.flatMap { field in field.names.map { ($0, field) } })
-    let kinds = NameTable(EventKind.allCases.map { ($0.name, $0) })
+    let kinds = NameTable(EventKind.allCases.map { ($0.name, $0) } + RefreshAnalytics.kinds)
     let clientCounters = NameTable(ClientCounter.allCases.map { ($0.name, $0) })
+    let refreshProperties = NameTable(RefreshProperty.allCases.map { ($0.name, $0) })
 }

@@ -37,6 +37,16 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
     case scheduleSnapshot = 31
     case identityChanged = 32
     case cacheCleared = 33
+    case refreshStarted = 34
+    case refreshChecked = 35
+    case refreshCompleted = 36
+    case refreshExpired = 37
+    case refreshSkipped = 38
+    case refreshScheduled = 39
+    case refreshScheduleFailed = 40
+    case refreshNotificationSent = 41
+    case refreshNotificationSkipped = 42
+    case refreshNotificationFailed = 43
 
     /// The name in JSON, in the journal and in labels.
     public var name: StaticString {
@@ -74,6 +84,16 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         case .scheduleSnapshot: "schedule_snapshot"
         case .identityChanged: "identity_changed"
         case .cacheCleared: "cache_cleared"
+        case .refreshStarted: "refresh_started"
+        case .refreshChecked: "refresh_checked"
+        case .refreshCompleted: "refresh_completed"
+        case .refreshExpired: "refresh_expired"
+        case .refreshSkipped: "refresh_skipped"
+        case .refreshScheduled: "refresh_scheduled"
+        case .refreshScheduleFailed: "refresh_schedule_failed"
+        case .refreshNotificationSent: "refresh_notification_sent"
+        case .refreshNotificationSkipped: "refresh_notification_skipped"
+        case .refreshNotificationFailed: "refresh_notification_failed"
         }
     }
 
@@ -83,6 +103,9 @@ public enum EventKind: UInt8, CaseIterable, Sendable {
         case .prefetchRegistered, .prefetchScheduleFailed, .contentCacheFailed, .notificationDenied, .timezoneChanged,
             .leadCapped, .pluginStarted, .telemetrySnapshot, .permissionGranted, .prefetchCancelled, .pluginError,
             .apiCall, .timeWarped, .rollingWindow, .scheduleSnapshot, .identityChanged, .cacheCleared:
+            false
+        case .refreshStarted, .refreshChecked, .refreshCompleted, .refreshExpired, .refreshSkipped, .refreshScheduled,
+            .refreshScheduleFailed, .refreshNotificationSent, .refreshNotificationSkipped, .refreshNotificationFailed:
             false
         default:
             true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A component of the plugin, as named in `[DNP-...]`, in a logcat tag or in an Apple logging category.
+/// Who wrote a line: a component of the plugin, as named in `[DNP-...]`, in a logcat tag or in an Apple logging category, or
+/// the background refresh. Raw values are stored.
 public enum LogComponent: UInt8, CaseIterable, Sendable {
     /// `[DNP-FETCH]`
     case fetch
@@ -12,6 +13,8 @@ public enum LogComponent: UInt8, CaseIterable, Sendable {
     case storage
     /// `DNP-DEBUG:`, which developers read; its lines tell of nothing.
     case debug
+    /// `[BackgroundRefresh]`
+    case backgroundRefresh
 }
 
 /// A marker such as `[DNP-FETCH]` in a line.
@@ -63,9 +66,9 @@ extension Span<UInt8> {
     /// The marker that begins here.
     @inline(__always)
     func marker(at index: Int, end: Int) -> LogMarker? {
-        guard index + 6 < end, self[index] == UInt8(ascii: "["), hasMarkerHead(at: index + 1, end: end)
-        else {
-            return nil
+        guard index + 6 < end, self[index] == UInt8(ascii: "[") else { return nil }
+        guard hasMarkerHead(at: index + 1, end: end) else {
+            return hasRefreshHead(at: index + 1) ? refreshMarker(at: index, end: end) : nil
         }
         if let name = componentName(at: index + 5, end: end), index + 5 + name.length < end,
             self[index + 5 + name.length] == UInt8(ascii: "]")
@@ -85,8 +88,10 @@ extension Span<UInt8> {
     /// other programs have names such as `dnp-telemetry: `.
     @inline(__always)
     func unbracketedMarker(at index: Int, end: Int) -> LogMarker? {
-        guard index + 5 < end, paddedWord(at: index) & 0xFFFF_FFFF == 0x2D50_4E44 else { return nil }
-        return unbracketedMarker(name: index + 4, end: end)
+        guard index + 5 < end else { return nil }
+        let word = paddedWord(at: index)
+        if word & 0xFFFF_FFFF == 0x2D50_4E44 { return unbracketedMarker(name: index + 4, end: end) }
+        return word == Self.refreshHead ? unbracketedRefreshMarker(at: index, end: end) : nil
     }
 
     @inline(never)
@@ -104,6 +109,7 @@ extension Span<UInt8> {
     /// The component that a program has as its name, such as `DNP-FETCH`.
     @inline(__always)
     func component(ofProgram name: Range<Int>) -> LogComponent? {
+        if isRefreshName(name) { return .backgroundRefresh }
         guard name.count > 5, paddedWord(at: name.lowerBound) & 0xFFFF_FFFF == 0x2D50_4E44,
             let found = componentName(at: name.lowerBound + 4, end: name.upperBound),
             found.length + 4 == name.count
@@ -185,6 +191,7 @@ enum AppleSubsystem {
 
     /// The component of `subsystem:category`; nil if either is not the plugin's.
     static func component(_ bytes: Span<UInt8>, _ range: Range<Int>) -> LogComponent? {
+        if let component = RefreshLog.component(bytes, range) { return component }
         let colon = range.lowerBound + 32
         guard colon < range.upperBound, bytes[colon] == UInt8(ascii: ":") else { return nil }
         return component(bytes, subsystem: range.lowerBound..<colon, category: colon + 1..<range.upperBound)
@@ -192,6 +199,9 @@ enum AppleSubsystem {
 
     /// The component of a category in a subsystem; nil if either is not the plugin's.
     static func component(_ bytes: Span<UInt8>, subsystem: Range<Int>, category: Range<Int>) -> LogComponent? {
+        if bytes.equals(RefreshLog.subsystem, in: subsystem) {
+            return bytes.isRefreshName(category) ? .backgroundRefresh : nil
+        }
         guard bytes.equals("com.timesafari.dailynotification", in: subsystem),
             let name = bytes.componentName(at: category.lowerBound, end: category.upperBound),
             name.length == category.count

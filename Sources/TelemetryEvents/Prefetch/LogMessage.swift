@@ -82,6 +82,7 @@ struct LogMessageReader: Sendable {
     private static let latestPlanned = Timestamp(seconds: 4_102_444_800)
 
     private let grammar = LogGrammar.shared
+    private let refreshGrammar = LogGrammar.ofRefresh
     private let fields = LogField.table
     private let zone: ZoneOffsets
     private var times = LogStampReader()
@@ -100,7 +101,9 @@ struct LogMessageReader: Sendable {
         of component: LogComponent?,
         into message: inout LogMessage
     ) -> Bool {
+        if component == .backgroundRefresh { return readRefresh(bytes, text, refreshGrammar, into: &message) }
         guard let (form, rest) = grammar.match(bytes, text) else {
+            if component == nil, readRefresh(bytes, text, refreshGrammar, into: &message) { return true }
             return component == .plugin && readErrorCode(bytes, text, into: &message)
         }
         message = LogMessage(form)
@@ -119,6 +122,7 @@ struct LogMessageReader: Sendable {
             message.minutes = bytes.minutes(in: remainder, before: " minute")
             readFields(bytes, remainder, &message)
         case .call: readCall(bytes, remainder, &message)
+        case .refresh: break
         case .code:
             message.error = text.lowerBound..<rest
             readFields(bytes, remainder, &message)

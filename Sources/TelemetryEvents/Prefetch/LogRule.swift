@@ -43,6 +43,8 @@ struct LogRule: Sendable {
         case code
         /// The system's refusal to schedule, which may come with its error.
         case refusal
+        /// What a line of the background refresh says in words.
+        case refresh
     }
 
     /// How the message begins, ignoring case.
@@ -63,6 +65,9 @@ struct LogRule: Sendable {
         var kind: EventKind? {
             if case .event(let kind) = meaning { kind } else { nil }
         }
+
+        /// Whether it is a form of the background refresh, which has no cycles to bind lines to.
+        var isOfRefresh: Bool { kind?.app == .aiq }
     }
 
     init(

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TelemetryEvents
+
+/// Turns accepted events of the background refresh and the ledger's clock into counts and judged runs.
+///
+/// Like the fold of the prefetch it is pure: the same batches in the same order give the same totals and the same
+/// checkpoint, and it never reads a clock. It keeps no identities: those of both apps are remembered by the fold of the
+/// prefetch, through which every event of the ledger passes. An event that is given twice counts once, though.
+///
+/// What happens in a moment (a check, a skip, a schedule, a notification) counts at once. The outcome of a run counts a few
+/// seconds after its end, and its violations when it closes. Whatever the order of arrival, the totals are the same once
+/// all runs are closed. Folding an event costs O(facts of its installation) and, on average, no allocation.
+public struct RefreshFold: Sendable {
+    /// The sums of all runs.
+    public internal(set) var totals = RefreshTotals()
+    /// The latest time of any batch or tick, since a tick last set it back (`tick(to:)`).
+    public internal(set) var clock = Timestamp(microseconds: 0)
+
+    let limits: RefreshLifecycleLimits
+    let terms: RefreshTerms
+    private let anonymousIsOneInstallation: Bool
+    var installations = RefreshInstallationTable()
+    private var closedRuns: ClosedRuns
+    private var effects = RefreshEffects()
+
+    /// Creates an empty fold.
+    ///
+    /// - Parameters:
+    ///   - limits: how much state is kept.
+    ///   - keepsClosedRuns: whether to keep closed runs for `takeClosedRuns()`.
+    ///   - anonymousIsOneInstallation: whether events without an installation come from a single one, as in a device's
+    ///     log. If not, they are counted one by one, without runs.
+    public init(
+        limits: RefreshLifecycleLimits = RefreshLifecycleLimits(),
+        keepsClosedRuns: Bool = false,
+        anonymousIsOneInstallation: Bool = true
+    ) {
+        self.limits = limits
+        closedRuns = ClosedRuns(kept: keepsClosedRuns ? .all : .none)
+        self.anonymousIsOneInstallation = anonymousIsOneInstallation
+        terms = RefreshTerms(limits)
+    }
+
+    /// The runs whose outcome is not counted yet.
+    public var openRuns: Int { installations.openRuns }
+    /// The number of known installations.
+    public var knownInstallations: Int { installations.count }
+
+    /// Folds the events of a batch; those of other apps are passed over.
+    ///
+    /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
+    public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+        clock = max(clock, receivedAt)
+        var cursor = EventCursor()
+        var event = Event(kind: .refreshStarted, timestamp: receivedAt)
+        while try cursor.next(into: &event, in: records) {
+            if event.kind.app == .aiq { fold(event) }
+        }
+    }
+
+    /// Moves the clock without events, and counts and closes what is due.
+    ///
+    /// A tick is also what sets the clock back: batches only ever advance it, so after a false clock ahead nothing would
+    /// close until the true one has caught up. Closes the runs of at most `closingsPerTick` installations;
+    /// `isTickDue(at:)` says whether another tick is needed for the rest.
+    public mutating func tick(to now: Timestamp) {
+        if isAhead(of: now) { setBack(to: now) }
+        clock = max(clock, now)
+        let second = seconds(clock)
+        for slot in installations.due(at: second, limit: Self.closingsPerTick) { close(slot, at: second) }
+    }
+
+    /// Whether something is due, so that a tick must be written to the ledger.
+    public mutating func isTickDue(at now: Timestamp) -> Bool {
+        isAhead(of: now) || !installations.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
+    }
+
+    /// The runs with violations among those that `tick(to:)` would close at this time. Closes and counts nothing.
+    public func violations(closingAt now: Timestamp) -> [ClosedRun] {
+        var fold = self
+        fold.closedRuns = ClosedRuns(kept: .violating)
+        fold.tick(to: now)
+        return fold.takeClosedRuns()
+    }
+
+    /// Closes every run at the end of the input, judged at the time of the latest event of its installation.
+    public mutating func finish() {
+        for slot in 0..<installations.count { close(slot, at: nil) }
+        installations.removeAll()
+    }
+
+    /// The runs closed since the last call, in closing order.
+    public mutating func takeClosedRuns() -> [ClosedRun] {
+        defer { closedRuns.runs = [] }
+        return closedRuns.runs
+    }
+
+    /// What the events applied since the last call did. Not part of a checkpoint.
+    public mutating func takeEffects() -> RefreshEffects {
+        defer { effects = RefreshEffects() }
+        return effects
+    }
+
+    // MARK: Time
+
+    /// The installations that one tick closes runs of, which keeps the writer's pause to a few milliseconds.
+    ///
+    /// Ledger rows depend on it: replaying a tick must close the same runs, so it cannot change between versions.
+    static let closingsPerTick = 2_048
+
+    /// How far the ledger's clock may be ahead of a tick, which is more than clocks are slewed by: 5 minutes. Ledger rows
+    /// depend on it.
+    private static let toleratedLeadMicroseconds: Int64 = 5 * 60 * 1_000_000
+
+    private func isAhead(of now: Timestamp) -> Bool {
+        clock.microseconds &- now.microseconds > Self.toleratedLeadMicroseconds
+    }
+
+    private func timeOfTick(at now: Timestamp) -> Timestamp { isAhead(of: now) ? now : max(clock, now) }
+
+    private mutating func setBack(to now: Timestamp) {
+        clock = now
+        installations.limitDue(to: seconds(now), terms)
+    }
+
+    private func seconds(_ time: Timestamp) -> UInt32 { UInt32(clamping: time.microseconds / 1_000_000) }
+
+    // MARK: Events
+
+    private mutating func fold(_ event: borrowing Event) {
+        guard let fact = RefreshFact(event) else { return }
+        let fingerprint = event.installation?.fingerprint ?? 0
+        guard fingerprint != 0 || anonymousIsOneInstallation else { return countAlone(fact) }
+        let slot = installations.slot(of: fingerprint) ?? add(fingerprint)
+        if installations[slot].facts.count >= terms.factLimit { evictRuns(of: slot) }
+        let effect = installations.insert(fact, at: slot, terms, arrivedAt: seconds(clock), into: &totals)
+        effects.add(effect)
+        if installations.factCount > limits.facts { evictRuns(of: nextVictim()) }
+    }
+
+    /// Counts an event of one of many installations that are not told apart, and judges what it shows by itself.
+    private mutating func countAlone(_ fact: RefreshFact) {
+        var run = RefreshRun(fact)
+        run.add(fact, at: 0)
+        if fact.momentKey != nil { totals.count(fact) }
+        if fact.isEnd {
+            totals.count(run.outcome)
+            if let duration = run.duration { totals.duration.observe(duration) }
+        }
+        totals.count(RefreshVerdict(run, after: RefreshPast(isDenied: true), known: .min))
+        effects.add(fact.momentKey != nil || fact.isEnd ? .counted : .informational)
+    }
+
+    private mutating func add(_ fingerprint: UInt64) -> Int {
+        guard installations.count >= max(limits.installations, 1) else {
+            return installations.append(RefreshInstallation(fingerprint: fingerprint))
+        }
+        let slot = nextVictim()
+        evictRuns(of: slot)
+        totals.evictedInstallations += 1
+        installations.replace(slot, by: fingerprint)
+        return slot
+    }
+
+    private mutating func nextVictim() -> Int {
+        let slot = installations.nextVictim % installations.count
+        installations.nextVictim = (slot + 1) % installations.count
+        return slot
+    }
+
+    private mutating func evictRuns(of slot: Int) {
+        let evicted = installations.evict(slot, terms, into: &totals, &closedRuns)
+        totals.evictedRuns += UInt64(evicted)
+    }
+
+    private mutating func close(_ slot: Int, at second: UInt32?) {
+        installations.close(slot, at: second, terms, into: &totals, &closedRuns)
+    }
+}
+
+/// The closed runs that somebody wants to see.
+struct ClosedRuns: Sendable {
+    enum Kept: Sendable { case none, violating, all }
+
+    let kept: Kept
+    var runs: [ClosedRun] = []
+
+    mutating func add(
+        _ run: RefreshRun,
+        _ verdict: RefreshVerdict,
+        after past: RefreshPast,
+        of installation: UInt64
+    ) {
+        guard kept == .all || kept == .violating && verdict.broken != 0 else { return }
+        runs.append(run.closed(verdict, after: past, of: installation))
+    }
+}
+
+/// How many accepted events of the background refresh had each effect (docs/metrics.md, What accepted events did).
+public struct RefreshEffects: Equatable, Sendable {
+    enum Effect { case counted, repeated, informational }
+
+    /// They made a counter grow, or will when their run counts.
+    public private(set) var counted: UInt64 = 0
+    /// They tell of a moment or of an end that is known.
+    public private(set) var repeated: UInt64 = 0
+    /// They tell of nothing that a counter counts.
+    public private(set) var informational: UInt64 = 0
+
+    /// No event.
+    public init() {}
+
+    mutating func add(_ effect: Effect) {
+        switch effect {
+        case .counted: counted += 1
+        case .repeated: repeated += 1
+        case .informational: informational += 1
+        }
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LifecycleState
+import TelemetryEvents
+
+/// What is remembered of one installation: the facts of its latest runs, in order, and what is known from before them.
+struct RefreshInstallation: Sendable {
+    let fingerprint: UInt64
+    private(set) var facts: [RefreshFact] = []
+    /// What is known from before the facts.
+    private(set) var past = RefreshPast()
+    /// The latest event time that is not assumed.
+    private(set) var latest = Int64.min
+    /// The ledger's clock at the latest arrival, in seconds.
+    private(set) var arrivedAt: UInt32 = 0
+    /// When the outcome of a run with an end is due to count, in seconds; `.max` for never.
+    private(set) var settlesAt = UInt32.max
+    /// When a run is due to be judged, in seconds; `.max` for never.
+    private(set) var closesAt = UInt32.max
+    /// The runs whose outcome is not counted.
+    private(set) var openRuns: UInt8 = 0
+
+    init(fingerprint: UInt64) {
+        self.fingerprint = fingerprint
+    }
+
+    /// When something is due.
+    var dueAt: UInt32 { min(settlesAt, closesAt) }
+
+    /// The facts of an installation are places in a set of 128 bits.
+    static let factLimit = 128
+
+    // MARK: Facts
+
+    /// Adds a fact and counts what it tells of.
+    mutating func insert(
+        _ fact: RefreshFact,
+        _ terms: RefreshTerms,
+        arrivedAt second: UInt32,
+        into totals: inout RefreshTotals
+    ) -> RefreshEffects.Effect {
+        if !fact.isAssumed { latest = max(latest, fact.time) }
+        var place = facts.count
+        while place > 0, RefreshFact.precedes(fact, facts[place - 1]) { place -= 1 }
+        if place > 0, facts[place - 1].tellsTheSame(as: fact) { return .repeated }
+        facts.insert(fact, at: place)
+        defer { update(terms, arrivedAt: second) }
+        guard fact.kind == .started else {
+            if count(at: place, into: &totals) > 0 { return .counted }
+            if fact.momentKey != nil { return .repeated }
+            return fact.isEnd ? isFirstEnd(at: place) ? .counted : .repeated : .informational
+        }
+        // A start divides what was one moment before it.
+        var other = place + 1
+        while other < facts.count, facts[other].time - fact.time <= RefreshRules.moment {
+            _ = count(at: other, into: &totals)
+            other += 1
+        }
+        return .informational
+    }
+
+    /// Whether the run of an end has no other one.
+    private func isFirstEnd(at place: Int) -> Bool {
+        let time = facts[place].time
+        for fact in facts[..<place].reversed() {
+            if fact.kind == .started || time - fact.time > RefreshRules.reach { break }
+            if fact.isEnd { return false }
+        }
+        for fact in facts[(place + 1)...] {
+            if fact.kind == .started || fact.time - time > RefreshRules.trailing { break }
+            if fact.isEnd { return false }
+        }
+        return true
+    }
+
+    /// Counts the moments around a fact that tell the same as it.
+    ///
+    /// A line and an analytics event tell of one moment at most a second apart. The moments among facts in a row are the
+    /// fewest windows of a second that hold them all. Another fact never makes them fewer, so that counting at once gives
+    /// the same in every order of arrival.
+    private mutating func count(at place: Int, into totals: inout RefreshTotals) -> Int {
+        guard let key = facts[place].momentKey else { return 0 }
+        let first = chainEnd(from: place, by: -1, key)
+        let last = chainEnd(from: place, by: 1, key)
+        var (moments, counted) = (0, 0)
+        var windowEnd = Int64.min
+        for index in first...last where facts[index].momentKey == key {
+            if facts[index].has(RefreshFact.counted) { counted += 1 }
+            if facts[index].time > windowEnd {
+                moments += 1
+                windowEnd = facts[index].time + momentLength(of: facts[index])
+            }
+        }
+        guard moments > counted else { return 0 }
+        windowEnd = .min
+        for index in first...last where facts[index].momentKey == key {
+            facts[index].set(RefreshFact.counted, facts[index].time > windowEnd)
+            if facts[index].time > windowEnd { windowEnd = facts[index].time + momentLength(of: facts[index]) }
+        }
+        for _ in counted..<moments { totals.count(facts[place]) }
+        return moments - counted
+    }
+
+    /// Lines without a time are in order, so that each is a moment of its own.
+    private func momentLength(of fact: RefreshFact) -> Int64 { fact.isAssumed ? 0 : RefreshRules.moment }
+
+    /// The last of the facts in one direction that follow each other within a moment, with no start between them.
+    private func chainEnd(from place: Int, by step: Int, _ key: UInt64) -> Int {
+        var last = place
+        var index = place + step
+        while facts.indices.contains(index) {
+            let isNear = abs(facts[index].time - facts[last].time) <= momentLength(of: facts[last])
+            guard isNear, facts[index].kind != .started else { break }
+            if facts[index].momentKey == key { last = index }
+            index += step
+        }
+        return last
+    }
+
+    // MARK: Closing
+
+    /// Updates when something is due, and how many runs are open.
+    mutating func update(_ terms: RefreshTerms, arrivedAt second: UInt32) {
+        arrivedAt = second
+        if update(terms), settlesAt == .max { settlesAt = second &+ terms.settlingSeconds }
+    }
+
+    /// - Returns: whether a run with an end is not counted.
+    @discardableResult
+    private mutating func update(_ terms: RefreshTerms) -> Bool {
+        var cursor = RefreshRunCursor()
+        var (open, closing, isEnding) = (0, UInt32.max, false)
+        while let run = cursor.nextRun(in: facts) {
+            if !run.isOutcomeCounted {
+                open += 1
+                if run.end != nil { isEnding = true }
+            }
+            if !run.isJudged { closing = min(closing, terms.closing(of: run, arrivedAt: arrivedAt)) }
+        }
+        openRuns = UInt8(clamping: open)
+        closesAt = closing
+        return isEnding
+    }
+
+    /// Lowers times that a clock ahead has given.
+    mutating func limitDue(to second: UInt32, _ terms: RefreshTerms) {
+        if arrivedAt > second { arrivedAt = second }
+        if settlesAt != .max { settlesAt = min(settlesAt, second &+ terms.settlingSeconds) }
+        update(terms)
+    }
+
+    /// Counts and judges what is due.
+    ///
+    /// - Parameters:
+    ///   - second: the ledger's clock; nil at the end of the input.
+    ///   - closed: gets the judged runs.
+    mutating func close(
+        at second: UInt32?,
+        _ terms: RefreshTerms,
+        into totals: inout RefreshTotals,
+        _ closed: inout ClosedRuns
+    ) {
+        let known = max(latest, second.map { Int64($0) * 1_000_000 } ?? .min)
+        var before = past
+        var cursor = RefreshRunCursor()
+        while let run = cursor.nextRun(in: facts) {
+            let isClosing = second.map { terms.closing(of: run, arrivedAt: arrivedAt) <= $0 } ?? true
+            let isSettling = run.end != nil && (second.map { settlesAt <= $0 } ?? true)
+            if !run.isOutcomeCounted, isSettling || isClosing { countOutcome(of: run, into: &totals) }
+            if !run.isJudged, isClosing {
+                let verdict = RefreshVerdict(run, after: before, known: known)
+                totals.count(verdict)
+                mark(run.members, RefreshFact.judged)
+                closed.add(run, verdict, after: before, of: fingerprint)
+            }
+            before.add(run)
+        }
+        if second.map({ settlesAt <= $0 }) ?? true { settlesAt = .max }
+        update(terms)
+        prune(terms)
+    }
+
+    private mutating func countOutcome(of run: RefreshRun, into totals: inout RefreshTotals) {
+        totals.count(run.outcome)
+        if let duration = run.duration { totals.duration.observe(duration) }
+        let place = run.end?.place ?? run.members.trailingZeroBitCount
+        facts[place].set(RefreshFact.outcomeCounted)
+    }
+
+    private mutating func mark(_ members: UInt128, _ flag: UInt64) {
+        var left = members
+        while left != 0 {
+            facts[left.trailingZeroBitCount].set(flag)
+            left &= left - 1
+        }
+    }
+
+    /// Forgets whole runs that are judged and older than what is kept.
+    private mutating func prune(_ terms: RefreshTerms) {
+        guard let first = facts.first else { return }
+        let limit = latest == .min ? Int64.min : latest - Int64(terms.keptSeconds) * 1_000_000
+        guard first.time < limit || facts.count > terms.factLimit / 2 else { return }
+        forget(before: facts.count > terms.factLimit / 2 ? .max : limit)
+    }
+
+    /// Forgets judged runs that are over before a time, up to the first run that is not judged, and always keeps the last.
+    private mutating func forget(before limit: Int64) {
+        var cursor = RefreshRunCursor()
+        var forgotten = 0
+        var before = past
+        while forgotten < facts.count, facts[forgotten].isOfSchedule, facts[forgotten].time < limit { forgotten += 1 }
+        while let run = cursor.nextRun(in: facts), run.isJudged, run.latest < limit, let next = run.nextBegin {
+            guard let end = facts.firstIndex(where: { $0.time >= next }), run.latest < next else { break }
+            before.add(run)
+            past = before
+            forgotten = end
+        }
+        facts.removeFirst(forgotten)
+    }
+
+    /// Closes all runs before their time.
+    ///
+    /// - Returns: how many were open.
+    mutating func evict(
+        _ terms: RefreshTerms,
+        into totals: inout RefreshTotals,
+        _ closed: inout ClosedRuns
+    ) -> Int {
+        let open = Int(openRuns)
+        close(at: nil, terms, into: &totals, &closed)
+        var cursor = RefreshRunCursor()
+        while let run = cursor.nextRun(in: facts) { past.add(run) }
+        facts.removeAll(keepingCapacity: true)
+        (settlesAt, closesAt, openRuns) = (.max, .max, 0)
+        return open
+    }
+}
+
+/// When runs count and close by the ledger's clock.
+struct RefreshTerms: Sendable {
+    var settlingSeconds: UInt32
+    var graceSeconds: UInt32
+    var keptSeconds: UInt32
+    var factLimit: Int
+
+    init(_ limits: RefreshLifecycleLimits) {
+        settlingSeconds = UInt32(clamping: limits.settlingSeconds)
+        graceSeconds = UInt32(clamping: limits.closingGraceSeconds)
+        keptSeconds = UInt32(clamping: limits.keptSeconds)
+        factLimit = min(max(limits.factsPerInstallation, 8), RefreshInstallation.factLimit)
+    }
+
+    /// When a run closes: a grace period after the latest arrival, so that late events still join it. One that has told of
+    /// no schedule for the next run stays open for as long as that may take.
+    func closing(of run: RefreshRun, arrivedAt: UInt32) -> UInt32 {
+        let grace = arrivedAt &+ graceSeconds
+        guard run.isToldByLines, let end = run.end, run.scheduledAt == nil, run.nextBegin == nil else { return grace }
+        let wait = RefreshRules.schedulingLimit / 1_000_000
+        let open = UInt32(clamping: end.time / 1_000_000 + wait + Int64(graceSeconds))
+        return max(grace, min(open, grace &+ UInt32(clamping: wait)))
+    }
+}
+
+// MARK: Checkpoints
+
+extension RefreshInstallation {
+    /// The size of an encoded installation without its facts.
+    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 1 + 2
+    /// The size of an encoded fact.
+    static let factBytes = 16
+
+    var encodedBytes: Int { Self.fixedBytes + facts.count * Self.factBytes }
+
+    func append(to writer: inout StateWriter) {
+        writer.append(fingerprint)
+        writer.append(past.succeededAt)
+        writer.append(past.notifiedAt)
+        writer.append(past.toldNotifiedAt)
+        writer.append((past.isDenied ? 1 : 0) as UInt8)
+        writer.append(latest)
+        writer.append(arrivedAt)
+        writer.append(settlesAt)
+        writer.append(closesAt)
+        writer.append(openRuns)
+        writer.append(UInt16(facts.count))
+        for fact in facts {
+            writer.append(fact.time)
+            writer.append(fact.word)
+        }
+    }
+
+    init(_ reader: inout StateReader, key: String) throws(StateError) {
+        fingerprint = try reader.word()
+        past.succeededAt = try reader.integer()
+        past.notifiedAt = try reader.integer()
+        past.toldNotifiedAt = try reader.integer()
+        let denied: UInt8 = try reader.integer()
+        past.isDenied = denied != 0
+        latest = try reader.integer()
+        arrivedAt = try reader.integer()
+        settlesAt = try reader.integer()
+        closesAt = try reader.integer()
+        openRuns = try reader.integer()
+        let count: UInt16 = try reader.integer()
+        guard count <= Self.factLimit else {
+            throw StateError(key: key, problem: "more facts than an installation has")
+        }
+        facts.reserveCapacity(Int(count))
+        for _ in 0..<count {
+            let time: Int64 = try reader.integer()
+            facts.append(RefreshFact(time: time, word: try reader.word()))
+        }
+    }
+}
