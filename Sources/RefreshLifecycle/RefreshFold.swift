@@ -20,6 +20,9 @@ public struct RefreshFold: Sendable {
     let limits: RefreshLifecycleLimits
     let terms: RefreshTerms
     private let anonymousIsOneInstallation: Bool
+    private let isReceiver: Bool
+    /// The installations whose facts changed in the current batch.
+    private var touched: [Int] = []
     var installations = RefreshInstallationTable()
     private var closedRuns: ClosedRuns
     private var effects = RefreshEffects()
@@ -31,14 +34,17 @@ public struct RefreshFold: Sendable {
     ///   - keepsClosedRuns: whether to keep closed runs for `takeClosedRuns()`.
     ///   - anonymousIsOneInstallation: whether events without an installation come from a single one, as in a device's
     ///     log. If not, they are counted one by one, without runs.
+    ///   - isReceiver: whether ticks close runs; false for files, whose runs all stay open up to `finish()`.
     public init(
         limits: RefreshLifecycleLimits = RefreshLifecycleLimits(),
         keepsClosedRuns: Bool = false,
-        anonymousIsOneInstallation: Bool = true
+        anonymousIsOneInstallation: Bool = true,
+        isReceiver: Bool = true
     ) {
         self.limits = limits
         closedRuns = ClosedRuns(kept: keepsClosedRuns ? .all : .none)
         self.anonymousIsOneInstallation = anonymousIsOneInstallation
+        self.isReceiver = isReceiver
         terms = RefreshTerms(limits)
     }
 
@@ -52,6 +58,7 @@ public struct RefreshFold: Sendable {
     /// - Throws: `EventRecordError` for malformed records; the events before them are folded.
     public mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
         clock = max(clock, receivedAt)
+        defer { updateTouched() }
         var cursor = EventCursor()
         var event = Event(kind: .refreshStarted, timestamp: receivedAt)
         while try cursor.next(into: &event, in: records) {
@@ -133,15 +140,24 @@ public struct RefreshFold: Sendable {
         let fingerprint = event.installation?.fingerprint ?? 0
         guard fingerprint != 0 || anonymousIsOneInstallation else { return countAlone(fact) }
         let slot = installations.slot(of: fingerprint) ?? add(fingerprint)
-        if installations[slot].facts.count >= terms.factLimit { evictRuns(of: slot) }
-        let effect = installations.insert(fact, at: slot, terms, arrivedAt: seconds(clock), into: &totals)
+        if isReceiver, installations[slot].facts.count >= terms.factLimit {
+            totals.evictedRuns += UInt64(installations.evictOldest(slot, terms, into: &totals, &closedRuns))
+        }
+        let effect = installations.insert(fact, at: slot, into: &totals)
+        if isReceiver, touched.last != slot { touched.append(slot) }
         effects.add(effect)
         if installations.factCount > limits.facts { evictRuns(of: nextVictim()) }
     }
 
+    private mutating func updateTouched() {
+        let second = seconds(clock)
+        for slot in touched { installations.update(slot, terms, arrivedAt: second) }
+        touched.removeAll(keepingCapacity: true)
+    }
+
     /// Counts an event of one of many installations that are not told apart, and judges what it shows by itself.
     private mutating func countAlone(_ fact: RefreshFact) {
-        var run = RefreshRun(fact)
+        var run = RefreshRun(fact, at: 0)
         run.add(fact, at: 0)
         if fact.momentKey != nil { totals.count(fact) }
         if fact.isEnd {

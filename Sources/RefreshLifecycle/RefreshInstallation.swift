@@ -18,7 +18,7 @@ struct RefreshInstallation: Sendable {
     /// When a run is due to be judged, in seconds; `.max` for never.
     private(set) var closesAt = UInt32.max
     /// The runs whose outcome is not counted.
-    private(set) var openRuns: UInt8 = 0
+    private(set) var openRuns: UInt16 = 0
 
     init(fingerprint: UInt64) {
         self.fingerprint = fingerprint
@@ -27,24 +27,18 @@ struct RefreshInstallation: Sendable {
     /// When something is due.
     var dueAt: UInt32 { min(settlesAt, closesAt) }
 
-    /// The facts of an installation are places in a set of 128 bits.
-    static let factLimit = 128
+    /// Whether its facts changed since `update(_:arrivedAt:)`.
+    private(set) var isTouched = false
 
     // MARK: Facts
 
     /// Adds a fact and counts what it tells of.
-    mutating func insert(
-        _ fact: RefreshFact,
-        _ terms: RefreshTerms,
-        arrivedAt second: UInt32,
-        into totals: inout RefreshTotals
-    ) -> RefreshEffects.Effect {
+    mutating func insert(_ fact: RefreshFact, into totals: inout RefreshTotals) -> RefreshEffects.Effect {
         if !fact.isAssumed { latest = max(latest, fact.time) }
-        var place = facts.count
-        while place > 0, RefreshFact.precedes(fact, facts[place - 1]) { place -= 1 }
+        let place = self.place(of: fact)
         if place > 0, facts[place - 1].tellsTheSame(as: fact) { return .repeated }
         facts.insert(fact, at: place)
-        defer { update(terms, arrivedAt: second) }
+        isTouched = true
         guard fact.kind == .started else {
             if count(at: place, into: &totals) > 0 { return .counted }
             if fact.momentKey != nil { return .repeated }
@@ -57,6 +51,17 @@ struct RefreshInstallation: Sendable {
             other += 1
         }
         return .informational
+    }
+
+    /// Behind the last fact that a new one does not precede; events mostly arrive in order.
+    private func place(of fact: RefreshFact) -> Int {
+        guard let last = facts.last, RefreshFact.precedes(fact, last) else { return facts.count }
+        var (low, high) = (0, facts.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if RefreshFact.precedes(fact, facts[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     /// Whether the run of an end has no other one.
@@ -121,6 +126,7 @@ struct RefreshInstallation: Sendable {
 
     /// Updates when something is due, and how many runs are open.
     mutating func update(_ terms: RefreshTerms, arrivedAt second: UInt32) {
+        isTouched = false
         arrivedAt = second
         if update(terms), settlesAt == .max { settlesAt = second &+ terms.settlingSeconds }
     }
@@ -137,7 +143,7 @@ struct RefreshInstallation: Sendable {
             }
             if !run.isJudged { closing = min(closing, terms.closing(of: run, arrivedAt: arrivedAt)) }
         }
-        openRuns = UInt8(clamping: open)
+        openRuns = UInt16(clamping: open)
         closesAt = closing
         return isEnding
     }
@@ -170,7 +176,7 @@ struct RefreshInstallation: Sendable {
             if !run.isJudged, isClosing {
                 let verdict = RefreshVerdict(run, after: before, known: known)
                 totals.count(verdict)
-                mark(run.members, RefreshFact.judged)
+                markJudged(run)
                 closed.add(run, verdict, after: before, of: fingerprint)
             }
             before.add(run)
@@ -180,42 +186,71 @@ struct RefreshInstallation: Sendable {
         prune(terms)
     }
 
+    private mutating func markJudged(_ run: RefreshRun) {
+        for place in run.first..<run.endPlace where run.has(facts[place], at: place) {
+            facts[place].set(RefreshFact.judged)
+        }
+        for place in run.claimed.places where run.claimed.contains(place) { facts[place].set(RefreshFact.judged) }
+    }
+
     private mutating func countOutcome(of run: RefreshRun, into totals: inout RefreshTotals) {
         totals.count(run.outcome)
         if let duration = run.duration { totals.duration.observe(duration) }
-        let place = run.end?.place ?? run.members.trailingZeroBitCount
+        let place = run.end?.place ?? run.first
         facts[place].set(RefreshFact.outcomeCounted)
     }
 
-    private mutating func mark(_ members: UInt128, _ flag: UInt64) {
-        var left = members
-        while left != 0 {
-            facts[left.trailingZeroBitCount].set(flag)
-            left &= left - 1
-        }
-    }
-
-    /// Forgets whole runs that are judged and older than what is kept.
+    /// Forgets judged runs that are older than what is kept, up to the first run that is not judged; always keeps the last.
     private mutating func prune(_ terms: RefreshTerms) {
-        guard let first = facts.first else { return }
-        let limit = latest == .min ? Int64.min : latest - Int64(terms.keptSeconds) * 1_000_000
-        guard first.time < limit || facts.count > terms.factLimit / 2 else { return }
-        forget(before: facts.count > terms.factLimit / 2 ? .max : limit)
+        guard latest != .min, let first = facts.first else { return }
+        let limit = latest - Int64(terms.keptSeconds) * 1_000_000
+        guard first.time < limit else { return }
+        forget { $0.isJudged && $0.latest < limit }
     }
 
-    /// Forgets judged runs that are over before a time, up to the first run that is not judged, and always keeps the last.
-    private mutating func forget(before limit: Int64) {
+    /// Forgets runs from the first on, and the schedules before and among them.
+    private mutating func forget(while isForgotten: (RefreshRun) -> Bool) {
         var cursor = RefreshRunCursor()
         var forgotten = 0
-        var before = past
-        while forgotten < facts.count, facts[forgotten].isOfSchedule, facts[forgotten].time < limit { forgotten += 1 }
-        while let run = cursor.nextRun(in: facts), run.isJudged, run.latest < limit, let next = run.nextBegin {
-            guard let end = facts.firstIndex(where: { $0.time >= next }), run.latest < next else { break }
-            before.add(run)
-            past = before
-            forgotten = end
+        while let run = cursor.nextRun(in: facts), isForgotten(run), let next = run.nextBegin {
+            // A fact that the run claims from the next one would be taken for one of that run.
+            guard run.claimed.isEmpty else { break }
+            past.add(run)
+            forgotten = facts[run.endPlace...].firstIndex { $0.time >= next } ?? run.endPlace
         }
         facts.removeFirst(forgotten)
+    }
+
+    /// Closes the first half of the runs before their time, to make room.
+    ///
+    /// - Returns: how many were open.
+    mutating func evictOldest(
+        _ terms: RefreshTerms,
+        into totals: inout RefreshTotals,
+        _ closed: inout ClosedRuns
+    ) -> Int {
+        let half = facts.count / 2
+        var (before, evicted, forgotten) = (past, 0, 0)
+        var cursor = RefreshRunCursor()
+        while let run = cursor.nextRun(in: facts), run.nextBegin != nil, run.endPlace <= half {
+            if !run.isOutcomeCounted { countOutcome(of: run, into: &totals) }
+            if !run.isJudged {
+                evicted += 1
+                let verdict = RefreshVerdict(run, after: before, known: latest)
+                totals.count(verdict)
+                closed.add(run, verdict, after: before, of: fingerprint)
+                markJudged(run)
+            }
+            before.add(run)
+            // A fact that a run claims from the next one would be taken for one of that run.
+            guard run.claimed.isEmpty else { continue }
+            past = before
+            forgotten = run.endPlace
+        }
+        guard forgotten > 0 else { return evict(terms, into: &totals, &closed) }
+        facts.removeFirst(forgotten)
+        isTouched = true
+        return evicted
     }
 
     /// Closes all runs before their time.
@@ -231,7 +266,7 @@ struct RefreshInstallation: Sendable {
         var cursor = RefreshRunCursor()
         while let run = cursor.nextRun(in: facts) { past.add(run) }
         facts.removeAll(keepingCapacity: true)
-        (settlesAt, closesAt, openRuns) = (.max, .max, 0)
+        (settlesAt, closesAt, openRuns, isTouched) = (.max, .max, 0, false)
         return open
     }
 }
@@ -247,7 +282,7 @@ struct RefreshTerms: Sendable {
         settlingSeconds = UInt32(clamping: limits.settlingSeconds)
         graceSeconds = UInt32(clamping: limits.closingGraceSeconds)
         keptSeconds = UInt32(clamping: limits.keptSeconds)
-        factLimit = min(max(limits.factsPerInstallation, 8), RefreshInstallation.factLimit)
+        factLimit = min(max(limits.factsPerInstallation, 16), Int(UInt16.max))
     }
 
     /// When a run closes: a grace period after the latest arrival, so that late events still join it. One that has told of
@@ -265,7 +300,7 @@ struct RefreshTerms: Sendable {
 
 extension RefreshInstallation {
     /// The size of an encoded installation without its facts.
-    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 1 + 2
+    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 2
     /// The size of an encoded fact.
     static let factBytes = 16
 
@@ -289,7 +324,7 @@ extension RefreshInstallation {
         }
     }
 
-    init(_ reader: inout StateReader, key: String) throws(StateError) {
+    init(_ reader: inout StateReader) throws(StateError) {
         fingerprint = try reader.word()
         past.succeededAt = try reader.integer()
         past.notifiedAt = try reader.integer()
@@ -302,9 +337,6 @@ extension RefreshInstallation {
         closesAt = try reader.integer()
         openRuns = try reader.integer()
         let count: UInt16 = try reader.integer()
-        guard count <= Self.factLimit else {
-            throw StateError(key: key, problem: "more facts than an installation has")
-        }
         facts.reserveCapacity(Int(count))
         for _ in 0..<count {
             let time: Int64 = try reader.integer()

@@ -33,13 +33,32 @@ struct RefreshInstallationTable: Sendable {
     mutating func insert(
         _ fact: RefreshFact,
         at slot: Int,
-        _ terms: RefreshTerms,
-        arrivedAt second: UInt32,
         into totals: inout RefreshTotals
     ) -> RefreshEffects.Effect {
+        isDirty[slot &>> 8] = true
+        let before = self[slot].facts.count
+        defer { factCount += self[slot].facts.count - before }
+        return pages[slot &>> 8][slot & 0xFF].insert(fact, into: &totals)
+    }
+
+    /// Updates when something of an installation is due, after its facts changed.
+    mutating func update(_ slot: Int, _ terms: RefreshTerms, arrivedAt second: UInt32) {
+        guard self[slot].isTouched else { return }
+        beginChange(of: slot)
+        pages[slot &>> 8][slot & 0xFF].update(terms, arrivedAt: second)
+        endChange(of: slot)
+    }
+
+    /// Closes the first runs of an installation before their time; returns how many were open.
+    mutating func evictOldest(
+        _ slot: Int,
+        _ terms: RefreshTerms,
+        into totals: inout RefreshTotals,
+        _ closed: inout ClosedRuns
+    ) -> Int {
         beginChange(of: slot)
         defer { endChange(of: slot) }
-        return pages[slot &>> 8][slot & 0xFF].insert(fact, terms, arrivedAt: second, into: &totals)
+        return pages[slot &>> 8][slot & 0xFF].evictOldest(terms, into: &totals, &closed)
     }
 
     /// Counts and judges what is due; all runs without a time.
@@ -164,7 +183,7 @@ struct RefreshInstallationTable: Sendable {
     /// Restores a page of a checkpoint; pages come in order.
     mutating func restore(_ page: StatePage) throws(StateError) {
         var reader = StateReader(page)
-        while reader.remaining > 0 { _ = append(try RefreshInstallation(&reader, key: page.key)) }
+        while reader.remaining > 0 { _ = append(try RefreshInstallation(&reader)) }
         for page in isDirty.indices { isDirty[page] = false }
     }
 }

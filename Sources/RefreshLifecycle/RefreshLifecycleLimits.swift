@@ -10,8 +10,9 @@ public struct RefreshLifecycleLimits: Sendable {
     /// How long the facts of judged runs are kept after the latest event, so that a line and an analytics event that come
     /// one long after the other still count once: 6 hours.
     public var keptSeconds: Int64 = 6 * 3_600
-    /// The most facts of one installation, at 16 bytes each; at least 8 and at most 128. Past it all its runs are closed.
-    public var factsPerInstallation = 96
+    /// The most facts of one installation in the service, at 16 bytes each; at least 16 and at most 65,535. Past it the
+    /// older half of its runs is closed.
+    public var factsPerInstallation = 512
     /// The most installations, at about 100 bytes each and their facts. Past it the one that was added first is closed.
     public var installations = 200_000
     /// The most facts of all installations. Past it the installation that was added first closes its runs.

@@ -8,8 +8,13 @@ struct RefreshRun {
     let begin: Int64
     /// Whether its start was told.
     let hasStart: Bool
-    /// The places of its facts.
-    var members: UInt128 = 0
+    /// The place of its first fact, and the place behind its last one but for those in `claimed`.
+    let first: Int
+    var endPlace: Int
+    /// The facts of the time of its start that belong to the run before it, and those of the time of the next start that
+    /// belong to it.
+    let unclaimed: ClaimedFacts
+    var claimed = ClaimedFacts()
     /// The time of its latest fact.
     var latest: Int64
     /// Whether a time is assumed, so that no rule about time applies.
@@ -53,7 +58,10 @@ struct RefreshRun {
     /// When the next run begins.
     var nextBegin: Int64?
 
-    init(_ fact: RefreshFact) {
+    init(_ fact: RefreshFact, at place: Int, without unclaimed: ClaimedFacts = ClaimedFacts()) {
+        first = place
+        endPlace = place + 1
+        self.unclaimed = unclaimed
         begin = fact.time
         latest = fact.time
         hasStart = fact.kind == .started
@@ -83,7 +91,6 @@ struct RefreshRun {
     }
 
     mutating func add(_ fact: RefreshFact, at place: Int) {
-        members |= 1 << UInt128(place)
         latest = max(latest, fact.time)
         if fact.isAssumed { hasAssumedTimes = true }
         if fact.has(RefreshFact.outcomeCounted) { isOutcomeCounted = true }
@@ -148,12 +155,39 @@ struct RefreshRun {
     }
 }
 
+extension RefreshRun {
+    /// Whether a fact between its first one and `endPlace` is one of its own.
+    func has(_ fact: RefreshFact, at place: Int) -> Bool { !fact.isOfSchedule && !unclaimed.contains(place) }
+}
+
+/// Facts of one time that belong to the run before the start of that time; at most 64 behind the start are looked at.
+struct ClaimedFacts {
+    private var start = 0
+    private var bits: UInt64 = 0
+
+    init() {}
+
+    init(behind start: Int) {
+        self.start = start + 1
+    }
+
+    var isEmpty: Bool { bits == 0 }
+    var places: Range<Int> { isEmpty ? 0..<0 : start..<start + 64 - bits.leadingZeroBitCount }
+
+    func contains(_ place: Int) -> Bool {
+        place >= start && place < start + 64 && bits >> UInt64(place - start) & 1 == 1
+    }
+
+    mutating func insert(_ place: Int) {
+        if place < start + 64 { bits |= 1 << UInt64(place - start) }
+    }
+}
+
 /// Divides the facts of an installation into runs, in order.
 struct RefreshRunCursor {
     private var next = 0
     private var current: RefreshRun?
-    /// Facts of the time of a start that belong to the run before it.
-    private var claimed: UInt128 = 0
+    private var claimed = ClaimedFacts()
 
     init() {}
 
@@ -162,47 +196,50 @@ struct RefreshRunCursor {
         while next < facts.count {
             let place = next
             let fact = facts[place]
-            if claimed >> UInt128(place) & 1 == 1 {
-                next += 1
-                continue
-            }
-            if fact.isOfSchedule {
-                next += 1
-                if current?.scheduledAt == nil { current?.scheduledAt = fact.time }
-                continue
-            }
-            if fact.kind == .started {
-                claim(from: facts, at: place)
-            } else if let run = current, run.includes(fact) {
-                next += 1
-                current?.add(fact, at: place)
-                continue
-            }
             next += 1
-            var ended = current
-            ended?.nextBegin = fact.time
-            var run = RefreshRun(fact)
-            run.add(fact, at: place)
-            current = run
-            if let ended { return ended }
+            if fact.isOfSchedule {
+                if current?.scheduledAt == nil { current?.scheduledAt = fact.time }
+            } else if fact.kind == .started {
+                claim(from: facts, at: place)
+                if let ended = begin(fact, at: place) { return ended }
+            } else if claimed.contains(place) {
+                continue
+            } else if current?.includes(fact) == true {
+                current?.endPlace = place + 1
+                current?.add(fact, at: place)
+            } else {
+                claimed = ClaimedFacts()
+                if let ended = begin(fact, at: place) { return ended }
+            }
         }
         defer { current = nil }
         return current
     }
 
+    /// Begins a run with a fact and returns the run before it.
+    private mutating func begin(_ fact: RefreshFact, at place: Int) -> RefreshRun? {
+        var run = RefreshRun(fact, at: place, without: claimed)
+        run.add(fact, at: place)
+        var ended = current
+        ended?.nextBegin = fact.time
+        current = run
+        return ended
+    }
+
     /// Gives the run before a start what is told at the very time of the start and completes that run. Stamps are often
     /// whole seconds, so a run may end in the second in which the next one begins.
     private mutating func claim(from facts: [RefreshFact], at start: Int) {
+        claimed = ClaimedFacts(behind: start)
         guard let run = current else { return }
         let time = facts[start].time
-        let group = facts[(start + 1)...].prefix { $0.time == time }
+        guard start + 1 < facts.count, facts[start + 1].time == time else { return }
+        let group = facts[(start + 1)...].prefix { $0.time == time }.prefix(64)
         if run.scheduledAt == nil, group.contains(where: \.isOfSchedule) { current?.scheduledAt = time }
         let hasWorked =
             run.checkedAt != nil || run.notifiedAt != nil
             || group.contains { $0.kind == .checked || $0.kind == .notificationSent }
         // A run that has worked completes or expires; another one was skipped.
-        let end =
-            group.firstIndex { $0.isEnd && ($0.kind != .skipped) == hasWorked } ?? group.firstIndex { $0.isEnd }
+        let end = group.firstIndex { $0.isEnd && ($0.kind != .skipped) == hasWorked } ?? group.firstIndex { $0.isEnd }
         guard run.end == nil, time - run.begin <= RefreshRules.runLimit, let end else { return }
         for other in group.indices {
             let isOfRun =
@@ -214,8 +251,9 @@ struct RefreshRunCursor {
                 default: other == end
                 }
             guard isOfRun else { continue }
-            claimed |= 1 << UInt128(other)
+            claimed.insert(other)
             current?.add(facts[other], at: other)
         }
+        current?.claimed = claimed
     }
 }

@@ -129,6 +129,11 @@ extension RefreshFold {
         try apply(events.records.span, receivedAt: .after(seconds))
     }
 
+    func hasTick(at seconds: Double) -> Bool {
+        var fold = self
+        return fold.isTickDue(at: .after(seconds))
+    }
+
     mutating func tick(at seconds: Double) { tick(to: .after(seconds)) }
 
     /// Ticks until nothing is open.

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LifecycleState
+import RefreshLifecycle
+import TelemetryEvents
+import Testing
+
+/// Events that break a rule, or keep it by a hair.
+struct RuleRow: CustomTestStringConvertible, Sendable {
+    var rule: String
+    var isBroken: Bool
+    var name: String
+    var events: [Told]
+
+    init(_ rule: String, _ isBroken: Bool, _ name: String, _ events: [Told]) {
+        self.rule = rule
+        self.isBroken = isBroken
+        self.name = name
+        self.events = events
+    }
+
+    var testDescription: String { "\(rule) is \(isBroken ? "broken" : "kept"): \(name)" }
+
+    static let all = soon + notified + checks + ends + schedules + durations
+
+    private static let soon = [
+        RuleRow(
+            "refreshed_too_soon",
+            true,
+            "a check 3 h 59 min after a completion",
+            .quiet() + .quiet(at: 4 * hours - 60)
+        ),
+        RuleRow(
+            "refreshed_too_soon",
+            true,
+            "a check a microsecond before 4 h",
+            .quiet() + [.started(0), .checked(2.999_999, 30), .completed(3), .scheduled(3)].after(4 * hours - 1)
+        ),
+        RuleRow(
+            "refreshed_too_soon",
+            false,
+            "a check at 4 h exactly",
+            .quiet() + [.started(0), .checked(3, 30), .completed(4), .scheduled(4)].after(4 * hours - 1)
+        ),
+        RuleRow("refreshed_too_soon", true, "a completion alone", [.completed(0), .completed(3 * hours)]),
+        RuleRow("refreshed_too_soon", false, "after a failure", [.completed(0, false), .completed(3 * hours)]),
+        RuleRow("refreshed_too_soon", false, "after an unknown result", [.completed(0, nil), .completed(3 * hours)]),
+        RuleRow(
+            "refreshed_too_soon",
+            false,
+            "with a skip",
+            .quiet() + [.started(60), .skipped(60, .tooRecent), .scheduled(61)]
+        ),
+        RuleRow(
+            "refreshed_too_soon",
+            true,
+            "behind a skipped run",
+            .quiet() + [.started(60), .skipped(60, .tooRecent)] + .quiet(at: 3 * hours)
+        ),
+    ]
+
+    private static let notified = [
+        RuleRow("notified_too_soon", true, "89 days", .run(89)),
+        RuleRow("notified_too_soon", false, "90 days", .run(90)),
+        RuleRow("notified_too_soon", false, "without a check", [.started(0), .sent(1), .completed(2)]),
+        RuleRow("notified_again", true, "89 days later", .run() + .run(at: 89 * days)),
+        RuleRow("notified_again", true, "a second before 90 days", .run() + .run(at: 90 * days - 1)),
+        RuleRow("notified_again", false, "90 days later", .run() + .run(at: 90 * days)),
+        RuleRow("notified_again", true, "twice in a run", .run() + [.sent(4)]),
+        RuleRow("notified_again", false, "told twice within a second", .run() + [.sent(2)]),
+        RuleRow(
+            "notified_again",
+            false,
+            "by analytics events alone",
+            [.sent(0), .completed(1), .completed(5 * hours)]
+        ),
+        RuleRow("not_notified", true, "nothing sent", .quiet(90)),
+        RuleRow("not_notified", false, "not available", .quiet(89)),
+        RuleRow("not_notified", false, "failed", [.started(0), .checked(1, 100), .completed(2, false)]),
+        RuleRow(
+            "not_notified",
+            false,
+            "not authorised",
+            [.started(0), .checked(1, 100), .notAuthorized(1), .completed(2)]
+        ),
+        RuleRow(
+            "not_notified",
+            false,
+            "not authorised before",
+            [.started(0), .checked(1, 100), .notAuthorized(1), .completed(2), .scheduled(2)]
+                + .quiet(100, at: 5 * hours)
+        ),
+        RuleRow("not_notified", false, "notified before", .run() + .quiet(100, at: 5 * hours)),
+        RuleRow("not_notified", true, "notified 90 days before", .run() + .quiet(190, at: 90 * days + 1)),
+        RuleRow(
+            "not_notified",
+            false,
+            "told as notified before",
+            [.started(0), .checked(1, 100), .alreadyNotified(1, 10), .completed(2)] + .quiet(100, at: 79 * days)
+        ),
+        RuleRow(
+            "not_notified",
+            true,
+            "told as notified 90 days before",
+            [.started(0), .checked(1, 100), .alreadyNotified(1, 10), .completed(2)] + .quiet(100, at: 80 * days)
+        ),
+    ]
+
+    private static let checks = [
+        RuleRow("availability_wrong", true, "available after 89 days", [.checked(0, 89, true)]),
+        RuleRow("availability_wrong", false, "not available after 89 days", [.checked(0, 89, false)]),
+        RuleRow("availability_wrong", true, "not available after 90 days", [.checked(0, 90, false)]),
+        RuleRow("availability_wrong", false, "available after 90 days", [.checked(0, 90, true)]),
+        RuleRow("worked_after_skip", true, "a check", [.started(0), .skipped(1, .noNetwork), .checked(2, 30)]),
+        RuleRow("worked_after_skip", true, "a completion", [.started(0), .skipped(1, .noNetwork), .completed(2)]),
+        RuleRow("worked_after_skip", true, "a notification", [.started(0), .skipped(1, .noNetwork), .sent(2)]),
+        RuleRow(
+            "worked_after_skip",
+            true,
+            "in the same second",
+            [.started(0), .skipped(1, .noNetwork), .checked(1, 30)]
+        ),
+        RuleRow(
+            "worked_after_skip",
+            false,
+            "a check before it",
+            [.started(0), .checked(1, 30), .skipped(2, .noNetwork)]
+        ),
+        RuleRow("worked_after_skip", false, "the next run", [.started(0), .skipped(1, .noNetwork)] + .quiet(at: 2)),
+        RuleRow("worked_after_skip", false, "an expiry", [.started(0), .skipped(1, .noNetwork), .expired(2)]),
+    ]
+
+    private static let ends = [
+        RuleRow("run_not_ended", true, "no end", [.started(0)]),
+        RuleRow("run_not_ended", true, "no end before the next start", [.started(0)] + .quiet(at: 3)),
+        RuleRow("run_not_ended", false, "expired at 35 s", [.started(0), .expired(35)]),
+        RuleRow("run_not_ended", true, "expired behind 35 s", [.started(0), .expired(35.000_001)]),
+        RuleRow("run_not_ended", true, "completed after a minute", [.started(0), .completed(60)]),
+        RuleRow("run_not_ended", false, "no start", [.checked(0, 30)]),
+        RuleRow("run_not_ended", true, "no end and no times", [Told.started(0).assumed()]),
+        RuleRow("expired", true, "told", [.started(0), .expired(3)]),
+        RuleRow("expired", false, "30 s", [.started(0), .completed(30, took: 30)]),
+        RuleRow("expired", true, "longer than 30 s", [.started(0), .completed(30.01, took: 30.01)]),
+    ]
+
+    private static let schedules = [
+        RuleRow("next_not_scheduled", true, "a launch after 4 h", ended + .quiet(at: 4 * hours)),
+        RuleRow(
+            "next_not_scheduled",
+            false,
+            "scheduled before the launch",
+            ended + [.scheduled(hours)] + .quiet(at: 4 * hours)
+        ),
+        RuleRow("next_not_scheduled", false, "refused", ended + [.scheduleFailed(3)] + .quiet(at: 4 * hours)),
+        RuleRow(
+            "next_not_scheduled",
+            false,
+            "scheduled first",
+            [.started(0), .scheduled(0), .completed(2)] + .quiet(at: 5 * hours)
+        ),
+        RuleRow("next_not_scheduled", false, "scheduled at 4 h 15 min", ended + [.scheduled(limit)]),
+        RuleRow("next_not_scheduled", true, "scheduled behind 4 h 15 min", ended + [.scheduled(limit + 1)]),
+        RuleRow("next_not_scheduled", false, "the log ends", ended),
+        RuleRow(
+            "next_not_scheduled",
+            true,
+            "skipped and launched",
+            [.started(0), .skipped(0, .noNetwork)] + .quiet(at: hours)
+        ),
+        RuleRow("next_not_scheduled", false, "analytics events", [.completed(0), .completed(5 * hours)]),
+        RuleRow("next_not_scheduled", false, "no end", [.started(0)] + .quiet(at: hours)),
+    ]
+    private static let ended: [Told] = [.started(0), .checked(1, 30), .completed(2)]
+    private static let limit = 2 + 4 * hours + 15 * minutes
+
+    private static let durations = [
+        RuleRow("ran_too_long", false, "told as 20 s", [.started(0), .completed(20, took: 20)]),
+        RuleRow("ran_too_long", true, "told as 20.01 s", [.started(0), .completed(20, took: 20.01)]),
+        RuleRow("ran_too_long", false, "seen for 20 s", [.started(0), .completed(20, took: nil)]),
+        RuleRow("ran_too_long", true, "seen for 20.01 s", [.started(0), .completed(20.01, took: nil)]),
+        RuleRow("ran_too_long", true, "expired after 30 s", [.started(0), .expired(30)]),
+        RuleRow("ran_too_long", true, "by an analytics event", [.completed(0, took: 25)]),
+        RuleRow("ran_too_long", false, "never ended", [.started(0), .checked(25, 30)]),
+    ]
+}
+
+@Suite("The rules for runs of the background refresh")
+struct RefreshRuleTests {
+    @Test("a rule is broken, or kept by a hair", arguments: RuleRow.all)
+    func ruleIsBrokenOrKept(row: RuleRow) throws {
+        #expect(try broken(row.events).contains(row.rule) == row.isBroken)
+        #expect(try broken(Array(row.events.reversed())).contains(row.rule) == row.isBroken)
+        #expect(try broken(row.events + row.events).contains(row.rule) == row.isBroken)
+    }
+
+    @Test("there is a row both ways for every rule")
+    func everyRuleHasRows() {
+        for kind in RefreshViolationKind.allCases {
+            #expect(Set(RuleRow.all.filter { $0.rule == "\(kind.name)" }.map(\.isBroken)) == [true, false])
+        }
+    }
+
+    @Test("every violation has a bucket and tells what happened in a sentence")
+    func violationsHaveDetails() throws {
+        #expect(RefreshViolationKind.allCases.filter { $0.bucket == .b } == [.nextNotScheduled, .ranTooLong])
+        #expect(RefreshViolationKind.allCases.filter { $0.bucket == .c } == [.expired])
+        for row in RuleRow.all where row.isBroken {
+            for run in try RefreshFold.judged(row.events) {
+                for violation in run.violations {
+                    #expect(violation.detail.count > 20)
+                    #expect(!violation.detail.contains("-"), "\(violation.detail)")
+                }
+            }
+        }
+    }
+
+    @Test("events of installations that are not told apart are counted one by one")
+    func anonymousEventsAreCountedAlone() throws {
+        var fold = RefreshFold(keepsClosedRuns: true, anonymousIsOneInstallation: false)
+        try fold.apply(([Told].run() + .run(at: 1) + [.checked(2, 3, true)]).of(0))
+        #expect(fold.totals.runs(.completed) == 2)
+        #expect(fold.totals.notifications(.sent) == 2)
+        #expect(fold.totals.violations(.availabilityWrong) == 1)
+        #expect(fold.totals.violations(.notifiedAgain) == 0)
+        #expect(fold.knownInstallations == 0)
+    }
+}
