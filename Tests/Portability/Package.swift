@@ -25,7 +25,12 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "TelemetryEvents", swiftSettings: strict),
-        .target(name: "PrefetchLifecycle", dependencies: ["TelemetryEvents"], swiftSettings: strict),
+        .target(name: "LifecycleState", swiftSettings: strict),
+        .target(
+            name: "PrefetchLifecycle",
+            dependencies: ["LifecycleState", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
         .target(
             name: "MetricsRegistry",
             dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],

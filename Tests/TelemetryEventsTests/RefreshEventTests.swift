@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TelemetryEvents
+import Foundation
 import Testing
+
+@testable import TelemetryEvents
 
 /// An event of the background refresh as JSON.
 private func refresh(_ event: String, _ properties: String? = nil) -> String {
@@ -177,6 +179,23 @@ struct RefreshJSONTests {
         #expect(identities(#"{"success":true}"#, #"{"success":false}"#, "{}").count == 3)
         #expect(
             identities(#"{"success":true,"durationSeconds":1.2}"#, #"{"success":true,"durationMs":1250}"#).count == 1
+        )
+    }
+}
+
+@Suite("The page on the second app")
+struct DocumentedRefreshLinesTests {
+    @Test("the documented forms of lines match the rules")
+    func formsMatchTheRules() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/second-app.md"), encoding: .utf8)
+        let rows = LogGrammar.refreshRules.compactMap { rule in
+            rule.form.kind.map { "| `\(rule.opening)` | `\($0.name)` |" }
+        }
+        #expect(rows.count == 9)
+        #expect(
+            page.split(separator: "\n").filter { $0.hasSuffix("` |") && $0.hasPrefix("| `") }.map(String.init) == rows
         )
     }
 }
