@@ -98,6 +98,8 @@ struct CycleNotes {
             device = DeviceNames(event, bytes).completed(by: device)
             conditions.add(event)
         }
+        // Another app's events belong to no cycle, and say nothing about why one stopped.
+        guard event.kind.app == .dnp else { return }
         if event.kind == .scheduleSnapshot { keepPlan(event, bytes) }
         let log = logs.count - 1
         logs[log].add(event, bytes, place, isLogLine: isLogLine)

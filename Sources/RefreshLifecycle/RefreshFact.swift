@@ -144,6 +144,8 @@ enum RefreshRules {
 
     /// A test is due this many days after the last one.
     static let cadenceDays: Int64 = 90
+    /// The most days that an event can tell of.
+    static let mostDays: Int64 = 100_000
     /// The shortest time between two refreshes.
     static let minimumInterval = 4 * hour
     /// The time within which the user is notified once.

@@ -300,7 +300,7 @@ struct RefreshTerms: Sendable {
 
 extension RefreshInstallation {
     /// The size of an encoded installation without its facts.
-    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 2
+    static let fixedBytes = 8 + 3 * 8 + 1 + 8 + 3 * 4 + 2 + 4
     /// The size of an encoded fact.
     static let factBytes = 16
 
@@ -317,7 +317,7 @@ extension RefreshInstallation {
         writer.append(settlesAt)
         writer.append(closesAt)
         writer.append(openRuns)
-        writer.append(UInt16(facts.count))
+        writer.append(UInt32(facts.count))
         for fact in facts {
             writer.append(fact.time)
             writer.append(fact.word)
@@ -336,8 +336,8 @@ extension RefreshInstallation {
         settlesAt = try reader.integer()
         closesAt = try reader.integer()
         openRuns = try reader.integer()
-        let count: UInt16 = try reader.integer()
-        facts.reserveCapacity(Int(count))
+        let count: UInt32 = try reader.integer()
+        facts.reserveCapacity(min(Int(count), reader.remaining / Self.factBytes))
         for _ in 0..<count {
             let time: Int64 = try reader.integer()
             facts.append(RefreshFact(time: time, word: try reader.word()))

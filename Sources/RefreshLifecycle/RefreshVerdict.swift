@@ -19,7 +19,7 @@ struct RefreshPast: Hashable, Sendable {
         if let time = run.lastNotifiedAt { notifiedAt = max(notifiedAt, time) }
         if run.isNotificationSkipped, run.notificationSkip == .alreadyNotified {
             // The skip rounds the days down, so that the notification may be almost a day older.
-            let days = run.notifiedDaysAgo ?? 0
+            let days = min(run.notifiedDaysAgo ?? 0, RefreshRules.mostDays)
             toldNotifiedAt = max(toldNotifiedAt, run.begin - days * 86_400_000_000)
         }
         addPermission(run)

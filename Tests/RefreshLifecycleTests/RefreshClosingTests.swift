@@ -186,6 +186,20 @@ struct RefreshClosingTests {
         #expect(fold.openRuns == 0)
     }
 
+    @Test("numbers that only a damaged ledger can hold stop nothing")
+    func damagedNumbers() throws {
+        var fold = RefreshFold.keeping()
+        for number in [Int64.max, .min, -1] {
+            try fold.apply([
+                .started(0), .checked(1, number), .alreadyNotified(1, number),
+                Told(kind: .refreshCompleted, seconds: 2, truth: true, number: number),
+            ])
+            fold.closeAll()
+        }
+        #expect(fold.totals.runs(.completed) == 1)
+        #expect(fold.openRuns == 0)
+    }
+
     @Test("a damaged record is an error, and the events before it are folded")
     func damagedRecord() throws {
         var fold = RefreshFold.keeping()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TelemetryEvents
@@ -157,6 +158,35 @@ struct RefreshJSONTests {
     func malformedProperties(properties: String, rejected: Int) {
         #expect(decode(refresh("backgroundRefreshCompleted", properties)).rejected >= rejected)
         #expect(rejected > 0 || decode(refresh("backgroundRefreshCompleted", properties)).rejected == 0)
+    }
+
+    @Test("damaged and reordered bytes of events never stop the decoder, and whole events beside them are kept")
+    func damagedEvents() throws {
+        var random = SplitMix64(seed: 13)
+        let seeds = [
+            refresh("backgroundRefreshCompleted", #"{"success":"yes","durationSeconds":1.25,"a":[{"b":null}]}"#),
+            #"{"properties":{"daysSinceTest":"90","available":0},"event":"refresh_checked","hours":3,"timestamp":"2025-11-15T05:53:02Z"}"#,
+            refresh("refresh_skipped", #"{"reason":"TOO_RECENT","properties":{}}"#),
+        ].map { Array($0.utf8) }
+        for round in 0..<6_000 {
+            var bytes = seeds[round % seeds.count]
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: place)
+                case 2: bytes.insert(contentsOf: bytes[place...].prefix(9), at: place)
+                default: bytes.swapAt(place, Int.random(in: 0..<bytes.count, using: &random))
+                }
+            }
+            let framing = round % 2 == 0 ? JSONEventDecoder.Framing.lines : .document
+            let decoded = decode(bytes + Array("\n".utf8) + seeds[0], as: framing)
+            #expect(decoded.unknownFields >= 0)
+            #expect(decoded.received > 0)
+            let again = try canonical(decoded)
+            #expect(again.count == decoded.events.count)
+            for event in again { #expect(try canonical(decode(event)).count == 1) }
+        }
     }
 
     @Test("an event is as large as it was without the second app")
