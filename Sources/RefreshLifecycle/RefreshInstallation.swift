@@ -96,7 +96,8 @@ struct RefreshInstallation: Sendable {
                 windowEnd = facts[index].time + momentLength(of: facts[index])
             }
         }
-        guard moments > counted else { return 0 }
+        guard moments >= counted else { return 0 }
+        // The first fact of each window stands for it, so that a start that divides them finds each part's own.
         windowEnd = .min
         for index in first...last where facts[index].momentKey == key {
             facts[index].set(RefreshFact.counted, facts[index].time > windowEnd)

@@ -213,6 +213,45 @@ struct RefreshHistoryTests {
         check(fold.totals, history, known: .infinity)
     }
 
+    @Test("events without sense give the same in every order too", arguments: 0..<400)
+    func senselessEvents(seed: Int) throws {
+        var random = SplitMix64(seed: UInt64(seed) + 5_000)
+        let steps: [Double] = [0.2, 0.5, 1, 7]
+        let step = steps.randomElement(using: &random) ?? 1
+        let events: [Told] = (0..<Int.random(in: 2...24, using: &random)).map { _ in
+            let time = Double(Int.random(in: 0..<40, using: &random)) * step
+            switch Int.random(in: 0..<12, using: &random) {
+            case 0, 1: return .started(time)
+            case 2: return .checked(time, Bool.random(using: &random) ? 30 : 100)
+            case 3: return .completed(time, Bool.random(using: &random) ? true : nil)
+            case 4: return .completed(time, false, took: 21)
+            case 5: return .expired(time)
+            case 6: return .skipped(time, Bool.random(using: &random) ? .noNetwork : .tooRecent)
+            case 7: return .scheduled(time)
+            case 8: return .scheduleFailed(time)
+            case 9: return .sent(time)
+            case 10: return .notificationFailed(time)
+            default: return Bool.random(using: &random) ? .notAuthorized(time) : .alreadyNotified(time, 3)
+            }
+        }
+        let expected = try RefreshFold.total(events.sorted { $0.seconds < $1.seconds })
+        var closed: RefreshTotals?
+        for _ in 0..<8 {
+            let shuffled = (events + events.prefix(5)).shuffled(using: &random)
+            #expect(try RefreshFold.total(shuffled) == expected)
+            var file = RefreshFold(isReceiver: false)
+            for told in shuffled { try file.apply([told]) }
+            file.finish()
+            #expect(file.totals == expected)
+            var live = RefreshFold.keeping()
+            for told in shuffled { try live.apply([told], at: 300) }
+            live.closeAll(from: 302)
+            #expect(live.openRuns == 0)
+            if let closed { #expect(live.totals == closed) }
+            closed = live.totals
+        }
+    }
+
     private func check(_ totals: RefreshTotals, _ history: TrueHistory, known: Double) {
         for outcome in RunOutcome.allCases {
             #expect(totals.runs(outcome) == history.count(outcome), "\(outcome)")
