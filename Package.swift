@@ -83,7 +83,7 @@ let package = Package(
         .target(name: "RuntimeMetrics", dependencies: ["MetricsRegistry", "CHeap"], swiftSettings: strict),
         .target(
             name: "LifecycleMetrics",
-            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents"],
+            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents"],
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
@@ -97,7 +97,8 @@ let package = Package(
         .target(
             name: "LogValidation",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "LogInput", "TextOutput",
+                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "LifecycleMetrics",
+                "LogInput", "TextOutput",
             ],
             swiftSettings: strict
         ),

@@ -40,6 +40,11 @@ extension Judgement {
                 text.name("cyclesOmitted")
                 text.value(omittedCycles)
             }
+            if refresh.events > 0 {
+                text.line(indent: 1)
+                text.name("runs")
+                appendRuns(to: &text)
+            }
             text.line(indent: 1)
             text.name("rejected")
             appendRejected(to: &text)
@@ -210,6 +215,10 @@ extension Judgement {
             }
             text.name("dnp_prefetch_used_for_notification_total")
             text.value(totals.used)
+            for counter in refresh.counters {
+                text.name(counter.series)
+                text.value(counter.value)
+            }
         }
     }
 

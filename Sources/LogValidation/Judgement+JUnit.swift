@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import TelemetryEvents
 
 extension Judgement {
@@ -21,6 +22,9 @@ extension Judgement {
         var suites = inputs.map { JUnitSuite(name: $0.name) }
         for cycle in cycles where suites.indices.contains(cycle.input) {
             suites[cycle.input].cases.append(testCase(of: cycle, strict: strict, hints: hints))
+        }
+        for run in refresh.listed where suites.indices.contains(run.input) {
+            suites[run.input].cases.append(JUnitCase(run, strict: strict))
         }
         for event in rejected where suites.indices.contains(event.input) {
             suites[event.input].cases.append(.failing("rejected event \(event.index + 1)", event.reason))
@@ -128,6 +132,21 @@ private struct JUnitCase {
         if cycle.isTimeWarped { notes.append(JudgedCycle.warpSentence) }
         if let cut = cycle.cut.sentence { notes.append(cut) }
         if failures.isEmpty { notes += advice.map { "hint: \($0)" } }
+    }
+
+    init(_ run: JudgedRun, strict: Bool) {
+        name = run.title
+        seconds = (run.closed.duration ?? 0) / 1_000_000
+        notes = ["outcome: \(run.closed.outcome.name)"]
+        if let reason = run.closed.skipReason { notes.append("skipped: \(reason.name)") }
+        for violation in run.closed.violations {
+            let bucket = violation.kind.bucket.rawValue
+            if violation.kind.bucket.isFault(strict: strict) {
+                failures.append((type: "\(violation.kind.name)", message: "\(bucket): \(violation.detail)"))
+            } else {
+                notes.append("\(bucket) \(violation.kind.name): \(violation.detail)")
+            }
+        }
     }
 
     init(_ requirement: Requirement, isUnmet: Bool) {

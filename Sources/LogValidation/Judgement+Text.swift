@@ -23,6 +23,7 @@ extension Judgement {
     ) -> String {
         var text = ""
         if !cycles.isEmpty { appendCycles(to: &text, style, strict: strict, hints: hints) }
+        if refresh.closed > 0 { appendRuns(to: &text, style, strict: strict) }
         appendCounters(to: &text, style)
         appendLines(to: &text, style)
         if rejectedEvents > 0 { appendRejected(to: &text, style) }
@@ -56,7 +57,8 @@ extension Judgement {
         case .empty: return "\(word): \(emptySentence)"
         case .coherent: return "\(word): \(outcomeSummary)"
         case .incoherent:
-            return "\(word): \(faultSummary(strict: strict)) in \(closedCycles > 0 ? outcomeSummary : "no cycle")"
+            let isEmpty = closedCycles == 0 && refresh.closed == 0
+            return "\(word): \(faultSummary(strict: strict)) in \(isEmpty ? "no cycle" : outcomeSummary)"
         }
     }
 
@@ -70,7 +72,9 @@ extension Judgement {
 
     private var outcomeSummary: String {
         let parts = CycleOutcome.allCases.filter { totals.cycles($0) > 0 }.map { "\(totals.cycles($0)) \($0.name)" }
-        return "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles") (\(parts.joined(separator: ", ")))"
+        let cycles = "\(closedCycles) \(closedCycles == 1 ? "cycle" : "cycles") (\(parts.joined(separator: ", ")))"
+        guard let runs = refresh.outcomes else { return cycles }
+        return closedCycles > 0 ? "\(cycles) and \(runs)" : runs
     }
 
     private func appendCycles(to text: inout String, _ style: TextStyle, strict: Bool, hints: Bool) {
@@ -99,6 +103,15 @@ extension Judgement {
     }
 
     private func appendCounters(to text: inout String, _ style: TextStyle) {
+        var counters = refresh.counters.map { ($0.series, $0.value) }
+        if apps.contains(.dnp) { counters = prefetchCounters + counters }
+        let width = counters.map(\.0.count).max() ?? 0
+        text += style.text("Counters", .strong) + "\n"
+        for (name, value) in counters { text += "  \(name.padded(to: width))  \(value)\n" }
+        text += "\n"
+    }
+
+    private var prefetchCounters: [(String, UInt64)] {
         var counters: [(String, UInt64)] = [
             ("dnp_prefetch_scheduled_total", totals.scheduled),
             ("dnp_prefetch_executed_total", totals.executed),
@@ -109,10 +122,7 @@ extension Judgement {
             counters.append(("dnp_prefetch_failure_total{reason=\"\(reason.name)\"}", totals.failure(reason)))
         }
         counters.append(("dnp_prefetch_used_for_notification_total", totals.used))
-        let width = counters.map(\.0.count).max() ?? 0
-        text += style.text("Counters", .strong) + "\n"
-        for (name, value) in counters { text += "  \(name.padded(to: width))  \(value)\n" }
-        text += "\n"
+        return counters
     }
 
     private func appendLines(to text: inout String, _ style: TextStyle) {

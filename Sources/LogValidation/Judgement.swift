@@ -3,6 +3,7 @@
 package import LifecycleMetrics
 internal import MetricsRegistry
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import TelemetryEvents
 internal import TextOutput
 
@@ -18,6 +19,10 @@ package struct Judgement: Sendable {
     var groups: [LifecycleGroup] = []
     /// What the apps told of their pending notifications.
     var pending = PendingNotifications()
+    /// The runs of the background refresh.
+    var refresh = JudgedRuns()
+    /// The apps whose events are judged.
+    var apps: Set<App> = Set(App.allCases)
     /// The number of events, including those that belong to no cycle.
     var events: UInt64 = 0
     /// What each input held, in the order of the inputs.
@@ -52,7 +57,7 @@ package struct Judgement: Sendable {
     /// - Parameter strict: whether rules of bucket B count like those of bucket A.
     package func verdict(strict: Bool = false) -> Verdict {
         if rejectedEvents > 0 { return .incoherent }
-        if closedCycles == 0 { return .empty }
+        if closedCycles == 0, refresh.closed == 0 { return .empty }
         return faultCount(strict: strict) == 0 ? .coherent : .incoherent
     }
 
@@ -109,13 +114,15 @@ package struct Judgement: Sendable {
     }
 
     /// What to look at where there is no cycle.
-    var hints: [String] { closedCycles == 0 && rejectedEvents == 0 ? Advice.ofEmptyLog(self, logs) : [] }
+    var hints: [String] { verdict() == .empty ? Advice.ofEmptyLog(self, logs) : [] }
 
     var closedCycles: UInt64 { UInt64(cycles.count) + omittedCycles }
 
     /// The number of violations that make the judgement incoherent.
     func faultCount(strict: Bool) -> UInt64 {
-        ViolationKind.allCases.reduce(0) { $1.bucket.isFault(strict: strict) ? $0 + violations($1) : $0 }
+        ViolationKind.allCases.reduce(refresh.faultCount(strict: strict)) {
+            $1.bucket.isFault(strict: strict) ? $0 + violations($1) : $0
+        }
     }
 
     /// The number of violations of a rule that are told.
@@ -185,8 +192,14 @@ extension Judgement {
     package func exposition(labels: [LifecycleLabel] = []) -> [UInt8] {
         let registry = MetricsRegistry(now: { 0 })
         let own = Set(registry.descriptors.map(\.name))
-        var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
-        registry.update { metrics.set(groups, openCycles: 0, pending: pending, in: &$0) }
+        if apps.contains(.dnp) {
+            var metrics = LifecycleInstruments(registry, created: 0, labels: labels, isReceiver: false)
+            registry.update { metrics.set(groups, openCycles: 0, pending: pending, in: &$0) }
+        }
+        if refresh.events > 0 || !apps.contains(.dnp) {
+            let metrics = RefreshInstruments(registry, created: 0)
+            registry.update { metrics.set(refresh.totals, openRuns: 0, in: &$0) }
+        }
         return registry.exposition(names: Set(registry.descriptors.map(\.name)).subtracting(own))
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import TelemetryEvents
 
 /// Binds lines to cycles and folds the events into a judgement, on the calling thread of a run.
@@ -18,6 +19,9 @@ struct JudgementFolding {
     private var binder: LogBinder
     private let listedCycles: Int
     private var fold: LifecycleFold
+    private var refresh: RefreshFold
+    /// The input with the first event of each installation whose runs are listed.
+    private var inputsOfRuns: [UInt64: Int] = [:]
     private var notes: CycleNotes
     private var judgement = Judgement()
     /// The installations that cycles name, until there are two.
@@ -68,6 +72,8 @@ struct JudgementFolding {
             deduplicates: false,
             isReceiver: false
         )
+        refresh = RefreshFold(keepsClosedRuns: detail.needsCycles, isReceiver: false)
+        judgement.apps = options.apps
         // The notes of the cycles that a piece closes are still kept while its own events are noted.
         notes = CycleNotes(limit: openCycles + Self.cyclesOfAPiece, hasDetails: detail.isTestRun, observer: observer)
     }
@@ -115,15 +121,35 @@ struct JudgementFolding {
         judgement.rejected += decoded.rejections.prefix(room).map {
             RejectedEvent(input: input, index: $0.index, reason: $0.description)
         }
+        guard judgement.apps.contains(.dnp) else { return addRefresh(events, input: input, receivedAt) }
         if detail.needsCycles { notes.note(events, places: decoded.places, input: input, key: key) }
+        let others = fold.otherEvents
         try? fold.apply(events.bytes.span, receivedAt: receivedAt)
+        if fold.otherEvents != others, judgement.apps.contains(.aiq) {
+            addRefresh(events, input: input, receivedAt)
+        }
         takeCycles()
+    }
+
+    private mutating func addRefresh(_ events: EventBatch, input: Int, _ receivedAt: Timestamp) {
+        let records = events.bytes.span
+        var cursor = EventCursor()
+        var event = Event(kind: .refreshStarted, timestamp: receivedAt)
+        while (try? cursor.next(into: &event, in: records)) ?? false {
+            guard event.kind.app == .aiq else { continue }
+            judgement.refresh.events += 1
+            let installation = event.installation?.fingerprint ?? 0
+            if detail.needsCycles, inputsOfRuns[installation] == nil { inputsOfRuns[installation] = input }
+        }
+        try? refresh.apply(records, receivedAt: receivedAt)
     }
 
     consuming func finish(readAt: Timestamp) -> Judgement {
         finishDevice(readAt)
         fold.finish()
         takeCycles()
+        refresh.finish()
+        takeRuns()
         judgement.inputs = inputs.sorted { $0.index < $1.index }.map(\.input)
         for (index, found) in doubts where judgement.inputs.indices.contains(index) {
             judgement.inputs[index].doubts = found
@@ -148,6 +174,18 @@ struct JudgementFolding {
                 ? (left.scheduleId ?? "", left.input) < (right.scheduleId ?? "", right.input) : left.order < right.order
         }
         return judgement
+    }
+
+    private mutating func takeRuns() {
+        judgement.refresh.totals = refresh.totals
+        guard case .cycles = detail else { return }
+        let runs = refresh.takeClosedRuns().sorted {
+            ($0.begin.microseconds, $0.installation) < ($1.begin.microseconds, $1.installation)
+        }
+        judgement.refresh.listed = runs.prefix(listedCycles).map {
+            JudgedRun(closed: $0, input: inputsOfRuns[$0.installation] ?? 0)
+        }
+        judgement.refresh.omitted = UInt64(runs.count - judgement.refresh.listed.count)
     }
 
     private mutating func takeCycles() {

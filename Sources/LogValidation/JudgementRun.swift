@@ -3,7 +3,7 @@
 internal import Foundation
 package import LogInput
 internal import PrefetchLifecycle
-internal import TelemetryEvents
+package import TelemetryEvents
 
 /// Judges inputs in constant memory: one thread reads and parses, the calling one binds and folds.
 ///
@@ -146,6 +146,8 @@ package struct JudgementOptions: Sendable {
     /// The maximum number of explained lines of an input.
     static let explainedLines = 1_000
 
+    /// The apps whose events are judged.
+    package var apps: Set<App> = Set(App.allCases)
     /// Whether the lines are of a simulator, where that is known.
     package var isSimulator: Bool?
     /// Whether the logs are known to be whole, so that no cycle is cut.

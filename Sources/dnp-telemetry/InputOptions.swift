@@ -3,6 +3,7 @@
 import ArgumentParser
 import LogInput
 import LogValidation
+import TelemetryEvents
 
 /// What `validate` and `replay` read.
 struct InputFiles: ParsableArguments {
@@ -21,6 +22,15 @@ struct InputFiles: ParsableArguments {
     )
     var join = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Read the events of one app alone; by default of all.",
+            discussion: "dnp is the plugin with its prefetch, aiq the app with the background refresh.",
+            valueName: "name"
+        )
+    )
+    var app: AppOption?
+
     func validate() throws {
         guard paths.count(where: { $0 == "-" }) < 2 else {
             throw ValidationError("expected - once, since standard input can be read only once")
@@ -28,7 +38,22 @@ struct InputFiles: ParsableArguments {
     }
 }
 
+/// An app in an option.
+enum AppOption: String, CaseIterable, ExpressibleByArgument {
+    case dnp, aiq
+
+    var app: App {
+        switch self {
+        case .dnp: .dnp
+        case .aiq: .aiq
+        }
+    }
+}
+
 extension InputFiles {
+    /// The apps whose events are read.
+    var apps: Set<App> { app.map { [$0.app] } ?? Set(App.allCases) }
+
     /// - Throws: `ValidationError` where no file is named.
     func checkNamed() throws {
         if paths.isEmpty { throw ValidationError("Missing expected argument '<file> ...'") }

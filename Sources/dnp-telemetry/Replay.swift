@@ -52,6 +52,7 @@ struct Replay: ParsableCommand {
         var options = JudgementOptions(try reading.lineFormat())
         options.detail = .counters
         options.joins = inputs.join
+        options.apps = inputs.apps
         let judgement = try reading.judge(inputs.paths, options)
         try Terminal.print(format == .json ? judgement.countersJSON() : judgement.exposition(labels: labels))
         reading.hint(at: judgement, "validate --explain")

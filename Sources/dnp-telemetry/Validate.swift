@@ -133,6 +133,7 @@ struct Validate: ParsableCommand {
         var options = JudgementOptions(try reading.lineFormat())
         options.explains = explain
         options.joins = inputs.join
+        options.apps = inputs.apps
         options.isWhole = whole
         options.isSimulator = device ? false : nil
         do throws(InputError) {

@@ -32,13 +32,18 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
+            name: "RefreshLifecycle",
+            dependencies: ["LifecycleState", "TelemetryEvents"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "MetricsRegistry",
             dependencies: [.product(name: "CoreMetrics", package: "swift-metrics")],
             swiftSettings: strict
         ),
         .target(
             name: "LifecycleMetrics",
-            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "TelemetryEvents"],
+            dependencies: ["MetricsRegistry", "PrefetchLifecycle", "RefreshLifecycle", "TelemetryEvents"],
             swiftSettings: strict
         ),
         .target(name: "Gzip", dependencies: ["CZlib"], swiftSettings: strict),
@@ -47,14 +52,15 @@ let package = Package(
         .target(
             name: "LogValidation",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "LogInput", "TextOutput",
+                "TelemetryEvents", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry", "LifecycleMetrics",
+                "LogInput", "TextOutput",
             ],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "log-validation",
             dependencies: [
-                "LifecycleMetrics", "LogInput", "LogValidation", "TextOutput",
+                "LifecycleMetrics", "LogInput", "LogValidation", "TelemetryEvents", "TextOutput",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict

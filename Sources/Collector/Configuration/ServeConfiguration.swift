@@ -110,8 +110,13 @@ package struct ServeConfiguration: Sendable {
 extension ServeConfiguration {
     /// How log lines are read.
     func logOptions(isLive: Bool) -> LogDecoderOptions {
-        LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
+        var options = LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
+        options.apps = Self.apps
+        return options
     }
+
+    /// The apps whose events the service takes. It has no fold of the background refresh yet.
+    static let apps: Set<App> = [.dnp]
 
     /// How the lines of a source are read that is read continuously; each is a device of its own.
     func logOptions(ofSource name: String, _ key: InstallationKey) -> LogDecoderOptions {

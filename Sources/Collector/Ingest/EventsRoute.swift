@@ -177,7 +177,8 @@ struct EventsRoute: Sendable {
             receivedAt: Timestamp(microseconds: now()),
             pseudonyms: pseudonyms,
             identityKey: identityKey,
-            installation: owner
+            installation: owner,
+            apps: ServeConfiguration.apps
         )
     }
 

@@ -106,12 +106,15 @@ extension JSONEventDecoder {
         let name = try string(.event, &scanner, bytes)
         guard !name.isEscaped else {
             let copy = texts.copy(name, from: bytes)
-            if let kind = vocabulary.kinds.value(of: texts.bytes.span, copy) { return kind }
+            if let kind = vocabulary.kinds.value(of: texts.bytes.span, copy), takesRefresh || kind.app == .dnp {
+                return kind
+            }
             throw JSONFault(.unknownKind, .event)
         }
         guard let kind = vocabulary.kinds.value(of: bytes, name.range) else {
             throw JSONFault(.unknownKind, .event, nearestKind: kindSpellings.kind(nearestTo: bytes, name.range))
         }
+        guard takesRefresh || kind.app == .dnp else { throw JSONFault(.unknownKind, .event) }
         return kind
     }
 

@@ -49,6 +49,7 @@ public struct JSONEventDecoder {
     var cutAt: Int?
     private let framing: Framing
     private let reportsPlaces: Bool
+    let takesRefresh: Bool
     /// The index of the current line in a log.
     private var lineIndex = 0
 
@@ -59,10 +60,12 @@ public struct JSONEventDecoder {
         identityKey: IdentityKey,
         installation: Pseudonym?,
         carried: CarriedCycles?,
+        apps: Set<App>,
         reportsPlaces: Bool
     ) {
         self.framing = framing
         self.reportsPlaces = reportsPlaces
+        takesRefresh = apps.contains(.aiq)
         self.installation = installation
         self.carried = carried
         self.identityKey = identityKey
@@ -80,6 +83,7 @@ public struct JSONEventDecoder {
     ///   - pseudonyms: replaces installation ids, and ids that are not plain.
     ///   - identityKey: the key of the events' identities.
     ///   - installation: the installation of events that have none.
+    ///   - apps: the apps whose events are taken; the kinds of others are unknown.
     ///   - reportsPlaces: whether to report where each event stands.
     public static func decode(
         _ bytes: Span<UInt8>,
@@ -88,6 +92,7 @@ public struct JSONEventDecoder {
         pseudonyms: any Pseudonymising,
         identityKey: IdentityKey,
         installation: Pseudonym? = nil,
+        apps: Set<App> = Set(App.allCases),
         reportsPlaces: Bool = false
     ) -> DecodedEvents {
         decode(
@@ -98,6 +103,7 @@ public struct JSONEventDecoder {
             identityKey: identityKey,
             installation: installation,
             carried: nil,
+            apps: apps,
             reportsPlaces: reportsPlaces
         )
     }
@@ -111,6 +117,7 @@ public struct JSONEventDecoder {
         identityKey: IdentityKey,
         installation: Pseudonym?,
         carried: CarriedCycles?,
+        apps: Set<App>,
         reportsPlaces: Bool = false
     ) -> DecodedEvents {
         var decoder = JSONEventDecoder(
@@ -120,6 +127,7 @@ public struct JSONEventDecoder {
             identityKey: identityKey,
             installation: installation,
             carried: carried,
+            apps: apps,
             reportsPlaces: reportsPlaces
         )
         decoder.decoded.events.reserve(bytes: bytes.count / 3, events: bytes.count / 160)

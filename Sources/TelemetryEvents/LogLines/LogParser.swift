@@ -6,6 +6,7 @@
 /// another binds.
 public struct LogParser: Sendable {
     private var options: LogDecoderOptions
+    private let takesRefresh: Bool
     private let pseudonyms: any Pseudonymising
     private let identityKey: IdentityKey
 
@@ -42,6 +43,7 @@ public struct LogParser: Sendable {
     ///   - identityKey: the key of the events' identities.
     public init(_ options: LogDecoderOptions, pseudonyms: any Pseudonymising, identityKey: IdentityKey) {
         self.options = options
+        takesRefresh = options.apps.contains(.aiq)
         self.pseudonyms = pseudonyms
         self.identityKey = identityKey
         unwrapper = LineUnwrapper(wrapper: options.wrapper, takesAllJSON: options.takesAllJSON)
@@ -120,7 +122,8 @@ public struct LogParser: Sendable {
     }
 
     private mutating func read(_ line: UnwrappedLine, _ bytes: Span<UInt8>) {
-        guard line.component != nil || line.hasUnknownMarker || line.isUnmarked else {
+        let isTaken = takesRefresh || line.component != .backgroundRefresh && !line.isUnmarked
+        guard isTaken, line.component != nil || line.hasUnknownMarker || line.isUnmarked else {
             parsed.lines.foreign += 1
             return
         }
@@ -272,6 +275,7 @@ public struct LogParser: Sendable {
             identityKey: identityKey,
             installation: installationOfPending(),
             carried: carried,
+            apps: options.apps,
             reportsPlaces: options.reportsPlaces
         )
         parsed.lines.recognised += UInt64(lines - json.refusedLines)
