@@ -180,14 +180,17 @@ extension OneAtATime {
         private func drippers(_ count: Int, chunked: Bool = false, _ listening: ListeningUnderTest) async throws
             -> [RawClient]
         {
-            let head = drip(chunked: chunked).head.replacing("Host: x", with: "Host: x\r\nExpect: 100-continue")
             let drippers = try (0..<count).map { _ in
                 let client = try listening.client()
-                client.send(head)
+                client.send(dripHead(chunked: chunked))
                 return client
             }
             for dripper in drippers { _ = try await dripper.receive { $0.contains("100 Continue") } }
             return drippers
+        }
+
+        private func dripHead(chunked: Bool = false) -> String {
+            drip(chunked: chunked).head.replacing("Host: x", with: "Host: x\r\nExpect: 100-continue")
         }
 
         @Test("at the connection limit, clients that drip bodies are evicted for others", arguments: [false, true])
@@ -233,13 +236,21 @@ extension OneAtATime {
                 let steady = try listening.client()
                 steady.send("POST /v1/events HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n")
                 await waitUntil("it is in") { open(listening) == 1 }
-                let dripper = try #require(try await drippers(1, listening).first)
-                let post = try listening.client()
-                post.send(HTTPText.post("123"))
                 var sent = 0
-                let size = try await post.receive {
+                func sendPiece() {
                     steady.send(piece)
                     sent += piece.utf8.count
+                }
+                let dripper = try listening.client()
+                dripper.send(dripHead())
+                _ = try await dripper.receive {
+                    sendPiece()
+                    return $0.contains("100 Continue")
+                }
+                let post = try listening.client()
+                post.send(HTTPText.post("123"))
+                let size = try await post.receive {
+                    sendPiece()
                     return $0.contains("size")
                 }
                 #expect(size.contains("size 3"))
