@@ -9,6 +9,7 @@ struct EventKinds: OptionSet, Hashable, Sendable {
 
     init(rawValue: UInt64) { self.rawValue = rawValue }
     init(_ kind: EventKind) { rawValue = 1 << UInt64(kind.rawValue) }
+    init(_ kinds: [EventKind]) { rawValue = kinds.reduce(0) { $0 | 1 << UInt64($1.rawValue) } }
 
     func contains(_ kind: EventKind) -> Bool { contains(EventKinds(kind)) }
     func containsAny(_ kinds: EventKind...) -> Bool { kinds.contains { contains($0) } }
@@ -57,6 +58,12 @@ struct CycleEvidence: Sendable {
             sightings[index].lastTime = time
             sightings[index].last = place
         }
+    }
+
+    /// Whether its notification was delivered twice, more than a minute apart.
+    var isDeliveredAgain: Bool {
+        sighting(.notificationDelivered).map { $0.lastTime.microseconds - $0.firstTime.microseconds > 60_000_000 }
+            ?? false
     }
 
     func sighting(_ kind: EventKind) -> Sighting? {

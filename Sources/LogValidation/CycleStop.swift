@@ -77,6 +77,13 @@ struct LogCut: OptionSet, Hashable, Sendable {
         .contentCached, .contentMissing, .prefetchUsedForNotification, .notificationDelivered, .prefetchCycleComplete,
     ]
 
+    /// The kinds of a delivery.
+    private static let ofDelivery = EventKinds([
+        .notificationScheduled, .contentMissing, .prefetchUsedForNotification, .notificationDelivered,
+        .notificationDrift,
+        .prefetchCycleComplete,
+    ])
+
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Where the log of a device cuts a cycle; events as JSON have no beginning and no end.
@@ -89,6 +96,12 @@ struct LogCut: OptionSet, Hashable, Sendable {
             let distance = evidence.firstTime.microseconds - begin.microseconds
             if distance <= Self.longestSchedule { insert(.beginning) }
             if distance <= Self.longestLead { insert(.fetch) }
+        } else if cycle.stages.scheduled == nil, evidence.kinds.isSubset(of: Self.ofDelivery),
+            let begin = log.firstTime,
+            evidence.firstTime.microseconds - begin.microseconds <= Self.longestLead
+        {
+            // The task ran before the log begins, and scheduled the next one.
+            formUnion([.beginning, Self.fetch])
         }
         insertEnd(cycle, evidence, last, log)
     }

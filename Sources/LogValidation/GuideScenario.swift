@@ -258,8 +258,14 @@ extension GuideScenario.Expectation {
 
     static let deliveredOnce = Self(
         "each notification delivered once",
-        { facts in facts.delivered == UInt64(facts.cycles.count { $0.closed.stages.delivered != nil }) },
-        found: { "\($0.delivered) deliveries" }
+        { facts in
+            facts.delivered == UInt64(facts.cycles.count { $0.closed.stages.delivered != nil })
+                && !facts.cycles.contains(where: \.isDeliveredAgain)
+        },
+        found: { facts in
+            let again = facts.cycles.count(where: \.isDeliveredAgain)
+            return "\(facts.delivered) deliveries" + (again > 0 ? ", \(again) of them twice" : "")
+        }
     )
 
     static func usedOnDays(_ number: Int) -> Self {

@@ -20,6 +20,8 @@ struct JudgedCycle: Sendable {
     var stop: CycleStop?
     /// Where the log cuts it.
     var cut: LogCut = []
+    /// Whether its notification was delivered twice.
+    var isDeliveredAgain = false
     /// Whether its device's log tells that the task was registered.
     var isRegistered = true
     /// The lines that show the violations, in their order; nil for one without a line of its own.

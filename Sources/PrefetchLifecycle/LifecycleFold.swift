@@ -45,7 +45,7 @@ public struct LifecycleFold: Sendable {
     private var proposed = IdentityTable()
     /// In a run over one input, the identities of events that count by themselves.
     private var counted = IdentityTable()
-    private static let countedLimit = 1_000_000
+    private static let countedLimit = 65_536
     /// The version of the layout of the checkpoint that is being restored.
     var restoredVersion: UInt8 = 1
     /// Whether the checkpoint says how it is laid out.

@@ -73,6 +73,7 @@ struct InputOptions: ParsableArguments {
     var inputFormat: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Time zone of timestamps without one, such as Europe/Berlin or +02:00; by default the machine's.",
             valueName: "zone"

@@ -30,6 +30,20 @@ struct CutLogTests {
         }
     }
 
+    @Test("a log that begins behind the fetch, with the scheduling of the next task, hides the fetch")
+    func cutBehindTheFetch() throws {
+        let lines = [
+            "2025-11-15T05:50:03Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-16T05:53:00Z",
+            "2025-11-15T05:50:03Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-16T05:48:00Z)",
+            "2025-11-15T05:53:00Z [DNP-FETCH] Using cached content for notification at 2025-11-15T05:53:00Z",
+            "2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=n15, title=x)",
+        ]
+        let judgement = try JudgedLog.judge(lines)
+        #expect(judgement.verdict() == .coherent && judgement.cycles.first?.cut.contains(.beginning) == true)
+        let late = lines.map { $0.replacing("2025-11-15T05:50", with: "2025-11-15T05:20") }
+        #expect(try JudgedLog.judge(late).verdict() == .incoherent)
+    }
+
     @Test("the cut is told in text and JSON")
     func told() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })

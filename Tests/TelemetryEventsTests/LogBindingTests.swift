@@ -27,6 +27,47 @@ struct LogBindingTests {
         #expect(reading.bound.count == 4)
     }
 
+    @Test("a line of a delivery or a summary that names the schedule first names the cycle that is open")
+    func lateIdNamesTheOpenCycle() throws {
+        let lines = """
+            2025-11-15T05:41:00Z [DNP-FETCH] Scheduling prefetch for notification at 2025-11-15T05:53:00Z
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:50:02Z [DNP-FETCH] Fetch success: status=200, items=1, ttl=86400
+
+            """
+        for last in [
+            "2025-11-15T05:50:03Z [DNP-PLUGIN] Prefetch cycle complete (id=a, fetched=true, usedCached=false)",
+            "2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=a, title=x)",
+        ] {
+            let bound = try LogReading(lines + last).bound
+            #expect(bound.count == 3 && bound.allSatisfy { $0.hasSuffix(" a 2025-11-15T05:53:00Z") }, "\(bound)")
+        }
+        let later = try LogReading(
+            lines + "2025-11-17T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=b, title=x)"
+        )
+        #expect(later.bound.contains { $0.hasPrefix("notification_delivered b") && !$0.contains("2025-11-15") })
+    }
+
+    @Test("a task that is scheduled behind a delivery, or whose lead is capped first, is of the next cycle")
+    func nextCycleBeginsWithItsTask() throws {
+        let lines = """
+            2025-11-15T05:47:30Z [DNP-FETCH] Prefetch lead too small, capping at minimum (60s)
+            2025-11-15T05:47:30Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T05:48:30Z)
+            2025-11-15T05:47:30Z [DNP-SCHEDULER] Scheduling notification for 2025-11-15T05:53:00Z
+            2025-11-15T05:50:00Z [DNP-FETCH] BGTask handler invoked (id=com.timesafari.dailynotification.fetch)
+            2025-11-15T05:53:01Z [DNP-SCHEDULER] Notification delivered (id=a, title=x)
+            2025-11-15T06:47:30Z [DNP-FETCH] Prefetch lead too small, capping at minimum (60s)
+            2025-11-15T06:47:30Z [DNP-FETCH] BGAppRefreshTask scheduled (earliestBeginDate=2025-11-15T06:48:30Z)
+            2025-11-15T06:47:30Z [DNP-SCHEDULER] Scheduling notification for 2025-11-15T06:53:00Z
+            """
+        let bound = try LogReading(lines).bound
+        for due in ["05:53:00Z", "06:53:00Z"] {
+            for kind in ["lead_capped", "prefetch_scheduled"] {
+                #expect(bound.contains { $0.hasPrefix(kind) && $0.hasSuffix("T\(due)") }, "\(kind) \(due): \(bound)")
+            }
+        }
+    }
+
     @Test("a schedule that keeps its id is a new cycle each day")
     func dailyScheduleIsANewCycle() throws {
         func day(_ day: Int) -> String {

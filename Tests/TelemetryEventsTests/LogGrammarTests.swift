@@ -129,6 +129,8 @@ struct LogGrammarTests {
         ("[DNP-PLUGIN] notifications_denied for scheduleDailyNotification", #""notification_denied""#),
         ("[DNP-PLUGIN] requestPermissions() → granted", #""permission_granted""#),
         ("[DNP-PLUGIN] requestPermissions() -> granted", #""permission_granted""#),
+        ("[DNP-PLUGIN] requestPermissions() → denied", #""notification_denied""#),
+        ("[DNP-PLUGIN] requestPermissions() -> denied", #""notification_denied""#),
         (
             "[DNP-PLUGIN] Prefetch cycle complete (id=XYZ, fetched=true, usedCached=true)",
             #""prefetch_cycle_complete","scheduleId":"XYZ","fetched":true,"usedCached":true"#

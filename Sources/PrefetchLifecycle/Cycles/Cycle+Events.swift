@@ -320,7 +320,7 @@ extension Cycle {
     ///
     /// - Parameter toleratedDrift: how far a delivery may be from its time, in microseconds.
     func countAtClosing(_ counted: CountedStages, toleratedDrift: Int64, into totals: inout LifecycleTotals) {
-        if !flags.contains(.drifted), let drift, abs(drift) > toleratedDrift {
+        if !flags.contains(.drifted), let drift, LifecycleRules.isDrift(drift, beyond: toleratedDrift) {
             totals.countDrift()
         }
         guard delivered.isKnown, counted.used == 0 else { return }

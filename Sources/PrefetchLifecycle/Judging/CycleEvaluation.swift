@@ -133,7 +133,8 @@ struct CycleEvaluation {
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
         let isLaterSeen =
-            account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
+            account.hasBegun || cycle.started.isKnown || cycle.cached.isKnown || delivered != nil
+            || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
         return hasTimes && isOver ? .missed : .incomplete
@@ -214,7 +215,7 @@ struct CycleEvaluation {
         judge(
             .driftExceeded,
             cycle.flags.contains(.drifted)
-                || (drift.map { abs($0) > toleratedDrift } ?? false)
+                || (drift.map { LifecycleRules.isDrift($0, beyond: toleratedDrift) } ?? false)
         )
         judge(.missedWindow, account.missed != nil)
         guard hasTimes else { return }

@@ -109,13 +109,13 @@ extension CycleEvaluation {
     }
 
     private var driftDetail: String {
-        guard let drift, abs(drift) > toleratedDrift else {
+        guard let drift, LifecycleRules.isDrift(drift, beyond: toleratedDrift) else {
             return "the app reported a drift of more than \(seconds(LifecycleRules.toleratedDriftMicroseconds))"
         }
         let side = drift > 0 ? "after" : "before"
-        let system = toleratedDrift == LifecycleRules.exactDriftMicroseconds ? "Android" : "iOS"
-        return
-            "delivered \(seconds(abs(drift))) \(side) its time; \(system) tolerates \(seconds(toleratedDrift))"
+        let isExact = toleratedDrift == LifecycleRules.exactDriftMicroseconds
+        let limit = "\(isExact ? "Android tolerates less than" : "iOS tolerates") \(seconds(toleratedDrift))"
+        return "delivered \(seconds(abs(drift))) \(side) its time; \(limit)"
     }
 
     private var differentLead: String {

@@ -12,6 +12,11 @@ enum LifecycleRules {
     static let toleratedDriftMicroseconds: Int64 = 180 * 1_000_000
     /// `driftExceeded` on Android, whose alarms are exact: a minute for rounding and for doze.
     static let exactDriftMicroseconds: Int64 = 60 * 1_000_000
+
+    /// Whether a drift of either direction is too large: more than what is tolerated, for an exact alarm from there on.
+    static func isDrift(_ drift: Int64, beyond tolerated: Int64) -> Bool {
+        abs(drift) > tolerated || tolerated == exactDriftMicroseconds && abs(drift) == tolerated
+    }
     /// `leadBelowMinimum`: a task must be scheduled at least 60 s before its earliest begin.
     static let minimumLeadSeconds: Int64 = 60
     /// `nextNotScheduled`: an executed task must be followed by another scheduling within 24 hours.
@@ -230,8 +235,8 @@ extension Event {
         guard !isTimeAssumed, let due else { return false }
         let time = receiverTime.microseconds
         let milliseconds = time / 1_000 - (time % 1_000 < 0 ? 1 : 0)
-        return (milliseconds * 1_000 &- due.microseconds).magnitude
-            > LifecycleGroups.toleratedDrift(of: platform, in: bytes)
+        let drift = Int64(clamping: (milliseconds * 1_000 &- due.microseconds).magnitude)
+        return LifecycleRules.isDrift(drift, beyond: LifecycleGroups.toleratedDrift(of: platform, in: bytes))
     }
 
     private var isLeadTooSmall: Bool {

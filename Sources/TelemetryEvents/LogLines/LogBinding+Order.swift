@@ -23,6 +23,7 @@ extension LogBinding {
         case .plugin: return nil
         case .scheduling:
             if message.form.kind == .prefetchMissed { return missedCycle(context, device, time) }
+            if message.form.kind == .leadCapped { return cappedCycle(context, device) }
             return scheduledCycle(message.begin, context, device)
         case .execution:
             if message.form.kind == .prefetchExecuted { return nextToExecute(device, streams[stream], time) }
@@ -42,6 +43,17 @@ extension LogBinding {
             if mayOpen, let context, isOfDelivery(context, ratherThan: next, device, time) { return context }
             return next ?? (message.form.kind == .notificationDrift ? devices[device].cycles.indices.last : nil)
         }
+    }
+
+    /// The cycle without an id that a line of a delivery or a summary names: the undelivered one whose notification time is
+    /// nearest, within half a day.
+    func cycleToName(_ device: Int, _ stream: Int, _ time: Timestamp?) -> Int? {
+        let process = streams[stream].process
+        let found = nearest(device, time) {
+            $0.idHash == 0 && $0.due != nil && !$0.isDelivered && self.mayBeOfOneApp($0.process, process, device)
+        }
+        guard let found, let time else { return found }
+        return devices[device].cycles[found].distance(to: time) <= UInt64(Self.latestTask) ? found : nil
     }
 
     /// The pass of a schedule that a line of a delivery tells of, where several are known: the one whose notification time is
@@ -96,7 +108,16 @@ extension LogBinding {
             return isRunning || cycle.progress.contains(.executed) ? nil : context
         }
         if begin > due, let other = fittingCycle(begin, in: state) { return other }
+        if begin > due, cycle.isDelivered { return nil }
         return begin.microseconds - due.microseconds <= Self.latestTask ? context : nil
+    }
+
+    /// The cycle whose lead was capped, which the app does before it schedules: not one that has run.
+    private func cappedCycle(_ context: Int?, _ device: Int) -> Int? {
+        context.flatMap { index in
+            let cycle = devices[device].cycles[index]
+            return cycle.isDelivered || cycle.progress.contains(.executed) ? nil : index
+        }
     }
 
     /// The cycle that waits for a task of this time, or lacks one and may have it.

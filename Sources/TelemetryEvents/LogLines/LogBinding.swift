@@ -111,7 +111,9 @@ struct LogBinding {
         if let context, !isContextPast, state.cycles[context].idHash == 0, agrees(state.cycles[context], due) {
             return context
         }
-        guard let due else { return nil }
+        guard let due else {
+            return phase == .delivery || phase == .summary ? cycleToName(device, stream, time) : nil
+        }
         return state.lastIndex { $0.idHash == 0 && $0.due == due && $0.process == process }
             ?? state.lastIndex { $0.idHash == 0 && $0.due == due }
     }
@@ -173,6 +175,7 @@ struct LogBinding {
     ) -> Int? {
         if idHash == 0, due == nil {
             switch message.form.meaning {
+            case .event(.leadCapped): break
             case .event(let kind) where kind.belongsToCycle && kind != .schedulePersisted: break
             case .cycle where message.begin != nil: break
             default: return nil

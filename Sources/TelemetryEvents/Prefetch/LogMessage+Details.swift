@@ -74,6 +74,7 @@ extension Span<UInt8> {
         while cursor.peek(self) == UInt8(ascii: " ") || cursor.peek(self) == UInt8(ascii: "=")
             || cursor.peek(self) == UInt8(ascii: ":")
         { cursor.position += 1 }
+        if cursor.peek(self) == UInt8(ascii: "(") { cursor.position += 1 }
         let value = word(in: cursor.rest)
         if value.isEmpty || value.allSatisfy({ self[$0] == UInt8(ascii: "\"") }) { return false }
         let words: [StaticString] = ["none", "nil", "null", "absent", "missing", "false", "no", "not", "-", "empty"]

@@ -102,6 +102,8 @@ extension LogGrammar {
         LogRule("requestPermissions()", .nothing, .plugin, .nothing),
         LogRule("requestPermissions() → granted", .event(.permissionGranted), .plugin, .nothing),
         LogRule("requestPermissions() -> granted", .event(.permissionGranted), .plugin, .nothing),
+        LogRule("requestPermissions() → denied", .event(.notificationDenied), .plugin, .nothing),
+        LogRule("requestPermissions() -> denied", .event(.notificationDenied), .plugin, .nothing),
         LogRule("Telemetry snapshot", .event(.telemetrySnapshot), .plugin, .counters),
         LogRule("Timezone changed", .event(.timezoneChanged), .plugin),
         LogRule("Time warp simulated", .event(.timeWarped), .plugin, .minutes),
