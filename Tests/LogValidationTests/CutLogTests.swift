@@ -44,6 +44,15 @@ struct CutLogTests {
         #expect(try JudgedLog.judge(late).verdict() == .incoherent)
     }
 
+    @Test("lines before the first stamp are of the cycle that the stamps tell of, whose times are not judged")
+    func headWithoutStamps() throws {
+        let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })
+        let bare = Self.whole[..<fired].map { String($0.drop { $0 != "[" }) }
+        let judgement = try JudgedLog.judge(bare + Self.whole[fired...])
+        #expect(judgement.cycles.count == 1 && judgement.verdict(strict: true) == .coherent, "\(judgement.text())")
+        #expect(judgement.cycles.first?.closed.hasAssumedTimes == true)
+    }
+
     @Test("the cut is told in text and JSON")
     func told() throws {
         let fired = try #require(Self.whole.firstIndex { $0.contains("handler invoked") })

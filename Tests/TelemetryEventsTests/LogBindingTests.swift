@@ -48,7 +48,7 @@ struct LogBindingTests {
         #expect(later.bound.contains { $0.hasPrefix("notification_delivered b") && !$0.contains("2025-11-15") })
     }
 
-    @Test("a task that is scheduled behind a delivery, or whose lead is capped first, is of the next cycle")
+    @Test("a task whose lead is capped before it is scheduled is of the next cycle, also behind a delivery")
     func nextCycleBeginsWithItsTask() throws {
         let lines = """
             2025-11-15T05:47:30Z [DNP-FETCH] Prefetch lead too small, capping at minimum (60s)

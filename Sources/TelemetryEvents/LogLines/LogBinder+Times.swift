@@ -34,6 +34,10 @@ extension LogBinder {
     mutating func time(of stamp: LogStamp?, stream: Int) -> LineTime {
         guard let stamp else {
             if let last = binding.streams[stream].last { return .known(last) }
+            if lastStamp == .min, let head = headTime {
+                headTime = Timestamp(microseconds: head.microseconds + 1)
+                return .assumed(head)
+            }
             assumedTime.microseconds += 1
             return options.isLive ? .known(assumedTime) : .assumed(assumedTime)
         }
@@ -49,6 +53,12 @@ extension LogBinder {
         let time = dated(yearless, near: anchor, isPast: binding.streams[stream].anchor == nil)
         binding.streams[stream].last = time
         return .known(time)
+    }
+
+    /// The time of the lines before the first stamp, a second before it; nil where nothing has one with a year.
+    func headTime(in parsed: ParsedLog) -> Timestamp? {
+        guard let stamp = parsed.messages.lazy.compactMap(\.stamp).first, stamp.hasYear else { return nil }
+        return Timestamp(microseconds: utc(stamp.wallMicroseconds, stamp.offsetSeconds).microseconds - 1_000_000)
     }
 
     /// The time of a stamp in a stream without an absolute time: nearest to the log's last absolute time, else the

@@ -20,6 +20,8 @@ public struct LogBinder: Sendable {
     /// The time assigned to the next line without a stamp, so that such lines keep their order.
     var assumedTime = Timestamp(microseconds: 0)
     var readAt = Timestamp(microseconds: 0)
+    /// The time assigned to the next line before the first stamp of a file, so that such lines come just before it.
+    var headTime: Timestamp?
 
     /// Creates a binder for the beginning of a log.
     ///
@@ -39,7 +41,7 @@ public struct LogBinder: Sendable {
         decoded.lines = parsed.lines
         decoded.altered = parsed.altered
         decoded.events.reserve(bytes: parsed.messages.count * 96, events: parsed.messages.count)
-        if options.isLive { releaseExpired() }
+        if options.isLive { releaseExpired() } else if lastStamp == .min { headTime = headTime(in: parsed) }
         binding.lifetimes.add(parsed.messages)
         let bytes = parsed.texts.bytes.span
         var next = 0

@@ -108,7 +108,6 @@ extension LogBinding {
             return isRunning || cycle.progress.contains(.executed) ? nil : context
         }
         if begin > due, let other = fittingCycle(begin, in: state) { return other }
-        if begin > due, cycle.isDelivered { return nil }
         return begin.microseconds - due.microseconds <= Self.latestTask ? context : nil
     }
 

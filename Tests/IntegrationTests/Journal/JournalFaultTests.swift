@@ -46,7 +46,9 @@ struct JournalFaultTests {
         try await TestJournald.with { journal in
             try await withService(journal: .journald, in: journal.namespace) { service in
                 let client = await service.client
-                #expect(try await client.metrics().value("dnp_telemetry_journal_up") == 1)
+                try await eventually("the journal is reached") {
+                    try await client.metrics().value("dnp_telemetry_journal_up") == 1
+                }
                 try await journal.stop()
                 let sent = try await send(0..<2_632, prefix: "stopped", to: client)
                 #expect(sent.count >= 10_000)
