@@ -69,22 +69,6 @@ struct OutcomeTests {
             .incomplete,
             [TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.notificationDelivered, 91)]
         ),
-        Row(
-            "a fetch that started, without an execution",
-            .incomplete,
-            [
-                TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.prefetchStarted, 60),
-                TestEvent(.pluginStarted, 91, id: nil),
-            ]
-        ),
-        Row(
-            "content that was cached, without an execution",
-            .incomplete,
-            [
-                TestEvent(.prefetchScheduled, 0, due: 90), TestEvent(.contentCached, 60),
-                TestEvent(.pluginStarted, 91, id: nil),
-            ]
-        ),
         Row("a notification time to come", .incomplete, [TestEvent(.prefetchScheduled, 0, due: 90)]),
         Row(
             "a window that the app says was missed",

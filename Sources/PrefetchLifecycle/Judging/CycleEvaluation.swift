@@ -133,8 +133,7 @@ struct CycleEvaluation {
         if delivered != nil, cycle.flags.contains(.contentMissing) { return .fallback }
         if account.endsInFailure, delivered == nil { return .failed }
         let isLaterSeen =
-            account.hasBegun || cycle.started.isKnown || cycle.cached.isKnown || delivered != nil
-            || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
+            account.hasBegun || delivered != nil || !cycle.flags.isDisjoint(with: [.contentMissing, .drifted])
         guard account.firstScheduled != nil, !isLaterSeen else { return .incomplete }
         if account.missed != nil { return .missed }
         return hasTimes && isOver ? .missed : .incomplete

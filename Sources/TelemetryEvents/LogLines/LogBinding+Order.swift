@@ -45,12 +45,12 @@ extension LogBinding {
         }
     }
 
-    /// The cycle without an id that a line of a delivery or a summary names: the undelivered one whose notification time is
-    /// nearest, within half a day.
+    /// The cycle without an id that a line of a delivery or a summary names: the undelivered one of the same process whose
+    /// notification time is nearest, within half a day.
     func cycleToName(_ device: Int, _ stream: Int, _ time: Timestamp?) -> Int? {
         let process = streams[stream].process
         let found = nearest(device, time) {
-            $0.idHash == 0 && $0.due != nil && !$0.isDelivered && self.mayBeOfOneApp($0.process, process, device)
+            $0.idHash == 0 && $0.due != nil && !$0.isDelivered && $0.process == process
         }
         guard let found, let time else { return found }
         return devices[device].cycles[found].distance(to: time) <= UInt64(Self.latestTask) ? found : nil
