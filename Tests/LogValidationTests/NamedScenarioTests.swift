@@ -120,6 +120,17 @@ struct NamedScenarioTests {
         #expect(told.map { $0["passed"] as? Bool } == [false, true])
     }
 
+    @Test("a notification that is delivered again later that day does not pass the change of the clocks")
+    func deliveredAgain() throws {
+        let scenario = try #require(GuideScenario.named("dst"))
+        let lines = JudgedLog.lines(Story.scheduling() + Story.prefetch(540) + Story.shown())
+        let delivered = try #require(lines.last { $0.contains("Notification delivered") })
+        let hour = try #require(Int(delivered.dropFirst(11).prefix(2)))
+        let again = delivered.prefix(11) + "\(hour + 11)" + delivered.dropFirst(13)
+        #expect(try JudgedLog.judge(lines).check([scenario]).allSatisfy(\.isPassed))
+        #expect(try !JudgedLog.judge(lines + [String(again)]).check([scenario]).allSatisfy(\.isPassed))
+    }
+
     @Test("an unknown scenario gets the nearest name")
     func nearest() {
         #expect(GuideScenario.named("Reboot")?.name == "reboot")

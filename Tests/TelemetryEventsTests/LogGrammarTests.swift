@@ -130,6 +130,10 @@ struct LogGrammarTests {
         ("[DNP-PLUGIN] requestPermissions() → granted", #""permission_granted""#),
         ("[DNP-PLUGIN] requestPermissions() -> granted", #""permission_granted""#),
         ("[DNP-PLUGIN] requestPermissions() → denied", #""notification_denied""#),
+        (
+            "[DNP-FETCH] API call: GET /api/notifications (ETag=(null))",
+            #""api_call","conditional":false,"authenticated":false"#
+        ),
         ("[DNP-PLUGIN] requestPermissions() -> denied", #""notification_denied""#),
         (
             "[DNP-PLUGIN] Prefetch cycle complete (id=XYZ, fetched=true, usedCached=true)",
