@@ -116,8 +116,8 @@ let package = Package(
         .target(
             name: "LedgerState",
             dependencies: [
-                "TelemetryEvents", "PrefetchLifecycle", "MetricsRegistry", "LifecycleMetrics", "EventLedger",
-                "Journald", "Hashing", "TextOutput",
+                "TelemetryEvents", "LifecycleState", "PrefetchLifecycle", "RefreshLifecycle", "MetricsRegistry",
+                "LifecycleMetrics", "EventLedger", "Journald", "Hashing", "TextOutput",
             ],
             swiftSettings: strict
         ),

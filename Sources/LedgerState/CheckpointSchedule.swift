@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import EventLedger
-internal import PrefetchLifecycle
+internal import LifecycleState
 
 /// Decides when to write checkpoints of the projections, and in which steps.
 ///
@@ -123,27 +123,27 @@ package struct ProjectionChanges: Sendable {
     /// The size of all of them, at most.
     let bytes: Int
     private var small: StateChanges?
-    private var fold: StateDelta
+    private var folds: StateDelta
 
     /// - Parameters:
     ///   - small: changes that fit into one part.
-    ///   - fold: the changes of the fold.
+    ///   - folds: the changes of the folds.
     ///   - bytes: the size of all of them, at most.
-    init(at position: LedgerPosition, small: StateChanges, fold: StateDelta, bytes: Int = 0) {
+    init(at position: LedgerPosition, small: StateChanges, folds: StateDelta, bytes: Int = 0) {
         self.position = position
         self.bytes = bytes
         self.small = small
-        self.fold = fold
+        self.folds = folds
     }
 
     /// The next part of about `bytes` bytes, at most a page more; nil after the last.
     package mutating func takePart(bytes: Int) -> StateChanges? {
         var part = small ?? StateChanges()
         small = nil
-        let deleted = fold.takeDeletedPrefixes(max(0, bytes - part.bytes) / Self.deletionBytes + 1)
-        for prefix in deleted { part.removeAll(prefix: StateKey("fold/" + prefix)) }
+        let deleted = folds.takeDeletedPrefixes(max(0, bytes - part.bytes) / Self.deletionBytes + 1)
+        for prefix in deleted { part.removeAll(prefix: StateKey(LedgerProjection.foldPrefix + prefix)) }
         let rest = bytes - deleted.count * Self.deletionBytes
-        while part.bytes < rest, let page = fold.takePage() { part.put(StateKey("fold/" + page.key), page.value) }
+        while part.bytes < rest, let page = folds.takePage() { part.put(StateKey(LedgerProjection.foldPrefix + page.key), page.value) }
         return part.isEmpty ? nil : part
     }
 }

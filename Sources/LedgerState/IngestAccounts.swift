@@ -2,12 +2,13 @@
 
 package import EventLedger
 package import PrefetchLifecycle
+package import RefreshLifecycle
 package import TelemetryEvents
 
 /// The accounts of everything ever received: a fold over the ledger.
 ///
 /// At every position `received = accepted + duplicates + rejected`, and `accepted` is the sum of `effects`; the
-/// `increments` by all causes are the sum of the lifecycle's counters.
+/// `increments` by all causes are the sum of the prefetch's counters.
 package struct IngestAccounts: Equatable, Sendable {
     package private(set) var received: [UInt16: UInt64] = [:]
     package private(set) var accepted: UInt64 = 0
@@ -20,7 +21,7 @@ package struct IngestAccounts: Equatable, Sendable {
     package private(set) var lines = [UInt64](repeating: 0, count: LineResult.allCases.count)
     /// What accepted events did, by the raw value of `AcceptedEffect`.
     package private(set) var effects = [UInt64](repeating: 0, count: AcceptedEffect.allCases.count)
-    /// By how much the lifecycle's counters grew, by the raw value of `IncrementCause`.
+    /// By how much the prefetch's counters grew, by the raw value of `IncrementCause`.
     package private(set) var increments = [UInt64](repeating: 0, count: IncrementCause.allCases.count)
     /// The last batch of an older version, which did not note effects; 0 where every effect was noted.
     package private(set) var estimatedUpTo: UInt64 = 0
@@ -42,12 +43,22 @@ package struct IngestAccounts: Equatable, Sendable {
     /// Adds what the events of a batch did.
     ///
     /// - Parameters:
-    ///   - tally: what the fold noted of the events that it could read.
+    ///   - tally: what the fold of the prefetch noted of the events that it could read.
+    ///   - refresh: what the fold of the background refresh noted.
     ///   - count: the events of the batch. Verdicts and unreadable events count nothing, so they are informational.
-    ///   - grown: by how much the lifecycle's counters grew.
-    package mutating func add(_ tally: EffectTally, of count: UInt64, increments grown: UInt64) {
+    ///   - grown: by how much the prefetch's counters grew.
+    package mutating func add(
+        _ tally: EffectTally,
+        _ refresh: RefreshEffects,
+        of count: UInt64,
+        increments grown: UInt64
+    ) {
         for effect in AcceptedEffect.allCases { effects[Int(effect.rawValue)] &+= tally[effect] }
-        effects[Int(AcceptedEffect.informational.rawValue)] &+= count - min(count, tally.total)
+        effects[Int(AcceptedEffect.counted.rawValue)] &+= refresh.counted
+        effects[Int(AcceptedEffect.repeatedStage.rawValue)] &+= refresh.repeated
+        effects[Int(AcceptedEffect.informational.rawValue)] &+= refresh.informational
+        let noted = tally.total &+ refresh.total
+        effects[Int(AcceptedEffect.informational.rawValue)] &+= count - min(count, noted)
         increments[Int(IncrementCause.event.rawValue)] &+= tally.countedAtOnce
         increments[Int(IncrementCause.clientCounters.rawValue)] &+= tally.recovered
         let rest = grown &- tally.countedAtOnce &- tally.recovered

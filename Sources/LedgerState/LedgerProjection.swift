@@ -2,17 +2,24 @@
 
 package import EventLedger
 package import PrefetchLifecycle
+package import RefreshLifecycle
 package import TelemetryEvents
 internal import TextOutput
 
-/// The state folded from the ledger: lifecycle, accounts and source positions, with the ledger position they are valid
-/// for.
+/// The state folded from the ledger: the lifecycles of all apps, accounts and source positions, with the ledger position
+/// they are valid for.
 ///
-/// The live service, recovery and rebuild share it.
+/// The live service, recovery and rebuild share it. What it holds depends on the ledger alone and on no setting, so that a
+/// rebuild needs none.
 package struct LedgerProjection: Sendable {
     package static let name = "lifecycle"
+    /// What the keys of the folds' pages begin with in a checkpoint.
+    package static let foldPrefix = "fold/"
 
+    /// The cycles of the prefetch, and the identities of all events.
     package var fold: LifecycleFold
+    /// The runs of the background refresh.
+    package private(set) var refresh = RefreshFold(anonymousIsOneInstallation: false)
     package private(set) var accounts = IngestAccounts()
     /// The read position of every source.
     package private(set) var sources = SourcePositions()
@@ -54,21 +61,46 @@ package struct LedgerProjection: Sendable {
         if let read = receipt.position { sources.note(read, batch: position.batch) }
         let increments = fold.increments
         defer {
-            accounts.add(fold.takeEffects(), of: UInt64(batch.count), increments: fold.increments &- increments)
+            accounts.add(
+                fold.takeEffects(),
+                refresh.takeEffects(),
+                of: UInt64(batch.count),
+                increments: fold.increments &- increments
+            )
             if position.batch == estimatesUpTo { estimateEffects() }
         }
-        if let halvings = LimitsRow.halvings(origin: batch.origin) { fold.halveLimits(halvings) }
+        if let halvings = LimitsRow.halvings(origin: batch.origin) { halveLimits(halvings) }
         if batch.origin == EventOrigin.tick.rawValue {
             fold.tick(to: receivedAt)
+            refresh.tick(to: receivedAt)
         } else {
             fold.remember(receipt.batchIdentities, receivedAt: receivedAt)
             do throws(EventRecordError) {
-                try fold.apply(batch.events.span, receivedAt: receivedAt)
+                try apply(batch.events.span, receivedAt: receivedAt)
             } catch {
                 throw .events(error)
             }
         }
         if readableReceipt == nil { throw .receipt }
+    }
+
+    /// Folds the events of a batch, each in the fold of its app; of a damaged batch those before the damage.
+    private mutating func apply(_ records: Span<UInt8>, receivedAt: Timestamp) throws(EventRecordError) {
+        let others = fold.otherEvents
+        var damage: EventRecordError?
+        do throws(EventRecordError) {
+            try fold.apply(records, receivedAt: receivedAt)
+        } catch {
+            damage = error
+        }
+        // Both folds read the records alike, so that the second one finds the same damage.
+        if fold.otherEvents != others { try refresh.apply(records, receivedAt: receivedAt) }
+        if let damage { throw damage }
+    }
+
+    private mutating func halveLimits(_ halvings: Int) {
+        fold.halveLimits(halvings)
+        refresh.halveLimits(fold.halvings)
     }
 
     /// Estimates what the events did that an older version accepted (docs/metrics.md, What accepted events did), and starts
@@ -83,19 +115,37 @@ package struct LedgerProjection: Sendable {
         )
     }
 
-    /// The encoded verdicts on the cycles that break a rule and that a tick received at this time closes.
+    /// Whether a cycle or a run is due to close, so that a tick must be written to the ledger.
+    package mutating func isTickDue(at now: Int64) -> Bool {
+        let now = Timestamp(microseconds: now)
+        return fold.isTickDue(at: now) || refresh.isTickDue(at: now)
+    }
+
+    /// The encoded verdicts on the cycles and runs that break a rule and that a tick received at this time closes.
     ///
     /// Closes and counts nothing.
     package mutating func verdicts(closingAt receivedAt: Int64) -> (count: Int, records: [UInt8]) {
-        let now = fold.timeOfTick(at: Timestamp(microseconds: receivedAt))
+        let receivedAt = Timestamp(microseconds: receivedAt)
+        let now = fold.timeOfTick(at: receivedAt)
         var records: [UInt8] = []
         let cycles = fold.violations(closingAt: now)
         for cycle in cycles { VerdictRecord.append(CycleVerdict(cycle, closedAt: now), to: &records) }
-        return (cycles.count, records)
+        guard refresh.isTickDue(at: receivedAt) else { return (cycles.count, records) }
+        let runs = refresh.violations(closingAt: receivedAt)
+        for run in runs { VerdictRecord.append(RunVerdict(run, closedAt: now, key: identityKey), to: &records) }
+        return (cycles.count + runs.count, records)
     }
 
     /// The most bytes that the next checkpoint takes, without the few of accounts and sources; cheap.
-    package var checkpointBytes: Int { fold.checkpointBytes }
+    package var checkpointBytes: Int { fold.checkpointBytes + refresh.checkpointBytes }
+
+    /// By how much an event may raise ``checkpointBytes``. An event of any app adds its identity.
+    package static var checkpointBytesPerEvent: Int {
+        max(
+            LifecycleFold.checkpointBytesPerEvent,
+            RefreshFold.checkpointBytesPerEvent + LifecycleFold.checkpointBytesPerIdentity
+        )
+    }
 
     /// The changes since the last call, for a checkpoint; cheap, see `LifecycleFold`.
     ///
@@ -109,7 +159,14 @@ package struct LedgerProjection: Sendable {
             savedHalvings = fold.halvings
         }
         let bytes = checkpointBytes + small.bytes
-        return ProjectionChanges(at: position, small: small, fold: fold.takeChanges(), bytes: bytes)
+        return ProjectionChanges(at: position, small: small, folds: takeFoldChanges(), bytes: bytes)
+    }
+
+    /// The changed pages of the folds since the last call; the totals of the prefetch come first.
+    package mutating func takeFoldChanges() -> StateDelta {
+        var delta = fold.takeChanges()
+        refresh.takeChanges(into: &delta)
+        return delta
     }
 
     /// Restores a page of a checkpoint; pages come in the order of their keys, before any batch is applied.
@@ -121,12 +178,15 @@ package struct LedgerProjection: Sendable {
         if sources.restore(key, value) { return }
         if key == LimitsRow.stateKey, value.count == 1 {
             savedHalvings = Int(value[0])
-            return fold.halveLimits(savedHalvings)
+            return halveLimits(savedHalvings)
         }
         let name = String(decoding: key.bytes, as: UTF8.self)
-        guard name.hasPrefix("fold/") else { throw .corrupt(detail: "saved state under the unknown name \(name)") }
+        guard name.hasPrefix(Self.foldPrefix) else {
+            throw .corrupt(detail: "saved state under the unknown name \(name)")
+        }
+        let page = StatePage(key: String(name.dropFirst(Self.foldPrefix.count)), value: value)
         do throws(StateError) {
-            try fold.restore(StatePage(key: String(name.dropFirst(5)), value: value))
+            if RefreshFold.holds(page) { try refresh.restore(page) } else { try fold.restore(page) }
         } catch {
             throw .corrupt(detail: error.description)
         }

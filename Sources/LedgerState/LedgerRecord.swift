@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 package import TelemetryEvents
 
-/// A numbered record of the ledger: a received event, or the verdict on a cycle that broke a rule.
+/// A numbered record of the ledger: a received event, or the verdict on a cycle or a run that broke a rule.
 package enum LedgerRecord {
     case event(Event)
-    case verdict(CycleVerdict)
+    case cycle(CycleVerdict)
+    case run(RunVerdict)
 }
 
 /// A row of the ledger whose records cannot be read.
@@ -55,7 +57,7 @@ package struct LedgerRecordCursor {
             do throws(VerdictRecordError) {
                 let verdict = try verdicts.next(in: bytes)
                 cursor = .verdicts(verdicts)
-                return verdict.map { .verdict($0) }
+                return verdict
             } catch {
                 throw .verdict(error)
             }
@@ -65,20 +67,44 @@ package struct LedgerRecordCursor {
 
 /// The encoding of verdicts in a row of the ledger. Numbers are little-endian.
 ///
+/// All of them begin and end alike:
+///
 /// | bytes | what |
 /// | --- | --- |
-/// | 1 | version, 1 |
+/// | 1 | what it is about: a cycle (1) or a run (2) |
 /// | 2 | how many bytes of the record follow |
-/// | 8 | when the cycle was closed, in microseconds since 1970 |
+/// | 8 | when it was closed, in microseconds since 1970 |
+/// | | the fields of a cycle or a run |
+/// | 1 | how many violations follow |
+/// | 1, 1, n | of each the rule by its raw value, the length of its sentence, and the sentence in UTF-8 |
+///
+/// The fields of a cycle:
+///
+/// | bytes | what |
+/// | --- | --- |
 /// | 1 | presence: bit 0 the notification time, bit 1 the schedule, bit 2 the failure reason; bit 3 says that the clock was warped |
 /// | 8 | the notification time, in microseconds since 1970 |
 /// | 8 | the hash of the schedule |
 /// | 1 | outcome, by its raw value |
 /// | 1 | failure reason, by its raw value |
-/// | 1 | how many violations follow |
-/// | 1, 1, n | of each the rule by its raw value, the length of its sentence, and the sentence in UTF-8 |
+///
+/// The fields of a run:
+///
+/// | bytes | what |
+/// | --- | --- |
+/// | 1 | presence: bit 0 the end, bit 1 the installation, bit 2 the reason of the skip |
+/// | 8 | its begin, in microseconds since 1970 |
+/// | 8 | its end, in microseconds since 1970 |
+/// | 8 | the hash of the installation |
+/// | 1 | outcome, by its raw value |
+/// | 1 | reason of the skip, by its raw value |
 enum VerdictRecord {
-    static let version: UInt8 = 1
+    /// What a verdict is about.
+    enum Subject: UInt8 {
+        case cycle = 1
+        case run = 2
+    }
+
     /// The largest record in bytes: every rule, each with the longest sentence.
     static let maximumBytes = 31 + ViolationKind.allCases.count * (2 + maximumDetailBytes)
     /// The longest sentence in bytes; the fold's own are shorter.
@@ -93,16 +119,71 @@ enum VerdictRecord {
         static let known: Presence = [.notificationTime, .schedule, .failureReason, .isTimeWarped]
     }
 
+    struct RunPresence: OptionSet {
+        var rawValue: UInt8
+        static let end = RunPresence(rawValue: 1 << 0)
+        static let installation = RunPresence(rawValue: 1 << 1)
+        static let skipReason = RunPresence(rawValue: 1 << 2)
+        static let known: RunPresence = [.end, .installation, .skipReason]
+    }
+
     static func append(_ verdict: CycleVerdict, to output: inout [UInt8]) {
+        append(.cycle, closedAt: verdict.closedAt, to: &output) { output in
+            append(fieldsOf: verdict, to: &output)
+            append(verdict.violations.map { ($0.kind.rawValue, $0.detail) }, to: &output)
+        }
+    }
+
+    static func append(_ verdict: RunVerdict, to output: inout [UInt8]) {
+        append(.run, closedAt: verdict.closedAt, to: &output) { output in
+            append(fieldsOf: verdict, to: &output)
+            append(verdict.violations.map { ($0.kind.rawValue, $0.detail) }, to: &output)
+        }
+    }
+
+    private static func append(
+        _ subject: Subject,
+        closedAt: Timestamp,
+        to output: inout [UInt8],
+        _ content: (inout [UInt8]) -> Void
+    ) {
         let start = output.count
-        output += [version, 0, 0]
-        append(UInt64(bitPattern: verdict.closedAt.microseconds), to: &output)
+        output += [subject.rawValue, 0, 0]
+        append(closedAt, to: &output)
+        content(&output)
+        let length = output.count - start - 3
+        output[start + 1] = UInt8(truncatingIfNeeded: length)
+        output[start + 2] = UInt8(truncatingIfNeeded: length >> 8)
+    }
+
+    private static func append(fieldsOf verdict: RunVerdict, to output: inout [UInt8]) {
+        let presence = output.count
+        var present: RunPresence = []
+        output.append(0)
+        append(verdict.begin, to: &output)
+        if let end = verdict.end {
+            present.insert(.end)
+            append(end, to: &output)
+        }
+        if let installation = verdict.installation {
+            present.insert(.installation)
+            append(installation, to: &output)
+        }
+        output.append(verdict.outcome.rawValue)
+        if let reason = verdict.skipReason {
+            present.insert(.skipReason)
+            output.append(reason.rawValue)
+        }
+        output[presence] = present.rawValue
+    }
+
+    private static func append(fieldsOf verdict: CycleVerdict, to output: inout [UInt8]) {
         let presence = output.count
         var present: Presence = []
         output.append(0)
         if let due = verdict.notificationTime {
             present.insert(.notificationTime)
-            append(UInt64(bitPattern: due.microseconds), to: &output)
+            append(due, to: &output)
         }
         if let schedule = verdict.schedule {
             present.insert(.schedule)
@@ -115,16 +196,20 @@ enum VerdictRecord {
         }
         if verdict.isTimeWarped { present.insert(.isTimeWarped) }
         output[presence] = present.rawValue
-        let violations = verdict.violations.prefix(ViolationKind.allCases.count)
+    }
+
+    private static func append(_ violations: [(rule: UInt8, detail: String)], to output: inout [UInt8]) {
+        let violations = violations.prefix(ViolationKind.allCases.count)
         output.append(UInt8(violations.count))
         for violation in violations {
             let detail = violation.detail.utf8Prefix(maximumDetailBytes)
-            output += [violation.kind.rawValue, UInt8(detail.count)]
+            output += [violation.rule, UInt8(detail.count)]
             output += detail
         }
-        let length = output.count - start - 3
-        output[start + 1] = UInt8(truncatingIfNeeded: length)
-        output[start + 2] = UInt8(truncatingIfNeeded: length >> 8)
+    }
+
+    private static func append(_ time: Timestamp, to output: inout [UInt8]) {
+        append(UInt64(bitPattern: time.microseconds), to: &output)
     }
 
     private static func append(_ word: UInt64, to output: inout [UInt8]) {
@@ -147,7 +232,7 @@ extension String {
 package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     enum Problem: Equatable {
         case cutShort
-        case newerVersion(UInt8)
+        case unknownSubject(UInt8)
         case unknownFields
         case timeOutOfRange
         case unknownOutcome(UInt8)
@@ -169,7 +254,7 @@ package struct VerdictRecordError: Error, Equatable, CustomStringConvertible {
     private var found: String {
         switch problem {
         case .cutShort: "one cut short"
-        case .newerVersion(let version): "version \(version)"
+        case .unknownSubject(let code): "one about the unknown subject \(code)"
         case .unknownFields: "fields of a newer format"
         case .timeOutOfRange: "a time out of range"
         case .unknownOutcome(let code): "the unknown outcome \(code)"
@@ -187,21 +272,25 @@ struct VerdictCursor {
     private(set) var offset = 0
 
     /// The next verdict; nil at the end. An error does not advance the cursor.
-    mutating func next(in bytes: Span<UInt8>) throws(VerdictRecordError) -> CycleVerdict? {
+    mutating func next(in bytes: Span<UInt8>) throws(VerdictRecordError) -> LedgerRecord? {
         guard offset < bytes.count else { return nil }
         var reader = VerdictReader(start: offset)
-        let version = try reader.byte(bytes)
-        guard version == VerdictRecord.version else { throw reader.error(.newerVersion(version)) }
+        let code = try reader.byte(bytes)
+        guard let subject = VerdictRecord.Subject(rawValue: code) else { throw reader.error(.unknownSubject(code)) }
         let length = Int(try reader.integer(bytes, size: 2))
         let end = reader.position + length
         guard end <= bytes.count else { throw reader.error(.cutShort) }
-        let verdict = try Self.verdict(&reader, bytes)
+        let verdict: LedgerRecord =
+            switch subject {
+            case .cycle: .cycle(try Self.cycle(&reader, bytes))
+            case .run: .run(try Self.run(&reader, bytes))
+            }
         guard reader.position == end else { throw reader.error(.wrongLength) }
         offset = end
         return verdict
     }
 
-    private static func verdict(
+    private static func cycle(
         _ reader: inout VerdictReader,
         _ bytes: Span<UInt8>
     ) throws(VerdictRecordError) -> CycleVerdict {
@@ -233,6 +322,37 @@ struct VerdictCursor {
             let code = try reader.byte(bytes)
             guard let kind = ViolationKind(rawValue: code) else { throw reader.error(.unknownRule(code)) }
             verdict.violations.append(CycleViolation(kind: kind, detail: try reader.text(bytes)))
+        }
+        return verdict
+    }
+
+    private static func run(_ reader: inout VerdictReader, _ bytes: Span<UInt8>) throws(VerdictRecordError) -> RunVerdict
+    {
+        let closedAt = try reader.time(bytes)
+        let present = VerdictRecord.RunPresence(rawValue: try reader.byte(bytes))
+        guard present.isSubset(of: .known) else { throw reader.error(.unknownFields) }
+        let begin = try reader.time(bytes)
+        let end = present.contains(.end) ? try reader.time(bytes) : nil
+        let installation: UInt64? = present.contains(.installation) ? try reader.integer(bytes, size: 8) : nil
+        let outcomeCode = try reader.byte(bytes)
+        guard let outcome = RunOutcome(rawValue: outcomeCode) else { throw reader.error(.unknownOutcome(outcomeCode)) }
+        var verdict = RunVerdict(
+            closedAt: closedAt,
+            begin: begin,
+            end: end,
+            installation: installation,
+            outcome: outcome,
+            violations: []
+        )
+        if present.contains(.skipReason) {
+            let code = try reader.byte(bytes)
+            guard let reason = RefreshSkipReason(rawValue: code) else { throw reader.error(.unknownReason(code)) }
+            verdict.skipReason = reason
+        }
+        for _ in 0..<(try reader.byte(bytes)) {
+            let code = try reader.byte(bytes)
+            guard let kind = RefreshViolationKind(rawValue: code) else { throw reader.error(.unknownRule(code)) }
+            verdict.violations.append(RefreshViolation(kind: kind, detail: try reader.text(bytes)))
         }
         return verdict
     }

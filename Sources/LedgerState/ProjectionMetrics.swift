@@ -4,8 +4,9 @@ internal import EventLedger
 package import LifecycleMetrics
 package import MetricsRegistry
 package import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import Synchronization
-internal import TelemetryEvents
+package import TelemetryEvents
 
 /// The metrics that are functions of the ledger, so that they continue after every restart (docs/metrics.md).
 ///
@@ -14,6 +15,8 @@ package struct ProjectionMetrics: Sendable {
     private let registry: MetricsRegistry
     private let created: Int64
     private var lifecycle: LifecycleInstruments
+    /// Nil where the background refresh is off.
+    private let refresh: RefreshInstruments?
     private let identities: Gauge
     private let identityBytes: Gauge
     private let received: [(origin: UInt16, counter: Counter)]
@@ -43,12 +46,19 @@ package struct ProjectionMetrics: Sendable {
     ///   - created: the creation time of the ledger, in microseconds since 1970.
     ///   - journal: the journal's progress; nil without a journal.
     ///   - labels: labels to add to the lifecycle's families.
-    package init(_ registry: MetricsRegistry, created: Int64, journal: JournalProgress?, labels: [LifecycleLabel] = [])
-    {
+    ///   - apps: the apps whose events are taken; the families of the others are not on the page.
+    package init(
+        _ registry: MetricsRegistry,
+        created: Int64,
+        journal: JournalProgress?,
+        labels: [LifecycleLabel] = [],
+        apps: Set<App> = Set(App.allCases)
+    ) {
         self.journal = journal.map { JournalSums(registry, $0) }
         self.registry = registry
         self.created = created
         lifecycle = LifecycleInstruments(registry, created: created, labels: labels, isReceiver: true)
+        refresh = apps.contains(.aiq) ? RefreshInstruments(registry, created: created) : nil
         identities = registry.gauge(
             "dnp_telemetry_remembered_identities",
             help: "Identities of events and batches by which a duplicate is known."
@@ -151,6 +161,7 @@ package struct ProjectionMetrics: Sendable {
         let groups = projection.fold.totalsByGroup
         let fold = projection.fold
         lifecycle.set(groups, openCycles: fold.openCycles, pending: fold.pendingNotifications, in: &update)
+        refresh?.set(projection.refresh.totals, openRuns: projection.refresh.openRuns, in: &update)
         update.set(identities, to: projection.fold.rememberedIdentities)
         update.set(identityBytes, to: projection.fold.identityBytes)
         for (origin, counter) in received {

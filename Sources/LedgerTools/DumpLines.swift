@@ -130,7 +130,8 @@ struct EventEnvelope {
         output.append(contentsOf: middle)
         switch record {
         case .event(let event): CanonicalJSON.append(event, in: records, to: &output)
-        case .verdict(let verdict): output.append(contentsOf: verdict.json)
+        case .cycle(let verdict): output.append(contentsOf: verdict.json)
+        case .run(let verdict): output.append(contentsOf: verdict.json)
         }
         output.append("}\n")
     }

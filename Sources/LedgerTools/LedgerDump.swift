@@ -3,7 +3,7 @@
 internal import EventLedger
 internal import LedgerState
 package import LogInput
-internal import TelemetryEvents
+package import TelemetryEvents
 
 #if canImport(Glibc)
     internal import Glibc
@@ -22,17 +22,29 @@ package struct LedgerDump: Sendable {
     }
 
     /// A kind of numbered record, by its name in JSON and in the journal.
-    package struct Kind: Hashable, Sendable {
-        /// Nil for the verdict on a cycle.
-        fileprivate let event: EventKind?
+    package enum Kind: Hashable, Sendable {
+        case event(EventKind)
+        /// The verdict on a cycle.
+        case cycle
+        /// The verdict on a run.
+        case run
 
+        private static let all = EventKind.allCases.map(Kind.event) + [.cycle, .run]
         /// All names.
-        package static let names = EventKind.allCases.map { "\($0.name)" } + ["\(CycleVerdict.event)"]
+        package static let names = all.map(\.name)
 
         /// - Parameter name: one of the names; nil for any other.
         package init?(name: String) {
-            event = EventKind.allCases.first { "\($0.name)" == name }
-            if event == nil, name != "\(CycleVerdict.event)" { return nil }
+            guard let kind = Self.all.first(where: { $0.name == name }) else { return nil }
+            self = kind
+        }
+
+        private var name: String {
+            switch self {
+            case .event(let kind): "\(kind.name)"
+            case .cycle: "\(CycleVerdict.event)"
+            case .run: "\(RunVerdict.event)"
+            }
         }
     }
 
@@ -184,9 +196,10 @@ private struct Printing {
 
 extension LedgerDump.Kind {
     fileprivate func matches(_ record: LedgerRecord) -> Bool {
-        switch record {
-        case .event(let found): found.kind == event
-        case .verdict: event == nil
+        switch (self, record) {
+        case (.event(let kind), .event(let event)): event.kind == kind
+        case (.cycle, .cycle), (.run, .run): true
+        default: false
         }
     }
 }

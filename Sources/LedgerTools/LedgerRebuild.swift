@@ -141,7 +141,7 @@ package struct LedgerRebuild: Sendable {
     }
 
     /// The page that says how the others are laid out.
-    private static let layoutPage = "fold/\(LifecycleFold.layoutKey)"
+    private static let layoutPage = LedgerProjection.foldPrefix + LifecycleFold.layoutKey
 
     private var blank: LedgerProjection { LedgerProjection(identityKey: identityKey, limits: LifecycleLimits()) }
 }
@@ -289,9 +289,9 @@ extension LedgerProjection {
     fileprivate func eachCompletedPage(_ body: (StateKey, [UInt8]) -> Void) {
         body(IngestAccounts.stateKey, accounts.encoded)
         var loaded = self
-        var delta = loaded.fold.takeChanges()
+        var delta = loaded.takeFoldChanges()
         // The totals come first; the others are as they were saved.
-        if let totals = delta.takePage() { body(StateKey("fold/" + totals.key), totals.value) }
+        if let totals = delta.takePage() { body(StateKey(Self.foldPrefix + totals.key), totals.value) }
     }
 
     /// Calls `body` with every page of a checkpoint.
@@ -302,7 +302,7 @@ extension LedgerProjection {
         for source in sources.sources {
             if let page = sources.page(of: source) { body(SourcePositions.key(of: source), page) }
         }
-        var delta = fold.takeChanges()
-        while let page = delta.takePage() { body(StateKey("fold/" + page.key), page.value) }
+        var delta = takeFoldChanges()
+        while let page = delta.takePage() { body(StateKey(Self.foldPrefix + page.key), page.value) }
     }
 }

@@ -18,7 +18,10 @@ extension LifecycleFold {
     /// By how much an event may raise ``checkpointBytes``: a cycle, an installation and two identities.
     public static let checkpointBytesPerEvent =
         CyclePage.shortCycleBytes + InstallationTable.bytesPerEvent
-        + RollingWindows.bytesPerEvent + 16
+        + RollingWindows.bytesPerEvent + 2 * checkpointBytesPerIdentity
+
+    /// By how much an identity raises ``checkpointBytes``; an event of another app adds no more.
+    public static let checkpointBytesPerIdentity = 8
 
     /// The most bytes that the pages of the next checkpoint take: all cycles and installations, because any event may
     /// change any page, and the identities that no checkpoint holds yet. O(1).

@@ -13,13 +13,15 @@ extension RefreshFold {
     private static let totalsBytes = 1_024
 
     /// The most bytes that the pages of the next checkpoint take. O(1).
-    public var checkpointBytes: Int { installations.checkpointBytes + Self.totalsBytes }
+    public var checkpointBytes: Int { hasBegun ? installations.checkpointBytes + Self.totalsBytes : 0 }
 
     /// By how much an event may raise ``checkpointBytes``: an installation with a fact.
     public static let checkpointBytesPerEvent = RefreshInstallation.fixedBytes + RefreshInstallation.factBytes
 
-    /// Adds the state that changed since the last call to a checkpoint; the whole state the first time.
+    /// Adds the state that changed since the last call to a checkpoint; the whole state the first time, and none before the
+    /// first event.
     public mutating func takeChanges(into delta: inout StateDelta) {
+        guard hasBegun else { return }
         var value = StateWriter()
         value.append(Self.stateVersion)
         value.append(clock.microseconds)

@@ -17,7 +17,9 @@ public struct RefreshFold: Sendable {
     /// The latest time of any batch or tick, since a tick last set it back (`tick(to:)`).
     public internal(set) var clock = Timestamp(microseconds: 0)
 
-    let limits: RefreshLifecycleLimits
+    /// The limits in force, after they were halved.
+    private(set) var limits: RefreshLifecycleLimits
+    private let unhalvedLimits: RefreshLifecycleLimits
     let terms: RefreshTerms
     private let anonymousIsOneInstallation: Bool
     private let isReceiver: Bool
@@ -42,6 +44,7 @@ public struct RefreshFold: Sendable {
         isReceiver: Bool = true
     ) {
         self.limits = limits
+        unhalvedLimits = limits
         closedRuns = ClosedRuns(kept: keepsClosedRuns ? .all : .none)
         self.anonymousIsOneInstallation = anonymousIsOneInstallation
         self.isReceiver = isReceiver
@@ -52,6 +55,14 @@ public struct RefreshFold: Sendable {
     public var openRuns: Int { installations.openRuns }
     /// The number of known installations.
     public var knownInstallations: Int { installations.count }
+
+    /// Halves the limits of installations and facts from here on, as those of the prefetch are because the disk is small.
+    ///
+    /// State beyond the new limits is evicted one by one.
+    public mutating func halveLimits(_ halvings: Int) {
+        limits.installations = unhalvedLimits.installations >> max(halvings, 0)
+        limits.facts = unhalvedLimits.facts >> max(halvings, 0)
+    }
 
     /// Folds the events of a batch; those of other apps are passed over.
     ///
@@ -69,18 +80,29 @@ public struct RefreshFold: Sendable {
     /// Moves the clock without events, and counts and closes what is due.
     ///
     /// A tick is also what sets the clock back: batches only ever advance it, so after a false clock ahead nothing would
-    /// close until the true one has caught up. Closes the runs of at most `closingsPerTick` installations;
-    /// `isTickDue(at:)` says whether another tick is needed for the rest.
+    /// close until the true one has caught up. Closes the runs of as many installations as have `factsPerTick` facts;
+    /// `isTickDue(at:)` says whether another tick is needed for the rest. Before the first event it does nothing.
     public mutating func tick(to now: Timestamp) {
+        guard hasBegun else { return }
         if isAhead(of: now) { setBack(to: now) }
         clock = max(clock, now)
         let second = seconds(clock)
-        for slot in installations.due(at: second, limit: Self.closingsPerTick) { close(slot, at: second) }
+        var facts = 0
+        for slot in installations.due(at: second, limit: Self.closingsPerTick) {
+            facts += installations[slot].facts.count
+            close(slot, at: second)
+            if facts >= Self.factsPerTick { return }
+        }
     }
+
+    /// Whether it had an event. Before that it has no state, so that the checkpoints of a ledger without such events have
+    /// no page of it.
+    var hasBegun: Bool { clock.microseconds != 0 }
 
     /// Whether something is due, so that a tick must be written to the ledger.
     public mutating func isTickDue(at now: Timestamp) -> Bool {
-        isAhead(of: now) || !installations.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
+        guard hasBegun else { return false }
+        return isAhead(of: now) || !installations.due(at: seconds(timeOfTick(at: now)), limit: 1).isEmpty
     }
 
     /// The runs with violations among those that `tick(to:)` would close at this time. Closes and counts nothing.
@@ -111,10 +133,12 @@ public struct RefreshFold: Sendable {
 
     // MARK: Time
 
-    /// The installations that one tick closes runs of, which keeps the writer's pause to a few milliseconds.
+    /// The most installations that one tick closes runs of, and the facts after which it stops, each of which may be a run
+    /// with a verdict: they keep the writer's pause to a few milliseconds and the row of a tick to a few MiB.
     ///
-    /// Ledger rows depend on it: replaying a tick must close the same runs, so it cannot change between versions.
+    /// Ledger rows depend on them: replaying a tick must close the same runs, so they cannot change between versions.
     static let closingsPerTick = 2_048
+    static let factsPerTick = 16_384
 
     /// How far the ledger's clock may be ahead of a tick, which is more than clocks are slewed by: 5 minutes. Ledger rows
     /// depend on it.
@@ -226,6 +250,9 @@ public struct RefreshEffects: Equatable, Sendable {
 
     /// No event.
     public init() {}
+
+    /// All events.
+    public var total: UInt64 { counted + repeated + informational }
 
     mutating func add(_ effect: Effect) {
         switch effect {

@@ -89,6 +89,9 @@ struct SourceOptions: ParsableArguments, SettingOptions {
     @Flag(inversion: .prefixedNo, help: .setting("single-device"))
     var singleDevice: Bool?
 
+    @Option(help: .setting("apps"), completion: .list(["dnp", "aiq"]))
+    var apps: [String] = []
+
     @Option(help: .setting("timezone"))
     var timezone: String?
 
@@ -102,6 +105,7 @@ struct SourceOptions: ParsableArguments, SettingOptions {
             ("follow-journal-device", followJournalDevice.map { [$0] }),
             ("stdin", stdin.map { ["\($0)"] }),
             ("single-device", singleDevice.map { ["\($0)"] }),
+            ("apps", apps.isEmpty ? nil : apps),
             ("timezone", timezone.map { [$0] }),
             ("input-format", inputFormat.map { [$0] }),
         ]

@@ -38,7 +38,7 @@ struct CheckpointScheduleTests {
             small.put("accounts", [1])
             small.put("sources", [UInt8](repeating: 1, count: CheckpointSchedule.partBytes))
             var fold = LifecycleFold(key: EventText.identityKey)
-            return ProjectionChanges(at: position, small: small, fold: fold.takeChanges())
+            return ProjectionChanges(at: position, small: small, folds: fold.takeChanges())
         }
 
         mutating func next(at position: LedgerPosition, now: Int64) -> Name? {

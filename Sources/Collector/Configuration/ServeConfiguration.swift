@@ -88,6 +88,10 @@ package struct ServeConfiguration: Sendable {
     package var sourcesAreDevices = false
     /// The time zone of log lines whose timestamps have none.
     package var zone = ZoneOffsets.utc
+    /// The apps whose events are taken.
+    package var apps: Set<App> { takenApps.isEmpty ? Set(App.allCases) : Set(takenApps) }
+    /// The apps that are named; empty: all.
+    var takenApps: [App] = []
     /// The form in which log lines are wrapped; nil: detected for each line.
     package var wrapper: LogWrapper?
     /// The additional labels of the lifecycle metrics.
@@ -111,12 +115,9 @@ extension ServeConfiguration {
     /// How log lines are read.
     func logOptions(isLive: Bool) -> LogDecoderOptions {
         var options = LogDecoderOptions(wrapper: wrapper, zone: zone, isLive: isLive)
-        options.apps = Self.apps
+        options.apps = apps
         return options
     }
-
-    /// The apps whose events the service takes. It has no fold of the background refresh yet.
-    static let apps: Set<App> = [.dnp]
 
     /// How the lines of a source are read that is read continuously; each is a device of its own.
     func logOptions(ofSource name: String, _ key: InstallationKey) -> LogDecoderOptions {

@@ -198,6 +198,18 @@ extension Settings {
             \.sourcesAreDevices,
             "Each followed file, and standard input, comes from one device: its lines need no installation id."
         ),
+        .list(
+            "apps",
+            \.takenApps,
+            "app",
+            standard: "dnp, aiq",
+            "Apps whose events are taken: dnp (the plugin's prefetch), aiq (the background refresh)."
+        ) { (text) throws(SettingError) in
+            guard let app = App.allCases.first(where: { "\($0.name)" == text }) else {
+                throw SettingError(expected: "dnp or aiq", found: text)
+            }
+            return app
+        },
         .value(
             "timezone",
             \.zone,

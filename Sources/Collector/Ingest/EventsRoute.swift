@@ -178,7 +178,7 @@ struct EventsRoute: Sendable {
             pseudonyms: pseudonyms,
             identityKey: identityKey,
             installation: owner,
-            apps: ServeConfiguration.apps
+            apps: configuration.apps
         )
     }
 

@@ -12,10 +12,10 @@ struct IngestProcessor: CommitProcessor {
     typealias Submission = IngestSubmission
     typealias Outcome = IngestOutcome
 
-    /// The origin of a row that says that time has passed, with the verdicts on the cycles that it closes.
+    /// The origin of a row that says that time has passed, with the verdicts on what it closes.
     static let tickOrigin = EventOrigin.tick.rawValue
 
-    /// How often the fold is asked whether time alone closes a cycle, in microseconds.
+    /// How often the folds are asked whether time alone closes a cycle or a run, in microseconds.
     private static let tickInterval: Int64 = 10_000_000
     /// The same while the ledger is short of room, in which each closed cycle leaves some.
     private static let hurriedTickInterval: Int64 = 1_000_000
@@ -23,7 +23,7 @@ struct IngestProcessor: CommitProcessor {
     private static let roomInterval: Int64 = 100_000
 
     /// By how much an event may make the next checkpoint larger.
-    static var stateBytesPerEvent: Int { LifecycleFold.checkpointBytesPerEvent }
+    static var stateBytesPerEvent: Int { LedgerProjection.checkpointBytesPerEvent }
 
     /// How many duplicates a stored batch left out.
     struct Preparation {
@@ -254,7 +254,7 @@ struct IngestProcessor: CommitProcessor {
     mutating func tick(now: Int64) -> Submission? {
         if halvings != projection.fold.halvings { return .limits(halvings: halvings) }
         guard now >= nextTickAt || now < nextTickAt - 2 * Self.tickInterval else { return nil }
-        wantsTick = isBelieved(now, monotonic()) && projection.fold.isTickDue(at: Timestamp(microseconds: now))
+        wantsTick = isBelieved(now, monotonic()) && projection.isTickDue(at: now)
         nextTickAt = wantsTick ? now : now + (isShortOfRoom ? Self.hurriedTickInterval : Self.tickInterval)
         tickAt = wantsTick ? now : nil
         return wantsTick ? .tick : nil

@@ -3,6 +3,7 @@
 internal import Journald
 internal import LedgerState
 internal import PrefetchLifecycle
+internal import RefreshLifecycle
 internal import TelemetryEvents
 
 /// The journal entry of an event; docs/journal.md lists the fields.
@@ -22,7 +23,8 @@ enum EventJournalEntry {
     static let platform: JournalField = "DNP_PLATFORM"
     static let appVersion: JournalField = "DNP_APP_VERSION"
     static let eventId: JournalField = "DNP_EVENT_ID"
-    /// A hash of the schedule that correlates the entries of its events and verdicts.
+    /// A hash of the schedule that correlates the entries of its events and verdicts; of the background refresh, whose
+    /// runs have no id, one of the installation.
     static let cycle: JournalField = "DNP_CYCLE"
     /// A violation; the field occurs once for each.
     static let violation: JournalField = "DNP_VIOLATION"
@@ -49,16 +51,24 @@ enum EventJournalEntry {
         text(platform, event.platform, records, &entry)
         text(appVersion, event.appVersion, records, &entry)
         text(eventId, event.eventId, records, &entry)
-        if let schedule = key.schedule(of: event, in: records.span) { append(cycle: schedule, to: &entry) }
-        append(violations, to: &entry)
+        switch event.kind.app {
+        case .dnp:
+            if let schedule = key.schedule(of: event, in: records.span) { append(cycle: schedule, to: &entry) }
+        case .aiq:
+            if let installation = event.installation {
+                append(cycle: key.runs(ofInstallation: installation.fingerprint), to: &entry)
+            }
+        }
+        append(violations.map(\.name), to: &entry)
     }
 
     static func append(cycle hash: UInt64, to entry: inout JournalEntry) {
         entry.append(cycle) { $0.append(contentsOf: [UInt8](hexadecimal: hash)) }
     }
 
-    static func append(_ violations: [ViolationKind], to entry: inout JournalEntry) {
-        for kind in violations { entry.append(violation, kind.name) }
+    /// Appends the names of violated rules.
+    static func append(_ violations: [StaticString], to entry: inout JournalEntry) {
+        for name in violations { entry.append(violation, name) }
     }
 
     private static func text(_ field: JournalField, _ text: Event.Text, _ records: [UInt8], _ entry: inout JournalEntry)
@@ -73,6 +83,8 @@ enum VerdictJournalEntry {
 
     /// The `MESSAGE_ID` of verdicts: random, and part of the catalog, so it must never change.
     static let messageID: StaticString = "580112b3fbc44499a2570406064ec8ca"
+    /// That of a run's verdict, which never changes either.
+    static let runMessageID: StaticString = "4281780026a84a40abf763a8dd7fcc51"
 
     static func append(_ verdict: CycleVerdict, to entry: inout JournalEntry) {
         entry.append(.message, verdict.json)
@@ -86,7 +98,19 @@ enum VerdictJournalEntry {
         if let schedule = verdict.schedule { EventJournalEntry.append(cycle: schedule, to: &entry) }
         entry.append(outcome, verdict.outcome.name)
         if let reason = verdict.failureReason { entry.append(EventJournalEntry.reason, reason.name) }
-        EventJournalEntry.append(verdict.violations.map(\.kind), to: &entry)
+        EventJournalEntry.append(verdict.violations.map(\.kind.name), to: &entry)
+    }
+
+    static func append(_ verdict: RunVerdict, to entry: inout JournalEntry) {
+        entry.append(.message, verdict.json)
+        entry.append(.priority, verdict.journalPriority)
+        entry.append(.messageID, runMessageID)
+        entry.append(EventJournalEntry.event, RunVerdict.event)
+        entry.append(EventJournalEntry.timestamp) { verdict.closedAt.appendRFC3339(to: &$0) }
+        if let installation = verdict.installation { EventJournalEntry.append(cycle: installation, to: &entry) }
+        entry.append(outcome, verdict.outcome.name)
+        if let reason = verdict.skipReason { entry.append(EventJournalEntry.reason, reason.name) }
+        EventJournalEntry.append(verdict.violations.map(\.kind.name), to: &entry)
     }
 }
 

@@ -27,7 +27,8 @@ final class EventJournalSource: JournalSource {
                 try buffer.append(sequence: number) { entry in
                     switch record {
                     case .event(let event): EventJournalEntry.append(event, bytes, key: key, to: &entry)
-                    case .verdict(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
+                    case .cycle(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
+                    case .run(let verdict): VerdictJournalEntry.append(verdict, to: &entry)
                     }
                 }
                 return buffer.count < limit && !buffer.isFull

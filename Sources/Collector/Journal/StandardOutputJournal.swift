@@ -104,7 +104,8 @@ final class StandardOutputJournal: Sendable {
             try records.read(after: sequence) { record, _, bytes in
                 switch record {
                 case .event(let event): CanonicalJSON.append(event, in: bytes.span, to: &lines)
-                case .verdict(let verdict): lines += verdict.json
+                case .cycle(let verdict): lines += verdict.json
+                case .run(let verdict): lines += verdict.json
                 }
                 lines.append(UInt8(ascii: "\n"))
                 return lines.count < Self.maximumBytes

@@ -48,7 +48,8 @@ struct ServicePipeline {
                 registry,
                 created: ledger.createdAt,
                 journal: progress,
-                labels: configuration.labels
+                labels: configuration.labels,
+                apps: configuration.apps
             ),
             log: log,
             watch: ClockWatch(lastRow: storage.projection.lastRow),
